@@ -1,0 +1,40 @@
+# make demo    run the demo            make check   lint, format, types, layers
+# make test    run the tests           make peers   compare with other people's programs
+# make bench   measure speed
+# Each sets up .venv the first time, with the versions in constraints.txt, and not again.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test check peers bench clean
+
+demo: .venv/ready
+	$(BIN)/tacit demo
+
+test: .venv/ready
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+
+check: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --config pyproject.toml
+
+peers: .venv/ready-peers
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/peers
+
+bench: .venv/ready-peers
+	$(BIN)/python benchmarks/repair.py
+
+clean:
+	rm -rf .venv
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) --editable '.[local,dev]'
+	touch $@
+
+.venv/ready-peers: .venv/ready
+	$(PIP) --editable '.[peers]'
+	touch $@

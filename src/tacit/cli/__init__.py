@@ -1,0 +1,37 @@
+"""The command line: one file per verb; what is heavy is imported where it is used."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from tacit.cli import check, drawings, repair
+from tacit.errors import TacitError
+
+app = typer.Typer(
+    name="tacit",
+    help="Shows whether a language model's knowledge of concepts hangs together.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Plain help needs no Rich, which takes longer to import than the rest together.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("check")(check.check)
+app.command("repair")(repair.repair)
+app.add_typer(drawings.app, name="drawings")
+
+
+def main() -> None:
+    """Runs the command line; an error of Tacit's is one line on standard error."""
+    try:
+        app()
+    except TacitError as error:
+        sys.stderr.write(f"tacit: {error}\n")
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

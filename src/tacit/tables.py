@@ -1,0 +1,243 @@
+"""Tables that people exchange: TSV, CSV, JSONL or Parquet, told apart by their suffix.
+
+In TSV nothing is quoted: one row is one line. In CSV the usual quotes hold. An empty cell is a
+missing value. Files are written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import DataError, WorkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import polars as pl
+
+SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
+
+
+def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
+    """Reads a table by its suffix; TSV and CSV cells are text, an empty one is null.
+
+    Args:
+        path: The file.
+        required: Columns that must be there; others are kept as well.
+
+    Raises:
+        DataError: The file is missing, has another suffix, a malformed row (its line), or lacks a
+            required column.
+    """
+    path = Path(path)
+    suffix = _suffix_of(path)
+    if not path.is_file():
+        raise DataError("there is no such file", path)
+    try:
+        frame = _READERS[suffix](path)
+    except (UnicodeDecodeError, OSError) as error:
+        raise DataError(f"cannot be read as UTF-8 {suffix[1:].upper()}: {error}", path) from error
+    missing = [name for name in required if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"has no column {', '.join(missing)}; expected {', '.join(required)}, "
+            f"found {', '.join(frame.columns) or 'none'}",
+            path,
+            1 if suffix in {".tsv", ".csv"} else None,
+        )
+    return frame
+
+
+def write_table(frame: pl.DataFrame, path: Path | str) -> None:
+    """Writes a table by its suffix, whole or not at all; truth values are written True and False.
+
+    Raises:
+        DataError: The suffix is none of ours, or a TSV cell holds a tab or a line break.
+        WorkError: The file cannot be written.
+    """
+    path = Path(path)
+    check_suffix(path)
+    _WRITERS[path.suffix](frame, path)
+
+
+def check_suffix(path: Path | str) -> None:
+    """Refuses, before any work, a path whose suffix names no format of ours.
+
+    Raises:
+        DataError: The suffix is none of TSV, CSV, JSONL and Parquet.
+    """
+    _suffix_of(Path(path))
+
+
+def line_of_row(path: Path | str, row: int) -> int:
+    """The line, from 1, on which a row of a table stands; rows count from 0 behind the header."""
+    path = Path(path)
+    if path.suffix == ".parquet":
+        return row + 1
+    if path.suffix == ".jsonl":
+        lines = [number for number, _ in _json_lines(path)]
+        return lines[row]
+    lines = [line for line, cells in _cells(path) if cells]
+    return lines[row + 1]
+
+
+def publish(path: Path, write: Callable[[Path], None]) -> None:
+    """Lets ``write`` fill a file beside ``path``, then renames it into place.
+
+    Raises:
+        WorkError: The file cannot be written; nothing is left behind.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            temporary.chmod(0o644)
+            write(temporary)
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise WorkError(f"{path}: cannot be written: {error}") from error
+
+
+def _suffix_of(path: Path) -> str:
+    if path.suffix not in SUFFIXES:
+        raise DataError(
+            f"has the suffix {path.suffix!r}; a table is one of {', '.join(SUFFIXES)}", path
+        )
+    return path.suffix
+
+
+def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The line that each row begins on, and its cells; a blank line has none."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        if path.suffix == ".tsv":
+            for number, line in enumerate(file, 1):
+                stripped = line.rstrip("\r\n")
+                yield number, stripped.split("\t") if stripped else []
+        else:
+            reader = csv.reader(file)
+            begin = 1
+            for row in reader:
+                yield begin, row
+                begin = reader.line_num + 1
+
+
+def _read_separated(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    rows = ((line, cells) for line, cells in _cells(path) if cells)
+    try:
+        _, header = next(rows)
+    except StopIteration:
+        raise DataError("is empty; expected a header line", path) from None
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    if repeated:
+        raise DataError(f"names the column {', '.join(repeated)} twice", path, 1)
+    columns: list[list[str | None]] = [[] for _ in header]
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise DataError(
+                f"has {len(cells)} cells; the header names {len(header)}: {', '.join(header)}",
+                path,
+                line,
+            )
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell or None)
+    return pl.DataFrame(dict(zip(header, columns, strict=True)), schema=dict.fromkeys(header, pl.String))
+
+
+def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise DataError(f"is not JSON: {error}", path, number) from error
+            if not isinstance(record, dict):
+                raise DataError(f"is {type(record).__name__}, not a JSON object", path, number)
+            yield number, record
+
+
+def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
+    """The line and the object of each line of a JSONL file; blank lines are passed over.
+
+    Raises:
+        DataError: The file is missing, or a line is no JSON object.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError("there is no such file", path)
+    try:
+        return list(_json_lines(path))
+    except (UnicodeDecodeError, OSError) as error:
+        raise DataError(f"cannot be read as UTF-8 JSONL: {error}", path) from error
+
+
+def _read_jsonl(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    records = [record for _, record in _json_lines(path)]
+    try:
+        return pl.DataFrame(records, infer_schema_length=None, strict=False)
+    except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
+        raise DataError(f"cannot be read as a table: {error}", path) from error
+
+
+def _read_parquet(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return pl.read_parquet(path)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"cannot be read as Parquet: {error}", path) from error
+
+
+def _write_separated(frame: pl.DataFrame, path: Path) -> None:
+    import polars as pl
+
+    truth = pl.selectors.boolean()
+    text = frame.with_columns(
+        pl.when(truth).then(pl.lit("True")).when(~truth).then(pl.lit("False")).name.keep()
+    )
+    if path.suffix == ".csv":
+        publish(path, lambda file: text.write_csv(file))
+        return
+    for name in text.columns:
+        column = text[name]
+        if column.dtype == pl.String and column.str.contains(r"[\t\r\n]").any():
+            raise DataError(f"column {name} holds a tab or a line break; write CSV instead", path)
+    publish(path, lambda file: text.write_csv(file, separator="\t", quote_style="never"))
+
+
+def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:
+    publish(path, lambda file: frame.write_ndjson(file))
+
+
+def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    publish(path, lambda file: frame.write_parquet(file))
+
+
+_READERS = {
+    ".tsv": _read_separated,
+    ".csv": _read_separated,
+    ".jsonl": _read_jsonl,
+    ".parquet": _read_parquet,
+}
+_WRITERS = {
+    ".tsv": _write_separated,
+    ".csv": _write_separated,
+    ".jsonl": _write_jsonl,
+    ".parquet": _write_parquet,
+}
