@@ -1,0 +1,1 @@
+"""Coherence: whether beliefs hang together, and the best world that does."""
