@@ -32,6 +32,3 @@ def main() -> None:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(error.exit_code)
 
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,1 @@
+"""Language models behind one seam: prompts go in, log-probabilities come out."""

@@ -1,0 +1,82 @@
+"""Batches of rows of tokens under a budget that halves when memory runs out."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ScoringError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many tokens, padding included, one forward pass may take; it only ever shrinks."""
+
+    tokens: int
+
+    def halve(self) -> None:
+        """Halves the budget, for the rest of the run.
+
+        Raises:
+            ScoringError: There is nothing left to halve.
+        """
+        if self.tokens <= 1:
+            raise ScoringError("out of memory with a single row of tokens; use a larger device")
+        self.tokens //= 2
+        log.warning("out of memory: going on with batches of %d tokens", self.tokens)
+
+
+def next_batch(order: Sequence[int], costs: Sequence[int], budget: int) -> int:
+    """How many rows of ``order``, longest first, fit: their number × the first one's cost.
+
+    At least one, also when it alone is over the budget.
+    """
+    return min(len(order), max(1, budget // max(1, costs[order[0]])))
+
+
+def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int]], None]) -> None:
+    """Hands the rows to ``forward`` in batches, the costliest first, equal ones in their order.
+
+    Args:
+        costs: Tokens per row.
+        budget: Halved when ``forward`` runs out of memory; the batch is then tried again, smaller.
+        forward: Takes the indices of a batch's rows.
+
+    Raises:
+        ScoringError: Memory ran out with a single row, or the model failed.
+    """
+    import torch
+
+    order = sorted(range(len(costs)), key=lambda row: -costs[row])
+    while order:
+        batch = order[: next_batch(order, costs, budget.tokens)]
+        try:
+            forward(batch)
+        except (RuntimeError, MemoryError) as error:
+            if not _is_out_of_memory(error):
+                raise ScoringError(f"the model failed on a batch of {len(batch)} rows: {error}") from error
+            if len(batch) == 1:
+                budget.tokens = 1
+            budget.halve()
+        else:
+            order = order[len(batch) :]
+            continue
+        # Outside the handler, so that the failed pass's tensors are no longer referenced.
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    import torch
+
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return "can't allocate memory" in str(error) or "out of memory" in str(error).lower()

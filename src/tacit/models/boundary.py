@@ -1,0 +1,133 @@
+"""Which tokens are the answer's: the rule on which every log-probability rests.
+
+The whole string is tokenized at once, as the model would meet it. The answer's tokens are those
+that cover its characters. A token that reaches from the text into the answer belongs to the answer,
+and the characters of the text that it covers are scored with it; that is counted as *spanned*. A
+separator is nobody's: a token that covers the separator and the beginning of the answer, as
+byte-level BPE makes them, is the answer's and is not counted.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError, PromptError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from transformers import PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A text with one answer in place.
+
+    Args:
+        string: The whole string.
+        begin: Index of the answer's first character.
+        end: Index behind its last.
+        text_end: Index behind the last character of the text that stands before the answer; what
+            lies between it and ``begin`` is the separator.
+    """
+
+    string: str
+    begin: int
+    end: int
+    text_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The token ids of a filled text, without special tokens.
+
+    Args:
+        ids: All of them.
+        begin: Index of the answer's first token.
+        end: Index behind its last; at least ``begin + 1``.
+        spanned: Whether the first one covers characters of the text as well, or the last one
+            characters behind the answer.
+    """
+
+    ids: tuple[int, ...]
+    begin: int
+    end: int
+    spanned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Specials:
+    """The special tokens that a tokenizer's own configuration puts around one text.
+
+    Args:
+        before: For example BOS or [CLS].
+        after: For example EOS or [SEP].
+    """
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tokenizer: PreTrainedTokenizerBase) -> Specials:
+        """Reads them off a tokenized word."""
+        bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
+        full = list(tokenizer("a")["input_ids"])
+        for begin in range(len(full) - len(bare) + 1):
+            if full[begin : begin + len(bare)] == bare:
+                return cls(tuple(full[:begin]), tuple(full[begin + len(bare) :]))
+        raise ModelError(
+            "the tokenizer changes a text when it adds special tokens: without them "
+            f"'a' is {bare}, with them {full}; such tokenizers cannot be scored with"
+        )
+
+
+def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
+    """Tokenizes filled texts and finds the answers' tokens.
+
+    Raises:
+        ModelError: The tokenizer does not say which characters a token covers.
+        PromptError: The tokenizer drops an answer altogether.
+    """
+    if not filled:
+        return []
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"the tokenizer {type(tokenizer).__name__} does not say which characters a token "
+            "covers; a fast tokenizer (tokenizer.json) is needed"
+        )
+    encoded = tokenizer(
+        [item.string for item in filled],
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,
+    )
+    return [
+        _locate(ids, offsets, item)
+        for ids, offsets, item in zip(
+            encoded["input_ids"], encoded["offset_mapping"], filled, strict=True
+        )
+    ]
+
+
+def _locate(ids: list[int], offsets: list[tuple[int, int]], filled: Filled) -> Tokens:
+    """Applies the boundary rule.
+
+    Only ends count to the left: some tokenizers leave leading spaces out of a token's start.
+    """
+    begin = bisect_left([end for _, end in offsets], filled.begin + 1)
+    end = max(bisect_left([start for start, _ in offsets], filled.end), begin + 1)
+    if begin == len(ids) or offsets[begin][0] >= filled.end:
+        answer = filled.string[filled.begin : filled.end]
+        raise PromptError(
+            f"the tokenizer has no token at all for the answer {answer!r} in {filled.string!r}"
+        )
+    covered = offsets[begin - 1][1] if begin else 0
+    unspaced = len(filled.string[: filled.text_end].rstrip())
+    spanned = (
+        covered < unspaced or offsets[begin][0] < filled.text_end or offsets[end - 1][1] > filled.end
+    )
+    return Tokens(tuple(ids), begin, end, spanned)

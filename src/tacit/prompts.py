@@ -1,0 +1,167 @@
+"""What a model is asked, and the three shapes that its answers come in.
+
+A prompt is a text with at most one blank, and its candidate answers. The answer follows the text
+unless the text has a blank. Scores are raw: every normalisation is derived later, without a model.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import PromptError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+BLANK = "___"
+"""Three underscores stand for the blank; a longer or shorter run of them is plain text."""
+
+_BLANK = re.compile(r"(?<!_)___(?!_)")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A text with at most one blank, and its candidate answers.
+
+    Args:
+        text: The text; ``___`` in it is the blank. It may be empty.
+        answers: The candidates, at least one, none of them empty.
+        separator: Stands between text and answer when there is no blank.
+
+    Raises:
+        PromptError: No answer, an empty one, or more than one blank.
+    """
+
+    text: str
+    answers: tuple[str, ...]
+    separator: str = " "
+
+    def __post_init__(self) -> None:
+        if not self.answers:
+            raise PromptError(f"{self.shown} has no answers; give at least one")
+        if not all(self.answers):
+            raise PromptError(f"{self.shown} has an empty answer; every answer needs a character")
+        blanks = len(_BLANK.findall(self.text))
+        if blanks > 1:
+            raise PromptError(f"{self.shown} has {blanks} blanks ({BLANK}); one is the most")
+
+    @property
+    def shown(self) -> str:
+        """The prompt as an error message names it: its text, cut to 80 characters."""
+        cut = 80
+        text = self.text if len(self.text) <= cut else self.text[: cut - 1] + "…"
+        return f"the prompt {text!r}"
+
+    @property
+    def around(self) -> tuple[str, str] | None:
+        """The text before and after the blank, or None without a blank."""
+        match = _BLANK.search(self.text)
+        return match and (self.text[: match.start()], self.text[match.end() :])
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScore:
+    """The score of one answer.
+
+    Args:
+        answer: The answer.
+        logprob: Sum of its tokens' log-probabilities in nats, end token not included; None where
+            it could not be had.
+        tokens: How many tokens it took; 0 where unknown.
+        spanned: Whether its first token also covers characters of the text, which were then
+            scored with it.
+    """
+
+    answer: str
+    logprob: float | None
+    tokens: int
+    spanned: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """The answer's length in UTF-8 bytes."""
+        return len(self.answer.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class LogProbs:
+    """The scores of a prompt's answers, in the order of its answers."""
+
+    answers: tuple[AnswerScore, ...]
+
+    def __getitem__(self, answer: str) -> AnswerScore:
+        """The score of one answer.
+
+        Raises:
+            KeyError: The prompt had no such answer.
+        """
+        for score in self.answers:
+            if score.answer == answer:
+                return score
+        raise KeyError(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Where one target stands among the candidates of a vocabulary.
+
+    Args:
+        target: The candidate that was looked for.
+        rank: From 1; every candidate of equal log-probability stands before the target, so that a
+            tie is never in its favour.
+        logprob: The target's log-probability in nats.
+        normaliser: Log of the summed probability of all candidates, in nats: subtract it from
+            ``logprob`` to renormalise over the candidates.
+        top: The best candidates with their log-probabilities, best first, equal ones by name.
+    """
+
+    target: str
+    rank: int
+    logprob: float
+    normaliser: float
+    top: tuple[tuple[str, float], ...]
+
+    @classmethod
+    def of(cls, scores: LogProbs, target: str, top: int = 20) -> Ranking:
+        """Ranks a prompt's answers.
+
+        Raises:
+            PromptError: The target is none of the answers, or an answer has no log-probability.
+        """
+        known = {s.answer: s.logprob for s in scores.answers if s.logprob is not None}
+        if len(known) < len({s.answer for s in scores.answers}):
+            raise PromptError("an answer has no log-probability, so that there is no ranking")
+        if target not in known:
+            raise PromptError(f"the target {target!r} is none of the {len(known)} answers")
+        own = known[target]
+        ordered = sorted(known.items(), key=lambda item: (-item[1], item[0]))
+        return cls(
+            target=target,
+            rank=sum(value >= own for value in known.values()),
+            logprob=own,
+            normaliser=_log_sum_exp(list(known.values())),
+            top=tuple(ordered[:top]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """How often each answer came among sampled ones, and how many could not be read."""
+
+    counts: Mapping[str, int]
+    unparsed: int = 0
+
+    def share(self, answer: str) -> float | None:
+        """The answer's share of the readable samples; None where there are none."""
+        readable = sum(self.counts.values())
+        return self.counts.get(answer, 0) / readable if readable else None
+
+
+def _log_sum_exp(values: Sequence[float]) -> float:
+    top = max(values)
+    if math.isinf(top):
+        return top
+    return top + math.log(math.fsum(math.exp(value - top) for value in values))
