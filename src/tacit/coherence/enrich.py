@@ -1,0 +1,149 @@
+"""Enrichment: what follows from true statements, true and false (Gu et al. 2023, section 4.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tacit.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import polars as pl
+
+    from tacit.coherence.ontology import Ontology, Relation
+
+Statement: TypeAlias = tuple[str, str, str]  # subject, relation, object
+
+_COLUMNS = ("subject", "relation", "object")
+
+
+def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
+    """Labels the statements, and all that follow from them within their group.
+
+    True statements make true, until nothing new appears: the symmetric partner, the inverse
+    partner, whatever the relation implies, and x r z of a transitive x r y and y r z with x other
+    than z. They make false: the reverse of an asymmetric statement, whatever the relation
+    excludes, and the symmetric and inverse partners of what is false.
+
+    Args:
+        statements: Columns subject, relation, object, all of them true; every other column is part
+            of the group. A repeated row counts once.
+        ontology: The relations and their properties.
+
+    Returns:
+        The same columns and ``label`` (Boolean), one row per statement and group: groups in order
+        of first appearance, then subject and object in order of first mention in the group, then
+        relation in the ontology's order.
+
+    Raises:
+        DataError: A column is missing or empty somewhere, a relation is unknown, or a statement of
+            a group comes out both true and false.
+    """
+    import polars as pl
+
+    groups = _group_columns(statements)
+    stated: dict[tuple[Any, ...], dict[Statement, None]] = {}
+    for *values, subject, relation, obj in statements.select(*groups, *_COLUMNS).iter_rows():
+        stated.setdefault(tuple(values), {}).setdefault((subject, relation, obj))
+    rows: list[tuple[Any, ...]] = []
+    for group, given in stated.items():
+        where = ", ".join(f"{name} {value!r}" for name, value in zip(groups, group, strict=True))
+        labels = _labels(given, ontology, where or "statements")
+        rows.extend((*group, *statement, label) for statement, label in labels.items())
+    names = [*groups, *_COLUMNS, "label"]
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    schema = {name: statements.schema.get(name, pl.Boolean()) for name in names}
+    frame = pl.DataFrame(dict(zip(names, columns, strict=True)), schema=schema)
+    return frame.select(*statements.columns, "label")
+
+
+def _group_columns(statements: pl.DataFrame) -> list[str]:
+    missing = [name for name in _COLUMNS if name not in statements.columns]
+    if missing:
+        raise DataError(f"statements have no column {', '.join(missing)}")
+    if "label" in statements.columns:
+        raise DataError("statements have a column label; expected true statements without one")
+    empty = [name for name in _COLUMNS if statements[name].null_count()]
+    if empty:
+        raise DataError(f"statements have no {', '.join(empty)} in some rows; expected all filled")
+    return [name for name in statements.columns if name not in _COLUMNS]
+
+
+def _labels(given: Iterable[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
+    """The label of each statement of a group, in the order that :func:`enrich` documents."""
+    relations = ontology.relations
+    items: dict[str, int] = {}
+    for subject, relation, obj in given:
+        if relation not in relations:
+            raise DataError(
+                f"{where}: unknown relation {relation!r}; expected {', '.join(relations)}"
+            )
+        items.setdefault(subject, len(items))
+        items.setdefault(obj, len(items))
+    rank = {name: position for position, name in enumerate(relations)}
+    true = _truths(given, relations)
+    false = _falsehoods(true, relations)
+
+    def order(statement: Statement) -> tuple[int, int, int]:
+        subject, relation, obj = statement
+        return items[subject], items[obj], rank[relation]
+
+    both = sorted(true & false, key=order)
+    if both:
+        raise DataError(
+            f"{where}: {' '.join(both[0])!r} comes out both true and false"
+            f"{f', and {len(both) - 1} more' if both[1:] else ''}; "
+            "correct the statements that it follows from"
+        )
+    return {statement: statement in true for statement in sorted(true | false, key=order)}
+
+
+def _truths(given: Iterable[Statement], relations: Mapping[str, Relation]) -> set[Statement]:
+    known: set[Statement] = set()
+    after: dict[tuple[str, str], list[str]] = {}  # (relation, item) to the items behind its arcs
+    before: dict[tuple[str, str], list[str]] = {}
+    waiting = list(given)
+    while waiting:
+        statement = waiting.pop()
+        if statement in known:
+            continue
+        known.add(statement)
+        subject, name, obj = statement
+        waiting += _partners(statement, relations)
+        waiting += [(subject, implied, obj) for implied in relations[name].implies]
+        if relations[name].transitive:
+            after.setdefault((name, subject), []).append(obj)
+            before.setdefault((name, obj), []).append(subject)
+            waiting += [
+                (subject, name, end) for end in after.get((name, obj), ()) if end != subject
+            ]
+            waiting += [
+                (start, name, obj) for start in before.get((name, subject), ()) if start != obj
+            ]
+    return known
+
+
+def _falsehoods(true: set[Statement], relations: Mapping[str, Relation]) -> set[Statement]:
+    known: set[Statement] = set()
+    waiting: list[Statement] = []
+    for subject, name, obj in true:
+        relation = relations[name]
+        if relation.asymmetric or (relation.irreflexive and subject == obj):
+            waiting.append((obj, name, subject))
+        waiting += [(subject, other, obj) for other in relation.excludes]
+        waiting += [(subject, o.name, obj) for o in relations.values() if name in o.excludes]
+    while waiting:
+        statement = waiting.pop()
+        if statement not in known:
+            known.add(statement)
+            waiting += _partners(statement, relations)
+    return known
+
+
+def _partners(statement: Statement, relations: Mapping[str, Relation]) -> list[Statement]:
+    """The statements that always have the same label."""
+    subject, name, obj = statement
+    relation = relations[name]
+    partners = [(obj, name, subject)] if relation.symmetric else []
+    return [*partners, (obj, relation.inverse, subject)] if relation.inverse else partners

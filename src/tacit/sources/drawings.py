@@ -1,0 +1,239 @@
+"""Drawings of everyday things: their parts and relations, as annotators drew them.
+
+The layout is that of the everyday-things data (ParRoT, Gu et al. 2023, section 4): a folder with
+``things.tsv`` and ``annotations-*.tsv``. An annotations file has no header. Its columns are
+annotator, thing, ``---``, subject, relation, object, and at times a remark, which is passed over;
+a row whose first two cells are blank continues the drawing above it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError
+from tacit.tables import line_of_row, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+_PATTERN = "annotations-*.tsv"
+_COLUMNS = "annotator, thing, ---, subject, relation, object"
+_CELLS = (6, 7)  # the seventh is a remark on the drawing
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What one annotator drew of one thing.
+
+    Attributes:
+        thing: The everyday thing, in lower case.
+        annotator: Who drew it.
+        parts: The parts that its relations name, in order of first mention.
+        relations: (subject, relation, object), each once, in the order of the file.
+        repeated: Rows left out because the drawing had them already.
+    """
+
+    thing: str
+    annotator: str
+    parts: tuple[str, ...]
+    relations: tuple[tuple[str, str, str], ...]
+    repeated: int = 0
+
+
+@dataclass
+class _Sketch:
+    """A drawing while its rows are being read."""
+
+    annotator: str
+    thing: str
+    where: str
+    relations: dict[tuple[str, str, str], None] = field(default_factory=dict)  # an ordered set
+    rows: int = 0
+
+    def finished(self) -> Drawing:
+        parts = dict.fromkeys(part for subject, _, obj in self.relations for part in (subject, obj))
+        return Drawing(
+            self.thing,
+            self.annotator,
+            tuple(parts),
+            tuple(self.relations),
+            self.rows - len(self.relations),
+        )
+
+
+def read_drawings(
+    path: Path | str, relations: Collection[str], things: Collection[str] | None = None
+) -> list[Drawing]:
+    """Reads drawings: cells in lower case and stripped, a row repeated in a drawing once.
+
+    Args:
+        path: A folder in the everyday-things layout, or one annotations file.
+        relations: The relations that a drawing may use.
+        things: Only the drawings of these things; all when None.
+
+    Returns:
+        The drawings in the order of the files (annotations-2 before annotations-10) and rows.
+
+    Raises:
+        DataError: There is no such file, no drawing in it, or a malformed row (file and line): an
+            unknown relation, too few or too many cells, a blank part, a part related to itself, a
+            continuation with nothing above, or a drawing of a thing that its annotator had drawn
+            already (two drawings are two groups, and one name for both would mix them). Or a
+            thing was asked for that nobody drew.
+    """
+    path = Path(path)
+    known = {name.lower(): name for name in relations}
+    sketches: dict[tuple[str, str], _Sketch] = {}
+    for file in _annotation_files(path):
+        _read_file(file, known, sketches)
+    if not sketches:
+        raise DataError(f"holds no drawing; expected rows of {_COLUMNS}", path)
+    drawings = [sketch.finished() for sketch in sketches.values()]
+    return drawings if things is None else _only(drawings, things, path)
+
+
+def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
+    """Reads the everyday things and the seed parts that annotators were given (section 4.1).
+
+    Args:
+        path: A things file (header ``Everyday thing``, ``Parts``) or the folder that holds one.
+
+    Returns:
+        Thing to parts, in lower case and in the order of the file; a part that the file lists
+        twice stays twice, because the published count of 716 has it so.
+
+    Raises:
+        DataError: There is no such file, a column is missing, or a row names no thing, a thing
+            for the second time, or a blank part.
+    """
+    path = Path(path)
+    path = path / "things.tsv" if path.is_dir() else path
+    table = read_table(path, ("Everyday thing", "Parts"))
+    found: dict[str, tuple[str, ...]] = {}
+    for row, (name, listed) in enumerate(table.select("Everyday thing", "Parts").iter_rows()):
+        thing = (name or "").strip().lower()
+        parts = tuple(part.strip().lower() for part in (listed or "").split(","))
+        problem = ""
+        if not thing:
+            problem = "names no thing"
+        elif thing in found:
+            problem = f"lists {thing!r} a second time"
+        elif "" in parts:
+            problem = f"has a blank part of {thing!r}; expected names with commas between them"
+        if problem:
+            raise DataError(problem, path, line_of_row(path, row))
+        found[thing] = parts
+    return found
+
+
+def demo_drawings() -> Path:
+    """The folder of the drawings that come with Tacit: three things, three annotators each."""
+    return Path(str(resources.files("tacit") / "data" / "demo" / "drawings"))
+
+
+def _annotation_files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise DataError("there is no such file or folder", path)
+    files = [file for file in path.glob(_PATTERN) if file.is_file()]
+    if not files:
+        raise DataError(f"holds no drawings; expected files named {_PATTERN}", path)
+    return sorted(files, key=_natural)
+
+
+def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
+    """Orders numbers within names by their value."""
+    pieces = re.findall(r"[0-9]+|[^0-9]+", file.name)
+    return [(int(piece), "") if piece[0].isdigit() else (-1, piece) for piece in pieces], file.name
+
+
+def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str], _Sketch]) -> None:
+    """Adds the drawings of one file; none continues from one file into the next."""
+    current: _Sketch | None = None
+    for line, cells in _rows(file):
+        try:
+            current = _sketch_of(cells, current, sketches, f"{file}, line {line}")
+            relation = _relation_of(cells, known)
+        except ValueError as error:
+            raise DataError(str(error), file, line) from None
+        current.relations.setdefault(relation)
+        current.rows += 1
+
+
+def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
+    """The line and the cells of each row, in lower case and stripped; blank lines are none."""
+    try:
+        with file.open(encoding="utf-8-sig") as lines:
+            for number, text in enumerate(lines, 1):
+                if text.strip():
+                    yield number, [cell.strip().lower() for cell in text.split("\t")]
+    except (UnicodeDecodeError, OSError) as error:
+        raise DataError(f"cannot be read as UTF-8 text: {error}", file) from error
+
+
+def _sketch_of(
+    cells: list[str],
+    current: _Sketch | None,
+    sketches: dict[tuple[str, str], _Sketch],
+    where: str,
+) -> _Sketch:
+    """The drawing that a row belongs to, begun when the row names one.
+
+    Raises:
+        ValueError: The row has the wrong shape, or belongs to no drawing, or begins one again.
+    """
+    if len(cells) not in _CELLS or cells[2] != "---":
+        raise ValueError(
+            f"has {len(cells)} cells, the third {(cells + [''] * 3)[2]!r}; "
+            f"expected {_COLUMNS}, with tabs between them"
+        )
+    annotator, thing = cells[:2]
+    if not annotator and not thing:
+        if current is None:
+            raise ValueError("continues a drawing and none stands above it; name annotator, thing")
+        return current
+    if not annotator or not thing:
+        raise ValueError(
+            "names an annotator and no thing, or a thing and no annotator; "
+            "expected both to begin a drawing, neither to continue the one above"
+        )
+    first = sketches.get((thing, annotator))
+    if first is not None:
+        raise ValueError(
+            f"begins a second drawing of {thing!r} by {annotator!r}; the first begins at "
+            f"{first.where}. Leave the two cells blank to continue a drawing, or name another "
+            "annotator for a second one"
+        )
+    return sketches.setdefault((thing, annotator), _Sketch(annotator, thing, where))
+
+
+def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str]:
+    """Subject, relation and object of a row.
+
+    Raises:
+        ValueError: The relation is unknown, a part is blank, or a part is related to itself.
+    """
+    subject, relation, obj = cells[3:6]
+    if relation not in known:
+        raise ValueError(f"uses the unknown relation {relation!r}; expected {', '.join(known)}")
+    if not subject or not obj:
+        raise ValueError("names no part as its subject or object; expected two parts")
+    if subject == obj:
+        raise ValueError(f"relates {subject!r} to itself; expected two different parts")
+    return subject, known[relation], obj
+
+
+def _only(drawings: list[Drawing], things: Collection[str], path: Path) -> list[Drawing]:
+    wanted = {thing.strip().lower() for thing in things}
+    drawn = list(dict.fromkeys(drawing.thing for drawing in drawings))
+    for thing in sorted(wanted.difference(drawn)):
+        near = difflib.get_close_matches(thing, drawn, n=5)
+        hint = f"near it: {', '.join(near)}" if near else f"{len(drawn)} things are drawn there"
+        raise DataError(f"holds no drawing of {thing!r}; {hint}", path)
+    return [drawing for drawing in drawings if drawing.thing in wanted]

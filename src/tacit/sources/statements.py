@@ -1,0 +1,79 @@
+"""Statements about drawings: those drawn, all that can be asked, those annotators agree on."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    import polars as pl
+
+    from tacit.sources.drawings import Drawing
+
+_COLUMNS = ("thing", "annotator", "subject", "relation", "object")
+
+
+def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
+    """The relations that the annotators drew, all of them true.
+
+    Returns:
+        Columns thing, annotator, subject, relation, object; one row per relation, in the order of
+        the drawings.
+    """
+    return _frame(
+        (drawing.thing, drawing.annotator, *relation)
+        for drawing in drawings
+        for relation in drawing.relations
+    )
+
+
+def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> pl.DataFrame:
+    """Every statement that can be asked of each drawing (section 6.1).
+
+    Returns:
+        Columns thing, annotator, subject, relation, object; for each drawing each ordered pair of
+        its different parts, in order of first mention, with each relation in the order given.
+    """
+    return _frame(
+        (drawing.thing, drawing.annotator, subject, relation, obj)
+        for drawing in drawings
+        for subject, obj in permutations(drawing.parts, 2)
+        for relation in relations
+    )
+
+
+def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
+    """The statements that all annotators of a thing give the same label (ParRoT++, appendix C).
+
+    A thing that one annotator drew has none: one voice is no agreement.
+
+    Args:
+        labelled: Columns thing, annotator, subject, relation, object, label; each statement once
+            per drawing, as :func:`tacit.coherence.enrich.enrich` gives them.
+
+    Returns:
+        Columns thing, subject, relation, object, label; in the order of first appearance.
+    """
+    import polars as pl
+
+    drawn = labelled.group_by("thing").agg(pl.col("annotator").n_unique().alias("drawings"))
+    statement = ["thing", "subject", "relation", "object", "label"]
+    same = labelled.group_by(statement, maintain_order=True).agg(
+        pl.col("annotator").n_unique().alias("voices")
+    )
+    return (
+        same.join(drawn, on="thing", how="left", maintain_order="left")
+        .filter((pl.col("voices") == pl.col("drawings")) & (pl.col("drawings") > 1))
+        .select(statement)
+    )
+
+
+def _frame(rows: Iterable[Sequence[str]]) -> pl.DataFrame:
+    import polars as pl
+
+    columns = list(zip(*rows, strict=True)) or [()] * len(_COLUMNS)
+    return pl.DataFrame(
+        dict(zip(_COLUMNS, columns, strict=True)), schema=dict.fromkeys(_COLUMNS, pl.String)
+    )
