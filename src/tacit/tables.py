@@ -125,11 +125,14 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
                 stripped = line.rstrip("\r\n")
                 yield number, stripped.split("\t") if stripped else []
         else:
-            reader = csv.reader(file)
+            reader = csv.reader(file, strict=True)  # an open quote is an error, not a long cell
             begin = 1
-            for row in reader:
-                yield begin, row
-                begin = reader.line_num + 1
+            try:
+                for row in reader:
+                    yield begin, row
+                    begin = reader.line_num + 1
+            except csv.Error as error:
+                raise DataError(f"is no row of CSV: {error}", path, begin) from error
 
 
 def _read_separated(path: Path) -> pl.DataFrame:
@@ -153,11 +156,13 @@ def _read_separated(path: Path) -> pl.DataFrame:
             )
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell or None)
-    return pl.DataFrame(dict(zip(header, columns, strict=True)), schema=dict.fromkeys(header, pl.String))
+    return pl.DataFrame(
+        dict(zip(header, columns, strict=True)), schema=dict.fromkeys(header, pl.String)
+    )
 
 
 def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
@@ -208,11 +213,10 @@ def _write_separated(frame: pl.DataFrame, path: Path) -> None:
     import polars as pl
 
     truth = pl.selectors.boolean()
-    text = frame.with_columns(
-        pl.when(truth).then(pl.lit("True")).when(~truth).then(pl.lit("False")).name.keep()
-    )
+    words = truth.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
+    text = frame.with_columns(words)
     if path.suffix == ".csv":
-        publish(path, lambda file: text.write_csv(file))
+        publish(path, text.write_csv)
         return
     for name in text.columns:
         column = text[name]
@@ -222,11 +226,11 @@ def _write_separated(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:
-    publish(path, lambda file: frame.write_ndjson(file))
+    publish(path, frame.write_ndjson)
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    publish(path, lambda file: frame.write_parquet(file))
+    publish(path, frame.write_parquet)
 
 
 _READERS = {
