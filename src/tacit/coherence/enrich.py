@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     import polars as pl
 
@@ -70,7 +70,7 @@ def _group_columns(statements: pl.DataFrame) -> list[str]:
     return [name for name in statements.columns if name not in _COLUMNS]
 
 
-def _labels(given: Iterable[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
+def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
     """The label of each statement of a group, in the order that :func:`enrich` documents."""
     relations = ontology.relations
     items: dict[str, int] = {}

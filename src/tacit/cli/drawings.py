@@ -1,0 +1,151 @@
+"""``tacit drawings``: drawings of everyday things, and what follows from them."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatch
+from pathlib import Path  # noqa: TC003 - Typer reads the annotations when it runs
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.errors import DataError, RequestError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.coherence.ontology import Ontology
+    from tacit.sources.drawings import Drawing
+
+app = typer.Typer(
+    help="Read people's drawings of everyday things.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def drawings() -> None:
+    """Read people's drawings of everyday things."""
+
+
+@app.command("enrich")
+def enrich_command(
+    path: Annotated[Path, typer.Argument(help="A folder of drawings, or one annotations file.")],
+    out: Annotated[Path, typer.Option(help="Labelled statements: TSV, CSV, JSONL or Parquet.")],
+    things: Annotated[str, typer.Option(help="Only these things, with commas between.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
+) -> None:
+    """Write every statement that follows from the drawings, labelled True or False."""
+    from tacit.tables import check_suffix, write_table
+
+    check_suffix(out)
+    _keep_input(path, out)
+
+    from tacit.coherence.enrich import enrich
+    from tacit.coherence.ontology import Ontology
+    from tacit.sources.drawings import read_drawings
+    from tacit.sources.statements import drawing_statements
+
+    ontology = Ontology.load("parts")
+    found = read_drawings(path, ontology.relations, things.split(",") if things else None)
+    try:
+        enriched = enrich(drawing_statements(found), ontology)
+    except DataError as error:
+        raise DataError(str(error), path) from error
+    summary = _summary(found, enriched, ontology)
+    write_table(enriched, out)
+    typer.echo(json.dumps(summary) if as_json else f"{_readable(summary)}\n\nWritten: {out}")
+
+
+def _keep_input(path: Path, out: Path) -> None:
+    """Refuses to write over a drawing, or beside drawings under a name that is read as one."""
+    target = out.resolve()
+    inside = target.parent == path.resolve() and (
+        fnmatch(out.name, "annotations-*.tsv") or out.name == "things.tsv"
+    )
+    if target == path.resolve() or inside:
+        raise RequestError(f"{out} is a file of the drawings; give --out another name")
+
+
+def _summary(found: list[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
+    """The counts that the command prints; ``categories`` are the ontology's."""
+    from tacit.sources.statements import agreed, all_statements, drawing_statements
+
+    asked = all_statements(found, ontology.relations)
+    together = agreed(enriched)
+    drawn = _by_category(drawing_statements(found), ontology)
+    labelled = _by_category(enriched, ontology)
+    return {
+        "things": len({drawing.thing for drawing in found}),
+        "drawings": len(found),
+        "parts": sum(len(drawing.parts) for drawing in found),
+        "relations": sum(len(drawing.relations) for drawing in found),
+        "repeated_rows": sum(drawing.repeated for drawing in found),
+        **_labels(enriched),
+        "agreed": _labels(together),
+        "categories": {
+            name: {"relations": drawn.get(name, 0), "statements": count}
+            for name, count in labelled.items()
+        },
+        "table_1": _as_table_1(enriched, labelled),
+        "to_ask": {
+            "statements": asked.height,
+            "distinct": asked.n_unique(["thing", "subject", "relation", "object"]),
+        },
+    }
+
+
+def _labels(labelled: pl.DataFrame) -> dict[str, int]:
+    true = int(labelled["label"].sum())
+    return {"statements": labelled.height, "true": true, "false": labelled.height - true}
+
+
+def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]:
+    """How many statements each category of relations has, in the ontology's order."""
+    counts = dict(statements["relation"].value_counts().iter_rows())
+    totals: dict[str, int] = {}
+    for name, relation in ontology.relations.items():
+        category = relation.category or "no category"
+        totals[category] = totals.get(category, 0) + counts.get(name, 0)
+    return totals
+
+
+def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
+    """The categories as the paper's Table 1 has them: required by stands with the spatial."""
+    moved = enriched.filter(enriched["relation"] == "required by").height
+    shift = {"spatial": moved, "functional": -moved}
+    return {name: count + shift.get(name, 0) for name, count in categories.items()}
+
+
+def _readable(summary: dict[str, Any]) -> str:
+    ask, table_1 = summary["to_ask"], summary["table_1"]
+    read = (
+        f"{summary['drawings']:,} drawings of {summary['things']:,} things: "
+        f"{summary['parts']:,} parts, {summary['relations']:,} relations "
+        f"({summary['repeated_rows']:,} repeated rows left out)"
+    )
+    published = ", ".join(f"{name} {count:,}" for name, count in table_1.items())
+    lines = [
+        read,
+        "",
+        f"{'':<14}{'relations':>12}{'statements':>12}",
+        *(
+            f"{name:<14}{counts['relations']:>12,}{counts['statements']:>12,}"
+            for name, counts in summary["categories"].items()
+        ),
+        f"{'all':<14}{summary['relations']:>12,}{summary['statements']:>12,}",
+        f"As Table 1 counts, required by among the spatial: {published}",
+        "",
+        f"{'':<22}{'statements':>12}{'true':>12}{'false':>12}",
+        _label_line("all", summary),
+        _label_line("all agree (ParRoT++)", summary["agreed"]),
+        "",
+        f"To ask a model: {ask['statements']:,} statements, {ask['distinct']:,} distinct questions",
+    ]
+    return "\n".join(lines)
+
+
+def _label_line(name: str, counts: dict[str, int]) -> str:
+    return f"{name:<22}{counts['statements']:>12,}{counts['true']:>12,}{counts['false']:>12,}"
