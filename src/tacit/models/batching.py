@@ -33,12 +33,9 @@ class Budget:
         log.warning("out of memory: going on with batches of %d tokens", self.tokens)
 
 
-def next_batch(order: Sequence[int], costs: Sequence[int], budget: int) -> int:
-    """How many rows of ``order``, longest first, fit: their number × the first one's cost.
-
-    At least one, also when it alone is over the budget.
-    """
-    return min(len(order), max(1, budget // max(1, costs[order[0]])))
+def how_many(cost: int, budget: Budget) -> int:
+    """How many rows of a cost in tokens fit the budget: one at least, however long it is."""
+    return max(1, budget.tokens // max(1, cost))
 
 
 def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int]], None]) -> None:
@@ -56,7 +53,7 @@ def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int
 
     order = sorted(range(len(costs)), key=lambda row: -costs[row])
     while order:
-        batch = order[: next_batch(order, costs, budget.tokens)]
+        batch = order[: how_many(costs[order[0]], budget)]
         try:
             forward(batch)
         except (RuntimeError, MemoryError) as error:

@@ -7,30 +7,32 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tacit.errors import ScoringError
-from tacit.prompts import AnswerScore, LogProbs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import torch
 
-    from tacit.models.boundary import Tokens
-    from tacit.prompts import Prompt
+Answer = tuple[int, int]
+"""An answer, as the number of its prompt and its own number in that prompt."""
+
+Found = list[tuple[Answer, float]]
+"""Log-probabilities of tokens, in nats, each with the answer that it counts for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One token to read: its log-probability at a position of a row, for an answer.
+    """One token to read off a row.
 
     Args:
         position: The position in the row whose logits predict the token.
         token: The token's id.
-        answer: The answer that it counts for, as (prompt, answer) indices.
+        answer: The answer that its log-probability counts for.
     """
 
     position: int
     token: int
-    answer: tuple[int, int]
+    answer: Answer
 
 
 @dataclass(slots=True)
@@ -43,63 +45,52 @@ class Row:
 
 @dataclass(slots=True)
 class Tally:
-    """Collects the tokens' log-probabilities of each answer, whatever the order they come in."""
+    """Sums the tokens' log-probabilities of each answer, the same whatever order they come in."""
 
-    values: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+    values: dict[Answer, list[float]] = field(default_factory=dict)
 
-    def add(self, reads: Sequence[Read], logprobs: Sequence[float]) -> None:
-        """Adds one log-probability (nats) per read."""
-        for read, value in zip(reads, logprobs, strict=True):
-            self.values.setdefault(read.answer, []).append(value)
+    def add(self, found: Iterable[tuple[Answer, float]]) -> None:
+        """Takes in log-probabilities of tokens."""
+        for answer, value in found:
+            self.values.setdefault(answer, []).append(value)
 
-    def total(self, answer: tuple[int, int]) -> float | None:
-        """The sum of an answer's log-probabilities; None where it was not read.
+    def total(self, answer: Answer) -> float:
+        """The sum of an answer's log-probabilities, in nats.
 
         Raises:
-            ScoringError: The sum is not a finite number.
+            ScoringError: It is not a finite number.
         """
-        if answer not in self.values:
-            return None
         value = math.fsum(self.values[answer])
         if not math.isfinite(value):
             raise ScoringError(
-                f"the model gives a log-probability of {value}; a smaller dtype overflows: "
+                f"the model gave a log-probability of {value}; a small number format overflows: "
                 "try --dtype float32"
             )
         return value
 
-    def scores(
-        self, prompts: Sequence[Prompt], tokens: Sequence[Sequence[Tokens]]
-    ) -> list[LogProbs]:
-        """The scores of all prompts' answers, given the tokens of each of their answers."""
-        return [
-            LogProbs(
-                tuple(
-                    AnswerScore(answer, self.total((p, a)), of.end - of.begin, of.spanned)
-                    for a, (answer, of) in enumerate(zip(prompt.answers, row, strict=True))
-                )
-            )
-            for p, (prompt, row) in enumerate(zip(prompts, tokens, strict=True))
-        ]
 
-
-def log_probs(logits: torch.Tensor, wanted: Sequence[tuple[int, int, int]]) -> list[float]:
-    """Log-probabilities in nats, computed in float32.
+def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]]) -> Found:
+    """Log-probabilities over the whole vocabulary, computed in float32.
 
     Args:
-        logits: Shape (rows, positions, vocabulary).
-        wanted: (row, position, token) per value.
+        logits: Shape (rows, columns, vocabulary).
+        wanted: For each row, what to read at which column.
     """
     import torch
 
-    places = {place: number for number, place in enumerate(dict.fromkeys(w[:2] for w in wanted))}
-    rows, positions = (torch.tensor(axis, device=logits.device) for axis in zip(*places, strict=True))
-    chosen = logits[rows, positions].float()
-    normaliser = chosen.logsumexp(dim=-1)
-    which = torch.tensor([places[w[:2]] for w in wanted], device=logits.device)
-    tokens = torch.tensor([w[2] for w in wanted], device=logits.device)
-    values: list[float] = (chosen[which, tokens] - normaliser[which]).tolist()
-    return values
+    reads = [(row, column, read) for row, part in enumerate(wanted) for column, read in part]
+    if not reads:
+        return []
+    # Many answers may be read at one place: each place is normalised once.
+    places = {(row, column): 0 for row, column, _ in reads}
+    for number, place in enumerate(places):
+        places[place] = number
+    rows, columns = torch.tensor(list(places), device=logits.device).unbind(-1)
+    chosen = logits[rows, columns].float()
+    which = torch.tensor([places[row, column] for row, column, _ in reads], device=logits.device)
+    tokens = torch.tensor([read.token for _, _, read in reads], device=logits.device)
+    values = chosen[which, tokens] - chosen.logsumexp(dim=-1)[which]
+    return [(read.answer, value) for (_, _, read), value in zip(reads, values.tolist(), strict=True)]
 
 
 def padded(
@@ -111,8 +102,8 @@ def padded(
     longest = max(len(row) for row in rows)
     ids, mask = [], []
     for row in rows:
-        gap = longest - len(row)
-        fill, ones, zeros = [pad] * gap, [1] * len(row), [0] * gap
+        fill = [pad] * (longest - len(row))
+        zeros, ones = [0] * len(fill), [1] * len(row)
         ids.append([*fill, *row] if left else [*row, *fill])
         mask.append(zeros + ones if left else ones + zeros)
     return torch.tensor(ids, device=device), torch.tensor(mask, device=device)

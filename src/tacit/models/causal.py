@@ -1,0 +1,225 @@
+"""Models that continue a text: GPT-2, OPT, GPT-NeoX, Llama and all that AutoModelForCausalLM loads.
+
+One-token answers are all read off one pass over the text. Longer answers branch off: what they
+share is computed once and kept as keys and values, and each goes on from there. A model whose cache
+does not give the same log-probabilities so, measured when it is loaded, has each answer computed
+from the beginning instead, and says so.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import PromptError
+from tacit.models.batching import in_batches
+from tacit.models.boundary import Filled, Tokens, tokenize
+from tacit.models.branching import score_trees, tree_cost
+from tacit.models.local import Checkpoint, LocalModel
+from tacit.models.reading import Found, Row, Tally, padded, read_off
+from tacit.models.trees import Tree, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from transformers import PreTrainedConfig
+
+    from tacit.prompts import LogProbs, Prompt
+
+SCORER = "causal-1"
+
+log = logging.getLogger(__name__)
+
+
+class CausalModel(LocalModel):
+    """Scores answers as continuations of their text."""
+
+    kind = "causal"
+
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int):
+        super().__init__(checkpoint, batch_tokens)
+        takes = inspect.signature(checkpoint.model.forward).parameters
+        self._selects = "logits_to_keep" in takes
+        self._places = "position_ids" in takes
+        self._local = _local_window(checkpoint.model.config)
+        self._difference = self._sharing_difference()
+        if not self._shares:
+            log.warning(
+                "%s: a text is computed again for each of its answers of several tokens: "
+                "going on from a computed text gives other log-probabilities (difference: %s)",
+                self.name,
+                "it fails" if self._difference is None else f"{self._difference:.2g} nats",
+            )
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """As for every local model, and how far sharing a text's computation was off, in nats."""
+        return {
+            **super().description,
+            "shares_text": self._shares,
+            "sharing_difference": self._difference,
+        }
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.tokens``: what is shared counts once."""
+        return [tree.tokens for tree in self._trees(self._encode(prompts))]
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """See ``LanguageModel.score``."""
+        encoded = self._encode(prompts)
+        return self._scores(prompts, encoded, self._tally(self._trees(encoded), shared=self._shares))
+
+    @property
+    def _shares(self) -> bool:
+        return self._difference is not None and self._difference <= _tolerance(self._model.dtype)
+
+    def _trees(self, encoded: Sequence[Sequence[Tokens]]) -> list[Tree]:
+        return [tree_of(number, answers) for number, answers in enumerate(encoded)]
+
+    def _is_near(self, tree: Tree) -> bool:
+        """Whether no token of a tree is so far from another that a local window hides it."""
+        return self._local is None or max(len(row.ids) for row in tree.rows) < self._local
+
+    def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
+        """Each answer's whole input, special tokens in front, cut behind the answer."""
+        filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
+        tokens = iter(tokenize(self._tokenizer, filled))
+        encoded = [[self._begun(next(tokens)) for _ in prompt.answers] for prompt in prompts]
+        for prompt, answers in zip(prompts, encoded, strict=True):
+            for answer in answers:
+                self._fits(prompt, answer.ids)
+        return encoded
+
+    def _begun(self, answer: Tokens) -> Tokens:
+        """Puts the special tokens in front: those of the tokenizer's config, and never twice.
+
+        An answer that begins the string needs something to follow: BOS, else EOS.
+        """
+        before = self._specials.before
+        if before and answer.ids[: len(before)] == before:
+            before = ()
+        elif not before and answer.begin == 0:
+            before = (self._first(),)
+        shift = len(before)
+        ids = before + answer.ids[: answer.end]
+        return Tokens(ids, answer.begin + shift, answer.end + shift, answer.spanned)
+
+    def _first(self) -> int:
+        for token in (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id):
+            if isinstance(token, int):
+                return token
+        raise PromptError(
+            f"{self.name} has neither BOS nor EOS, so that an answer cannot begin the text"
+        )
+
+    def _tally(self, trees: Sequence[Tree], *, shared: bool) -> Tally:
+        tally = Tally()
+        branching = [tree for tree in trees if shared and tree.branches and self._is_near(tree)]
+        apart = {id(tree) for tree in branching}
+        rows = [row for tree in trees if id(tree) not in apart for row in tree.rows]
+        in_batches(
+            [len(row.ids) for row in rows],
+            self._budget,
+            lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
+        )
+        in_batches(
+            [tree_cost(tree) for tree in branching],
+            self._budget,
+            lambda batch: tally.add(
+                self._score_trees([branching[i] for i in batch])
+            ),
+        )
+        return tally
+
+    def _score_rows(self, rows: Sequence[Row]) -> Found:
+        """One pass over whole rows, padded to the right, where no token can see it."""
+        ids, mask = padded([row.ids for row in rows], self._pad, self._device)
+        needed = sorted({read.position for row in rows for read in row.reads})
+        column = {position: number for number, position in enumerate(needed)}
+        logits = self._forward(ids, mask, needed, use_cache=False).logits
+        return read_off(logits, [[(column[r.position], r) for r in row.reads] for row in rows])
+
+    def _score_trees(self, trees: Sequence[Tree]) -> Found:
+        return score_trees(trees, self._forward, self._pad, self._device, self._budget)
+
+    def _forward(
+        self,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+        needed: Sequence[int],
+        positions: torch.Tensor | None = None,
+        **rest: object,
+    ) -> Any:  # noqa: ANN401 - every architecture has an output class of its own
+        """Runs the model; the logits are cut to the needed positions, in their order."""
+        import torch
+
+        keep = torch.tensor(needed, device=self._device)
+        if positions is not None and self._places:
+            rest["position_ids"] = positions
+        if self._selects:
+            rest["logits_to_keep"] = keep
+        with torch.inference_mode():
+            output = self._model(input_ids=ids, attention_mask=mask, **rest)
+            if not self._selects:
+                output.logits = output.logits[:, keep]
+        return output
+
+    def _sharing_difference(self) -> float | None:
+        """The largest difference, in nats, that sharing makes on made-up prompts; None: it fails.
+
+        Two texts of unequal length, each with answers of one to three tokens that part early and
+        late, all of tokens spread over the vocabulary.
+        """
+        longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
+        spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]
+        answers = [
+            [
+                Tokens((*text, *answer), len(text), len(text) + len(answer), spanned=False)
+                for answer in (spread[30:31], spread[31:34], [spread[31], spread[35]], spread[36:38])
+            ]
+            for text in (spread[: 1 + longest // 3], spread[6 : 6 + longest])
+        ]
+        trees = self._trees(answers)
+        plain = self._tally(trees, shared=False)
+        try:
+            shared = self._tally(trees, shared=True)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is not used, and said
+            log.info("%s cannot go on from a computed text: %s", self.name, error)
+            return None
+        return max(
+            abs(plain.total((p, a)) - shared.total((p, a))) for p in range(2) for a in range(4)
+        )
+
+
+def _fill(prompt: Prompt, answer: str) -> Filled:
+    """The answer behind the text and the separator; a blank may only stand at the end.
+
+    Raises:
+        PromptError: Text follows the blank, which a causal model cannot see.
+    """
+    around = prompt.around
+    if around is None:
+        before, text_end = prompt.text + prompt.separator, len(prompt.text)
+    elif not around[1]:
+        before, text_end = around[0], len(around[0].rstrip())
+    else:
+        raise PromptError(
+            f"{prompt.shown} goes on after its blank, which a causal model cannot see: put the "
+            "blank last, or use a masked model"
+        )
+    return Filled(before + answer, len(before), len(before) + len(answer), text_end)
+
+
+def _local_window(config: PreTrainedConfig) -> int | None:
+    """How many tokens a token sees in the layers that do not see all; None without such layers."""
+    sizes = [getattr(config, name, None) for name in ("sliding_window", "window_size")]
+    return min((size for size in sizes if isinstance(size, int) and size > 0), default=None)
+
+
+def _tolerance(dtype: torch.dtype) -> float:
+    """What rounding alone may change in a log-probability of a few tokens, in nats."""
+    import torch
+
+    return 1e-4 if dtype in {torch.float32, torch.float64} else 0.1

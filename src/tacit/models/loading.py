@@ -1,0 +1,250 @@
+"""From the name of a model to a model that scores: its kind is read off its own config."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import MissingPackage, ModelError
+from tacit.models.fingerprint import (
+    FileHashes,
+    Identity,
+    config_digest,
+    tokenizer_digest,
+    weight_hashes,
+)
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+    from tacit.models.local import LocalModel
+    from tacit.models.masked import MaskedMode
+
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How a model is loaded.
+
+    Args:
+        revision: A branch, tag or commit of a model on a hub.
+        dtype: ``auto`` is float32 on a processor, and as stored on an accelerator.
+        device: ``auto`` (CUDA when there is one), ``cpu``, ``cuda``, ``cuda:1``, …
+        batch_tokens: Tokens in one forward pass, padding included; None chooses by the device.
+        masked_mode: How masked models score answers of several tokens.
+    """
+
+    revision: str | None = None
+    dtype: str = "auto"
+    device: str = "auto"
+    batch_tokens: int | None = None
+    masked_mode: MaskedMode = "left-to-right"
+
+
+def load_model(
+    name: str, options: LoadOptions | None = None, hashes: FileHashes | None = None
+) -> LocalModel:
+    """Loads a causal, masked or seq2seq model from a folder or a Hugging Face name.
+
+    Args:
+        name: A folder that holds a model, or a model's name on the hub.
+        options: Revision, number format, device, batch size.
+        hashes: Remembers the hashes of weight files.
+
+    Raises:
+        ModelError: No such model, no weights, a kind that cannot be scored with, or weights that
+            lack a part of the model.
+        MissingPackage: The extra ``local`` is not installed.
+    """
+    options = options or LoadOptions()
+    _check_folder(name, options)
+    try:
+        import torch  # noqa: F401
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise MissingPackage(error.name or "torch", "local") from error
+    device = _device(options.device)
+    config = _load("config", name, options)
+    kind = kind_of(config)
+    tokenizer = _load("tokenizer", name, options)
+    _check_tokenizer(name, tokenizer, config)
+    model = _load_weights(name, kind, config, options, device)
+    return _assemble(name, kind, (model, tokenizer, config), options, hashes or FileHashes())
+
+
+def kind_of(config: PreTrainedConfig) -> str:
+    """``causal``, ``masked`` or ``seq2seq``, as the config says.
+
+    Raises:
+        ModelError: The architecture has no head that scores text.
+    """
+    from transformers.models.auto import modeling_auto as auto
+
+    if config.is_encoder_decoder:
+        return "seq2seq"
+    named = " ".join(config.architectures or ())
+    if "ForMaskedLM" in named:
+        return "masked"
+    if "ForCausalLM" in named or "LMHeadModel" in named:
+        return "causal"
+    # A config that names no head, or one without text: go by what the architecture can have.
+    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(
+        config, "is_decoder", False
+    ):
+        return "masked"
+    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return "causal"
+    raise ModelError(
+        f"a model of the type {config.model_type!r} ({named or 'no architecture named'}) scores "
+        "no text; a causal, masked or seq2seq language model is needed"
+    )
+
+
+def _check_folder(name: str, options: LoadOptions) -> None:
+    """Says early, before anything heavy is imported, that a path leads nowhere."""
+    folder = Path(name).expanduser()
+    looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
+    if looks_like_path and not folder.is_dir():
+        raise ModelError(f"{name}: there is no such model folder")
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise ModelError(f"{name}: the folder holds no config.json, so it is no model folder")
+        weight_files = [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
+        if not weight_files:
+            raise ModelError(f"{name}: the folder holds no weights (*.safetensors or *.bin)")
+    if options.dtype not in DTYPES:
+        raise ModelError(f"the dtype {options.dtype!r} is none of {', '.join(DTYPES)}")
+    if options.batch_tokens is not None and options.batch_tokens < 1:
+        raise ModelError(f"--batch-tokens is {options.batch_tokens}; it must be at least 1")
+
+
+def _device(asked: str) -> torch.device:
+    import torch
+
+    if asked == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(asked)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(
+            f"the device {asked!r} cannot be used here ({str(error).splitlines()[0]}); "
+            "use auto, cpu, cuda or cuda:N"
+        ) from error
+    return device
+
+
+def _load(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - config or tokenizer
+    from transformers import AutoConfig, AutoTokenizer
+
+    loader = AutoConfig if what == "config" else AutoTokenizer
+    try:
+        return loader.from_pretrained(_place(name), revision=options.revision or "main")
+    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+        raise ModelError(
+            f"{name}: its {what} cannot be loaded, from a folder of that name or from the hub: "
+            f"{_first_line(error)}"
+        ) from error
+
+
+def _check_tokenizer(
+    name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
+) -> None:
+    """Refuses the empty vocabulary that is made up when a folder holds no tokenizer."""
+    added = len(tokenizer.get_added_vocab())
+    if len(tokenizer) - added < 2 <= getattr(config, "vocab_size", 2) // 2:
+        raise ModelError(f"{name}: there is no tokenizer beside the weights")
+
+
+def _load_weights(
+    name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
+) -> PreTrainedModel:
+    import torch
+    import transformers
+
+    classes = {
+        "causal": transformers.AutoModelForCausalLM,
+        "masked": transformers.AutoModelForMaskedLM,
+        "seq2seq": transformers.AutoModelForSeq2SeqLM,
+    }
+    on_processor = device.type == "cpu"
+    dtype = options.dtype if options.dtype != "auto" or not on_processor else "float32"
+    try:
+        model, info = classes[kind].from_pretrained(
+            _place(name),
+            revision=options.revision or "main",
+            config=config,
+            dtype="auto" if dtype == "auto" else getattr(torch, dtype),
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
+        raise ModelError(f"{name}: its weights cannot be loaded: {_first_line(error)}") from error
+    missing = sorted(info["missing_keys"])
+    if missing:
+        raise ModelError(
+            f"{name}: its weights lack {len(missing)} parts of a {kind} model "
+            f"({', '.join(missing[:3])}, …): they were trained for something else"
+        )
+    return model.to(device).eval()
+
+
+def _assemble(
+    name: str,
+    kind: str,
+    parts: tuple[PreTrainedModel, PreTrainedTokenizerBase, PreTrainedConfig],
+    options: LoadOptions,
+    hashes: FileHashes,
+) -> LocalModel:
+    from tacit.models import causal, masked, seq2seq
+    from tacit.models.boundary import Specials
+    from tacit.models.local import Checkpoint, window_of
+
+    model, tokenizer, config = parts
+    specials = Specials.of(tokenizer)
+    scorers = {"causal": causal.SCORER, "masked": masked.SCORER, "seq2seq": seq2seq.SCORER}
+    scorer = scorers[kind] + (f" {options.masked_mode}" if kind == "masked" else "")
+    identity = Identity(
+        weights=weight_hashes(_folder(name, options), hashes),
+        config=config_digest(config),
+        tokenizer=tokenizer_digest(tokenizer),
+        revision=getattr(config, "_commit_hash", None) or options.revision,
+        dtype=str(model.dtype).removeprefix("torch."),
+        specials=f"as configured: {list(specials.before)} before, {list(specials.after)} after",
+        scorer=scorer,
+    )
+    settings = {
+        "architecture": type(model).__name__,
+        "parameters": model.num_parameters(),
+        "device": str(model.device),
+    }
+    checkpoint = Checkpoint(name, model, tokenizer, window_of(model), identity, settings)
+    batch_tokens = options.batch_tokens or (2048 if model.device.type == "cpu" else 16384)
+    if kind == "masked":
+        return masked.MaskedModel(checkpoint, batch_tokens, options.masked_mode)
+    if kind == "seq2seq":
+        return seq2seq.Seq2SeqModel(checkpoint, batch_tokens)
+    return causal.CausalModel(checkpoint, batch_tokens)
+
+
+def _place(name: str) -> str:
+    folder = Path(name).expanduser()
+    return str(folder) if folder.is_dir() else name
+
+
+def _folder(name: str, options: LoadOptions) -> Path:
+    """The folder of the model's files: the user's, or the hub's cached snapshot."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    from transformers.utils import cached_file
+
+    config = cached_file(name, "config.json", revision=options.revision or "main")
+    return Path(str(config)).parent
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,155 @@
+"""What the three kinds of local model share: a loaded checkpoint, its names, its limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import PromptError
+from tacit.models.batching import Budget
+from tacit.models.boundary import Specials
+from tacit.prompts import AnswerScore, LogProbs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from tacit.models.boundary import Tokens
+    from tacit.models.fingerprint import Identity
+    from tacit.models.reading import Tally
+    from tacit.prompts import Prompt
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A model and its tokenizer, loaded, and what is known of them.
+
+    Args:
+        name: As the user gave it.
+        model: In evaluation mode, on its device.
+        tokenizer: A fast tokenizer.
+        window: The longest input in tokens, special tokens included; None for no limit.
+        identity: What its scores depend on.
+        settings: What else a manifest says: device, architecture, …
+    """
+
+    name: str
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    window: int | None
+    identity: Identity
+    settings: dict[str, Any]
+
+
+class LocalModel:
+    """A model in this process; the kinds add ``tokens`` and ``score``.
+
+    Args:
+        checkpoint: The loaded model.
+        batch_tokens: Tokens in one forward pass, padding included.
+    """
+
+    kind: str
+
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int):
+        self._model = checkpoint.model
+        self._tokenizer = checkpoint.tokenizer
+        self._checkpoint = checkpoint
+        self._specials = Specials.of(checkpoint.tokenizer)
+        self._vocabulary = int(checkpoint.model.get_input_embeddings().weight.shape[0])
+        self._budget = Budget(batch_tokens)
+        self.name = checkpoint.name
+        self.fingerprint = checkpoint.identity.fingerprint
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Name, kind, fingerprint and all that it covers, device, and the batch size in use."""
+        identity = self._checkpoint.identity
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "fingerprint": self.fingerprint,
+            "weights": dict(identity.weights),
+            "revision": identity.revision,
+            "dtype": identity.dtype,
+            "special_tokens": identity.specials,
+            "scorer": identity.scorer,
+            "window": self._checkpoint.window,
+            "batch_tokens": self._budget.tokens,
+            **self._checkpoint.settings,
+        }
+
+    @property
+    def _device(self) -> torch.device:
+        return self._model.device
+
+    @property
+    def _pad(self) -> int:
+        """Any token serves as padding: what stands there is masked, and never read."""
+        pad = self._tokenizer.pad_token_id
+        return pad if isinstance(pad, int) and pad < self._vocabulary else 0
+
+    def _fits(self, prompt: Prompt, ids: Sequence[int]) -> None:
+        """Refuses what the model cannot take, before anything is asked.
+
+        Raises:
+            PromptError: Longer than the window, or a token that the model has no embedding for.
+        """
+        window = self._checkpoint.window
+        if window is not None and len(ids) > window:
+            raise PromptError(
+                f"{prompt.shown} is {len(ids)} tokens long with its answer; {self.name} takes "
+                f"{window} at most: shorten it, or choose a model with a longer window"
+            )
+        if max(ids) >= self._vocabulary:
+            raise PromptError(
+                f"{prompt.shown} needs the token {max(ids)}; {self.name} has embeddings for "
+                f"{self._vocabulary}: its tokenizer belongs to another model"
+            )
+
+    def _scores(
+        self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
+    ) -> list[LogProbs]:
+        """The scores of all prompts' answers, given each one's tokens and what was read."""
+        return [
+            LogProbs(
+                tuple(
+                    AnswerScore(
+                        answer,
+                        tally.total((p, a)) if self._is_known(tokens) else None,
+                        tokens.end - tokens.begin,
+                        tokens.spanned,
+                    )
+                    for a, (answer, tokens) in enumerate(zip(prompt.answers, row, strict=True))
+                )
+            )
+            for p, (prompt, row) in enumerate(zip(prompts, encoded, strict=True))
+        ]
+
+    def _is_known(self, tokens: Tokens) -> bool:
+        """Whether an answer is free of the unknown token, whose score would not be its own."""
+        unknown = self._tokenizer.unk_token_id
+        if unknown is None or unknown == self._tokenizer.eos_token_id:
+            return True  # GPT-2 and its kin name EOS so, and know every byte
+        return unknown not in tokens.ids[tokens.begin : tokens.end]
+
+
+def window_of(model: PreTrainedModel) -> int | None:
+    """The longest input that a model takes, in tokens; None where positions know no end."""
+    limits = []
+    declared = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(declared, int) and declared > 0 and not _is_relative(model):
+        limits.append(declared)
+    for name, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and isinstance(padding, int):
+            # RoBERTa and its kin count positions from behind the padding's.
+            limits.append(int(module.weight.shape[0]) - padding - 1)
+    return min(limits, default=None)
+
+
+def _is_relative(model: PreTrainedModel) -> bool:
+    """T5 and its kin learn distances, not positions, and take any length."""
+    return hasattr(model.config, "relative_attention_num_buckets")

@@ -1,0 +1,124 @@
+"""Models that fill a blank: BERT, RoBERTa, ALBERT, ELECTRA's generator and their kin.
+
+The blank becomes one mask per token of the answer. All one-token answers are read off one pass. An
+answer of several tokens takes one pass per token and the sum of what is read (a pseudo-log-
+likelihood): from left to right, with the rest of the answer still masked, or, as an option, each
+token with the others in sight. A text without a blank has it behind the separator, and a full stop
+behind the blank, so that the mask is not the last token.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from tacit.errors import ModelError
+from tacit.models.batching import in_batches
+from tacit.models.boundary import Filled, Tokens, tokenize
+from tacit.models.local import Checkpoint, LocalModel
+from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tacit.prompts import LogProbs, Prompt
+
+SCORER = "masked-1"
+
+MaskedMode = Literal["left-to-right", "one-at-a-time"]
+
+
+class MaskedModel(LocalModel):
+    """Scores answers as fillings of the blank.
+
+    Args:
+        checkpoint: The loaded model.
+        batch_tokens: Tokens in one forward pass, padding included.
+        mode: How an answer of several tokens is scored.
+    """
+
+    kind = "masked"
+
+    def __init__(
+        self, checkpoint: Checkpoint, batch_tokens: int, mode: MaskedMode = "left-to-right"
+    ):
+        super().__init__(checkpoint, batch_tokens)
+        mask = self._tokenizer.mask_token_id
+        if not isinstance(mask, int):
+            raise ModelError(f"{self.name}: its tokenizer has no mask token")
+        self._mask = mask
+        self._mode = mode
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """As for every local model, and how answers of several tokens are scored."""
+        return {**super().description, "masked_mode": self._mode}
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.tokens``: every distinct row counts."""
+        encoded = self._encode(prompts)
+        return [
+            sum(len(row.ids) for row in self._rows([answers])) for answers in encoded
+        ]
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """See ``LanguageModel.score``."""
+        encoded = self._encode(prompts)
+        rows = self._rows(encoded)
+        tally = Tally()
+        in_batches(
+            [len(row.ids) for row in rows],
+            self._budget,
+            lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
+        )
+        return self._scores(prompts, encoded, tally)
+
+    def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
+        filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
+        tokens = iter(tokenize(self._tokenizer, filled))
+        encoded = [[self._enclosed(next(tokens)) for _ in prompt.answers] for prompt in prompts]
+        for prompt, answers in zip(prompts, encoded, strict=True):
+            for answer in answers:
+                self._fits(prompt, answer.ids)
+        return encoded
+
+    def _enclosed(self, answer: Tokens) -> Tokens:
+        before, after = self._specials.before, self._specials.after
+        return Tokens(
+            (*before, *answer.ids, *after),
+            answer.begin + len(before),
+            answer.end + len(before),
+            answer.spanned,
+        )
+
+    def _rows(self, encoded: Sequence[Sequence[Tokens]]) -> list[Row]:
+        """The distinct masked rows, with all that is read off each."""
+        rows: dict[tuple[int, ...], Row] = {}
+        for p, answers in enumerate(encoded):
+            for a, answer in enumerate(answers):
+                for at, ids in self._maskings(answer):
+                    row = rows.setdefault(ids, Row(ids))
+                    row.reads.append(Read(at, answer.ids[at], (p, a)))
+        return list(rows.values())
+
+    def _maskings(self, answer: Tokens) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """For each token of the answer, its position and the row that predicts it."""
+        for at in range(answer.begin, answer.end):
+            end = answer.end if self._mode == "left-to-right" else at + 1
+            masks = (self._mask,) * (end - at)
+            yield at, (*answer.ids[:at], *masks, *answer.ids[end:])
+
+    def _score_rows(self, rows: Sequence[Row]) -> Found:
+        import torch
+
+        ids, mask = padded([row.ids for row in rows], self._pad, self._device)
+        with torch.inference_mode():
+            logits = self._model(input_ids=ids, attention_mask=mask).logits
+        return read_off(logits, [[(read.position, read) for read in row.reads] for row in rows])
+
+
+def _fill(prompt: Prompt, answer: str) -> Filled:
+    around = prompt.around
+    before, after = around or (prompt.text + prompt.separator, ".")
+    text_end = len(before) if around else len(prompt.text)
+    begin, end = len(before), len(before) + len(answer)
+    return Filled(before + answer + after, begin, end, len(before[:text_end].rstrip()))

@@ -1,0 +1,157 @@
+"""Models that read a text and write an answer: T5, Flan-T5, T0, Macaw, BART and their kin.
+
+The encoder reads the text, once; the decoder scores all answers. No separator stands between the
+two. A blank becomes the tokenizer's first sentinel, where it has sentinels, and the answer follows
+the sentinel in the decoder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError, PromptError
+from tacit.models.batching import how_many, in_batches
+from tacit.models.boundary import Filled, Tokens, tokenize
+from tacit.models.local import Checkpoint, LocalModel
+from tacit.models.reading import Found, Row, Tally, padded, read_off
+from tacit.models.trees import tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from tacit.prompts import LogProbs, Prompt
+
+SCORER = "seq2seq-1"
+
+SENTINEL = "<extra_id_0>"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What the encoder reads, and what the decoder is given for a prompt's answers."""
+
+    text: tuple[int, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def cost(self) -> int:
+        """The tokens of the text, and of each row with the text that it looks back at."""
+        return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
+
+
+class Seq2SeqModel(LocalModel):
+    """Scores answers as what the decoder writes."""
+
+    kind = "seq2seq"
+
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int):
+        super().__init__(checkpoint, batch_tokens)
+        start = checkpoint.model.config.decoder_start_token_id
+        if not isinstance(start, int):
+            raise ModelError(f"{self.name}: its config names no decoder_start_token_id")
+        # What the tokenizer puts before a text it also puts before what the decoder is to write
+        # (BART's <s>); T5 has nothing there.
+        self._start = (start, *self._specials.before)
+        sentinel = checkpoint.tokenizer.convert_tokens_to_ids(SENTINEL)
+        known = isinstance(sentinel, int) and sentinel != checkpoint.tokenizer.unk_token_id
+        self._sentinel = sentinel if known else None
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.tokens``: the text once, and what the decoder is given."""
+        pairs = self._pairs(self._texts(prompts), self._answers(prompts))
+        return [len(pair.text) + sum(len(row.ids) for row in pair.rows) for pair in pairs]
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """See ``LanguageModel.score``."""
+        answers = self._answers(prompts)
+        pairs = self._pairs(self._texts(prompts), answers)
+        tally = Tally()
+        in_batches(
+            [pair.cost for pair in pairs],
+            self._budget,
+            lambda batch: tally.add(self._score_pairs([pairs[i] for i in batch])),
+        )
+        return self._scores(prompts, answers, tally)
+
+    def _texts(self, prompts: Sequence[Prompt]) -> list[tuple[int, ...]]:
+        texts = [self._marked(prompt) for prompt in prompts]
+        encoded = self._tokenizer(texts, verbose=False)["input_ids"] if texts else []
+        for prompt, ids in zip(prompts, encoded, strict=True):
+            if not ids:
+                raise PromptError(f"{prompt.shown} has no token for the encoder to read")
+            self._fits(prompt, ids)
+        return [tuple(ids) for ids in encoded]
+
+    def _marked(self, prompt: Prompt) -> str:
+        """The text with its blank marked by the sentinel."""
+        around = prompt.around
+        if around is None:
+            return prompt.text
+        if self._sentinel is None:
+            raise PromptError(
+                f"{prompt.shown} has a blank, and {self.name} has no sentinel to mark it with: "
+                "write the text so that the answer follows it"
+            )
+        return around[0] + SENTINEL + around[1]
+
+    def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
+        """The decoder's tokens: its start, the sentinel of a blank, the answer."""
+        whole = [Filled(a, 0, len(a), 0) for prompt in prompts for a in prompt.answers]
+        tokens = iter(tokenize(self._tokenizer, whole))
+        encoded = []
+        for prompt in prompts:
+            blank = prompt.around is not None and self._sentinel is not None
+            start = (*self._start, self._sentinel) if blank else self._start
+            answers = [_after(start, next(tokens)) for _ in prompt.answers]
+            for answer in answers:
+                self._fits(prompt, answer.ids)
+            encoded.append(answers)
+        return encoded
+
+    def _pairs(
+        self, texts: Sequence[tuple[int, ...]], answers: Sequence[Sequence[Tokens]]
+    ) -> list[Pair]:
+        return [
+            Pair(text, tree_of(number, of).rows)
+            for number, (text, of) in enumerate(zip(texts, answers, strict=True))
+        ]
+
+    def _score_pairs(self, pairs: Sequence[Pair]) -> Found:
+        """The encoder once over the texts; the decoder in as many passes as the budget asks for."""
+        import torch
+
+        ids, mask = padded([pair.text for pair in pairs], self._pad, self._device)
+        with torch.inference_mode():
+            encoder = self._model.get_encoder()
+            states = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        rows = [(number, row) for number, pair in enumerate(pairs) for row in pair.rows]
+        size = how_many(ids.shape[1] + max(len(row.ids) for _, row in rows), self._budget)
+        found: Found = []
+        for at in range(0, len(rows), size):
+            chunk = rows[at : at + size]
+            which = torch.tensor([number for number, _ in chunk], device=self._device)
+            found += self._decode([row for _, row in chunk], states[which], mask[which])
+        return found
+
+    def _decode(self, rows: Sequence[Row], states: torch.Tensor, mask: torch.Tensor) -> Found:
+        import torch
+        from transformers.modeling_outputs import BaseModelOutput
+
+        ids, own = padded([row.ids for row in rows], self._pad, self._device)
+        with torch.inference_mode():
+            logits = self._model(
+                encoder_outputs=BaseModelOutput(last_hidden_state=states),
+                attention_mask=mask,
+                decoder_input_ids=ids,
+                decoder_attention_mask=own,
+                use_cache=False,
+            ).logits
+        return read_off(logits, [[(read.position, read) for read in row.reads] for row in rows])
+
+
+def _after(start: Sequence[int], answer: Tokens) -> Tokens:
+    shift = len(start)
+    return Tokens((*start, *answer.ids), shift, shift + len(answer.ids), spanned=False)

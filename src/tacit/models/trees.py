@@ -1,0 +1,53 @@
+"""A prompt's inputs as a tree: what all answers share, and how each goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from os.path import commonprefix
+from typing import TYPE_CHECKING
+
+from tacit.models.reading import Read, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.models.boundary import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A prompt's distinct inputs.
+
+    Args:
+        trunk: The tokens that all of them begin with.
+        rows: The inputs, whole; one that another begins with is not there twice.
+    """
+
+    trunk: tuple[int, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def branches(self) -> bool:
+        """Whether several rows go on from a trunk."""
+        return len(self.rows) > 1 and bool(self.trunk)
+
+    @property
+    def tokens(self) -> int:
+        """The tokens to compute when the trunk is computed once."""
+        return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
+
+
+def tree_of(prompt: int, answers: Sequence[Tokens]) -> Tree:
+    """The fewest rows that hold every answer's input, with what prompt number ``prompt`` reads."""
+    inputs = sorted({answer.ids[:-1] for answer in answers})
+    # Sorted, a sequence stands right before those that begin with it, and these hold it.
+    kept = [one for one, following in pairwise([*inputs, ()]) if following[: len(one)] != one]
+    rows = tuple(Row(ids) for ids in kept)
+    for number, answer in enumerate(answers):
+        needed = answer.ids[:-1]
+        row = next(row for row in rows if row.ids[: len(needed)] == needed)
+        row.reads.extend(
+            Read(at - 1, answer.ids[at], (prompt, number)) for at in range(answer.begin, answer.end)
+        )
+    return Tree(tuple(commonprefix(kept)), rows)
