@@ -34,7 +34,9 @@ def drawings() -> None:
 def enrich_command(
     path: Annotated[Path, typer.Argument(help="A folder of drawings, or one annotations file.")],
     out: Annotated[Path, typer.Option(help="Labelled statements: TSV, CSV, JSONL or Parquet.")],
-    things: Annotated[str, typer.Option(help="Only these things, with commas between.")] = "",
+    things: Annotated[
+        str | None, typer.Option(help="Only these things, with commas between.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
     """Write every statement that follows from the drawings, labelled True or False."""
@@ -49,7 +51,7 @@ def enrich_command(
     from tacit.sources.statements import drawing_statements
 
     ontology = Ontology.load("parts")
-    found = read_drawings(path, ontology.relations, things.split(",") if things else None)
+    found = read_drawings(path, ontology.relations, None if things is None else things.split(","))
     try:
         enriched = enrich(drawing_statements(found), ontology)
     except DataError as error:
