@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tacit.errors import DataError, WorkError
+from tacit.tables import (
+    SUFFIXES,
+    check_suffix,
+    line_of_row,
+    publish,
+    read_json_lines,
+    read_table,
+    write_table,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = pl.DataFrame(
+    {"subject": ["trunk", None], "p_true": [0.25, None], "believed": [True, None], "n": [1, 2]}
+)
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\r\n"), min_size=1)
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    """Writes a file as it stands."""
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".tsv", "subject\tp_true\tbelieved\tn\ntrunk\t0.25\tTrue\t1\n\t\t\t2\n"),
+        (".csv", "subject,p_true,believed,n\ntrunk,0.25,True,1\n,,,2\n"),
+        (
+            ".jsonl",
+            """{"subject":"trunk","p_true":0.25,"believed":true,"n":1}
+{"subject":null,"p_true":null,"believed":null,"n":2}
+""",
+        ),
+    ],
+)
+def test_a_table_is_written_as_people_read_it(tmp_path: Path, suffix: str, text: str) -> None:
+    """Truth values are True and False in TSV and CSV, and a missing value is an empty cell."""
+    write_table(TABLE, tmp_path / f"t{suffix}")
+    assert (tmp_path / f"t{suffix}").read_text() == text
+
+
+def test_false_is_written_too(tmp_path: Path) -> None:
+    """False is written False, not left empty."""
+    write_table(pl.DataFrame({"a": [False, True]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "a\nFalse\nTrue\n"
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_typed_formats_keep_types(tmp_path: Path, suffix: str) -> None:
+    """JSONL and Parquet give back numbers, truth values and missing values as they were."""
+    write_table(TABLE, tmp_path / f"t{suffix}")
+    assert read_table(tmp_path / f"t{suffix}").equals(TABLE)
+
+
+@same_folder
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1))
+def test_tsv_gives_back_any_text(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    """TSV gives back quotes, spaces and any letter as they were; nothing is quoted."""
+    frame = pl.DataFrame(rows, schema=["a", "b"], orient="row")
+    write_table(frame, tmp_path / "t.tsv")
+    assert read_table(tmp_path / "t.tsv").equals(frame)
+
+
+@same_folder
+@given(st.lists(st.tuples(ANY_TEXT, ANY_TEXT), min_size=1))
+def test_csv_gives_back_any_text(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    """CSV gives back tabs, line breaks, commas and quotes as they were."""
+    frame = pl.DataFrame(rows, schema=["a", "b"], orient="row")
+    write_table(frame, tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv").equals(frame)
+
+
+@pytest.mark.parametrize("cell", ["a\tb", "a\nb", "a\rb"])
+def test_tsv_refuses_what_would_break_a_row(tmp_path: Path, cell: str) -> None:
+    """A tab or a line break in a cell is an error in TSV, and nothing is written."""
+    with pytest.raises(DataError, match="column a holds a tab or a line break"):
+        write_table(pl.DataFrame({"a": [cell]}), tmp_path / "t.tsv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.tsv", "\ufeffa\tb\r\n1\t\r\n\r\n2\tx y\r\n"),
+        ("t.csv", '\ufeffa,b\r\n1,\r\n\r\n"2","x y"\r\n'),
+        ("t.jsonl", '\ufeff{"a": "1", "b": null}\r\n\r\n{"b": "x y", "a": "2"}\r\n'),
+    ],
+)
+def test_marks_line_ends_and_blank_lines_do_not_matter(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    """A byte order mark, CRLF and blank lines are passed over; an empty cell is missing."""
+    rows = read_table(write(tmp_path, name, content), ["b", "a"]).select("a", "b").rows()
+    assert rows == [("1", None), ("2", "x y")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("t.tsv", "a\tb\n1\t2\n1\n", ", line 3: has 1 cells; the header names 2: a, b"),
+        ("t.tsv", "a\tb\n\n1\t2\t3\n", ", line 3: has 3 cells"),
+        ("t.csv", 'a,b\n"x\ny",2\n1\n', ", line 4: has 1 cells"),
+        ("t.csv", 'a,b\n1,2\n"x,2\n3,4\n', ", line 3: is no row of CSV"),
+        ("t.csv", f"a,b\n1,2\n{'x' * 200_000},2\n", ", line 3: is no row of CSV"),
+        ("t.tsv", "a\ta\n", ", line 1: names the column a twice"),
+        ("t.tsv", "a\tc\n1\t2\n", ", line 1: has no column b; expected a, b, found a, c"),
+        ("t.tsv", "", ": is empty; expected a header line"),
+        ("t.tsv", b"a\tb\n\xe4\t1\n", ": cannot be read as UTF-8 TSV"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1,\n', ", line 2: is not JSON"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n\n[1]\n', ", line 3: is list, not a JSON object"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n{"a": [1], "b": 2}\n', ": cannot be read as a table"),
+        ("t.jsonl", "[" * 100_000, ", line 1: is not JSON"),
+        ("t.jsonl", "", ": has no column a, b; expected a, b, found none"),
+        ("t.jsonl", b"\xe4", ": cannot be read as UTF-8 JSONL"),
+        ("t.parquet", "no such thing", ": cannot be read as Parquet"),
+        ("t.xlsx", "", ": has the suffix '.xlsx'; a table is one of .tsv, .csv, .jsonl, .parquet"),
+    ],
+)
+def test_a_malformed_table_is_named_by_file_and_line(
+    tmp_path: Path, name: str, content: str | bytes, problem: str
+) -> None:
+    """What is wrong with a table is told with its file and, where there is one, its line."""
+    path = write(tmp_path, name, content)
+    with pytest.raises(DataError) as caught:
+        read_table(path, ["a", "b"])
+    assert str(caught.value).startswith(f"{path}{problem}")
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    """A path with nothing there, or with a folder there, is no file."""
+    (tmp_path / "folder.tsv").mkdir()
+    for name in ("missing.tsv", "folder.tsv"):
+        with pytest.raises(DataError, match="there is no such file"):
+            read_table(tmp_path / name)
+    with pytest.raises(DataError, match="there is no such file"):
+        read_json_lines(tmp_path / "missing.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "lines"),
+    [
+        ("t.tsv", "a\n1\n\n2\n", [2, 4]),
+        ("t.csv", 'a,b\n"x\ny",1\n\nz,2\n', [2, 5]),
+        ("t.jsonl", '\n{"a": 1}\n\n{"a": 2}\n', [2, 4]),
+    ],
+)
+def test_rows_know_their_lines(tmp_path: Path, name: str, content: str, lines: list[int]) -> None:
+    """A row's line counts the header, blank lines and line breaks within cells."""
+    path = write(tmp_path, name, content)
+    assert [line_of_row(path, row) for row in range(2)] == lines
+
+
+def test_json_lines_come_with_their_numbers(tmp_path: Path) -> None:
+    """Each object comes with its line; blank lines count and are passed over."""
+    path = write(tmp_path, "t.jsonl", '\n{"a": 1}\n\n{"b": [2]}\n')
+    assert read_json_lines(path) == [(2, {"a": 1}), (4, {"b": [2]})]
+
+
+def test_the_suffix_is_checked_before_any_work() -> None:
+    """The four suffixes pass; others, and none, are an error."""
+    for suffix in SUFFIXES:
+        check_suffix(f"t{suffix}")
+    for name in ("t.txt", "t", "t.TSV", ".tsv"):
+        with pytest.raises(DataError, match="has the suffix"):
+            check_suffix(name)
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    """When writing fails the file that was there stays, and nothing is left beside it."""
+    path = write(tmp_path, "t.tsv", "old")
+
+    def fail(file: Path) -> None:
+        file.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(WorkError, match=r"t\.tsv: cannot be written: .*No space left"):
+        publish(path, fail)
+    assert [(entry.name, entry.read_text()) for entry in tmp_path.iterdir()] == [("t.tsv", "old")]
+
+
+def test_folders_are_made_and_files_are_readable_by_others(tmp_path: Path) -> None:
+    """Missing folders are made, and what is published can be read by everyone."""
+    path = tmp_path / "a" / "b" / "t.tsv"
+    write_table(TABLE, path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert [entry.name for entry in path.parent.iterdir()] == ["t.tsv"]
+
+
+def test_a_place_that_is_no_folder_is_an_error(tmp_path: Path) -> None:
+    """A path below a file, or one that is a folder, cannot be written."""
+    write(tmp_path, "file", "")
+    (tmp_path / "folder.tsv").mkdir()
+    for path in (tmp_path / "file" / "t.tsv", tmp_path / "folder.tsv"):
+        with pytest.raises(WorkError, match="cannot be written"):
+            write_table(TABLE, path)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder.tsv"]
