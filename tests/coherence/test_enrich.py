@@ -190,6 +190,16 @@ def test_implied_and_excluded_relations_are_labelled() -> None:
     }
 
 
+@given(st.permutations([("a", "b"), ("b", "c"), ("c", "d"), ("d", "b")]))
+def test_a_transitive_relation_needs_no_other_property(arcs: list[tuple[str, str]]) -> None:
+    """Without inverse or asymmetry chains close in any order of rows, and nothing reaches itself."""
+    ontology = Ontology("ways", {"leads to": Relation("leads to", "", "", transitive=True)})
+    statements = [(start, "leads to", end) for start, end in arcs]
+    loop = {(x, "leads to", y): True for x in "bcd" for y in "bcd" if x != y}
+    reached = {("a", "leads to", y): True for y in "bcd"}
+    assert labels_of(enrich(frame(*statements), ontology)) == loop | reached
+
+
 def test_a_contradiction_names_the_group_and_the_statement() -> None:
     """A cycle of a transitive relation is an error that names its group and a statement."""
     cycle = frame(("a", "above", "b"), ("b", "above", "c"), ("c", "above", "a"))
