@@ -192,7 +192,7 @@ def test_implied_and_excluded_relations_are_labelled() -> None:
 
 @given(st.permutations([("a", "b"), ("b", "c"), ("c", "d"), ("d", "b")]))
 def test_a_transitive_relation_needs_no_other_property(arcs: list[tuple[str, str]]) -> None:
-    """Without inverse or asymmetry chains close in any order of rows, and nothing reaches itself."""
+    """Without inverse or asymmetry chains close in any order of rows, nothing reaches itself."""
     ontology = Ontology("ways", {"leads to": Relation("leads to", "", "", transitive=True)})
     statements = [(start, "leads to", end) for start, end in arcs]
     loop = {(x, "leads to", y): True for x in "bcd" for y in "bcd" if x != y}
