@@ -1,0 +1,133 @@
+"""Models and engines as the command line uses them: loaded quietly, with progress shown."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.engine.ask import Engine
+    from tacit.engine.plan import Block, Plan
+    from tacit.engine.store import Store
+    from tacit.models.base import LanguageModel
+    from tacit.models.loading import LoadOptions
+    from tacit.prompts import LogProbs, Prompt
+
+_TRIAL = 16
+
+
+def load(name: str, options: LoadOptions, store: Store) -> LanguageModel:
+    """Loads a model; its libraries' own progress bars and advice are not shown.
+
+    Raises:
+        ModelError: As ``tacit.models.loading.load_model``.
+    """
+    from tacit.models.loading import load_model
+
+    logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
+    return load_model(name, options, store.hashes)
+
+
+def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]:
+    """Asks what is planned, with a bar, the rate and the time left on standard error."""
+    if not plan.blocks:
+        return engine.ask(prompts, plan)
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    begun, done = time.monotonic(), 0
+    columns = (
+        TextColumn("asking"),
+        BarColumn(),
+        TextColumn("{task.fields[done]:,} of {task.fields[prompts]:,} prompts"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
+        # The bar moves by tokens, which take the time, and counts prompts, which mean something.
+        task = progress.add_task("", total=plan.tokens, done=0, prompts=plan.prompts, rate="")
+
+        def advance(block: Block) -> None:
+            nonlocal done
+            done += len(block.prompts)
+            rate = f"{done / (time.monotonic() - begun):,.1f} prompts/s"
+            progress.update(task, advance=block.tokens, done=done, rate=rate)
+
+        return engine.ask(prompts, plan, advance)
+
+
+def estimate(model: LanguageModel, prompts: int, plan: Plan) -> dict[str, Any]:
+    """What ``--dry-run`` tells; asks a few of the planned prompts, and keeps no answer.
+
+    Returns:
+        ``prompts``, ``distinct``, ``stored``, ``to_ask``, ``tokens`` of these, and ``seconds`` as
+        a short trial makes them (0 when there is nothing to ask).
+    """
+    planned = [prompt for block in plan.blocks for prompt in block.prompts]
+    seconds = 0.0
+    if planned:
+        trial = planned[:: max(1, len(planned) // _TRIAL)][:_TRIAL]
+        model.score(trial[:1])  # the first pass also pays for what happens once
+        begun = time.monotonic()
+        model.score(trial)
+        seconds = (time.monotonic() - begun) * plan.tokens / sum(model.tokens(trial))
+    return {
+        "prompts": prompts,
+        "distinct": plan.distinct,
+        "stored": plan.stored,
+        "to_ask": plan.prompts,
+        "tokens": plan.tokens,
+        "seconds": round(seconds, 1),
+    }
+
+
+def echo_estimate(told: dict[str, Any], *, as_json: bool) -> None:
+    """Prints what ``--dry-run`` found."""
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(told))
+        return
+    typer.echo(
+        f"{told['prompts']:,} prompts, {told['distinct']:,} distinct, "
+        f"{told['stored']:,} of them in the store\n"
+        f"to ask: {told['to_ask']:,} prompts, {told['tokens']:,} tokens, "
+        f"about {_duration(told['seconds'])} by a short trial\n"
+        "Nothing was stored or written."
+    )
+
+
+def load_options(
+    revision: str | None, dtype: str, device: str, batch_tokens: int | None, masked_mode: str
+) -> LoadOptions:
+    """The options of the command line as those of a model.
+
+    Raises:
+        RequestError: The masked mode is unknown.
+    """
+    from tacit.models.loading import LoadOptions
+
+    if masked_mode not in {"left-to-right", "one-at-a-time"}:
+        raise RequestError(
+            f"the masked mode {masked_mode!r} is none of left-to-right, one-at-a-time"
+        )
+    mode = "one-at-a-time" if masked_mode == "one-at-a-time" else "left-to-right"
+    return LoadOptions(revision, dtype, device, batch_tokens, mode)
+
+
+def _duration(seconds: float) -> str:
+    minute, hour = 60, 3600
+    if seconds < minute:
+        return f"{seconds:.0f} s"
+    if seconds < hour:
+        return f"{seconds / minute:.0f} min"
+    return f"{seconds / hour:.1f} h"

@@ -1,0 +1,144 @@
+"""``tacit score``: log-probabilities of candidate answers."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli import options as given
+from tacit.errors import DataError, PromptError
+
+if TYPE_CHECKING:
+    from tacit.prompts import LogProbs, Prompt
+
+
+def score(
+    prompts: Annotated[
+        Path,
+        typer.Argument(help='JSONL: {"text": …, "answers": [...]} and, as you like, "separator".'),
+    ],
+    model: given.ModelName,
+    out: Annotated[Path, typer.Option(help="JSONL: one line of scores per line of prompts.")],
+    revision: given.Revision = None,
+    dtype: given.Dtype = "auto",
+    device: given.Device = "auto",
+    batch_tokens: given.BatchTokens = None,
+    masked_mode: given.MaskedMode = "left-to-right",
+    store: given.StorePath = None,
+    dry_run: given.DryRun = False,
+    as_json: given.AsJson = False,
+) -> None:
+    """Score the candidate answers of prompts."""
+    from tacit.cli import asking
+    from tacit.engine.ask import Engine
+    from tacit.engine.store import Store
+
+    begun = time.monotonic()
+    options = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    asked = read_prompts(prompts)
+    if out.suffix != ".jsonl":
+        raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
+    kept = Store(store) if store else Store.default()
+    scorer = asking.load(model, options, kept)
+    engine = Engine(scorer, kept)
+    plan = engine.plan(asked)
+    if dry_run:
+        asking.echo_estimate(asking.estimate(scorer, len(asked), plan), as_json=as_json)
+        return
+    scores = asking.ask(engine, asked, plan)
+    _write(scores, out)
+    summary = {
+        "prompts": len(asked),
+        "asked": plan.prompts,
+        "tokens": plan.tokens,
+        **_counts(scores),
+        "model": scorer.name,
+        "fingerprint": scorer.fingerprint,
+        "out": str(out),
+        "seconds": round(time.monotonic() - begun, 3),
+    }
+    typer.echo(json.dumps(summary) if as_json else _readable(summary))
+
+
+def read_prompts(path: Path) -> list[Prompt]:
+    """The prompts of a JSONL file.
+
+    Raises:
+        DataError: A line is malformed; the message names it.
+    """
+    from tacit.tables import read_json_lines
+
+    found = []
+    for line, record in read_json_lines(path):
+        try:
+            found.append(_prompt(record))
+        except PromptError as error:
+            raise DataError(str(error), path, line) from error
+    if not found:
+        raise DataError('holds no prompts; expected lines {"text": …, "answers": [...]}', path)
+    return found
+
+
+def _prompt(record: dict[str, Any]) -> Prompt:
+    from tacit.prompts import Prompt
+
+    unknown = sorted(set(record) - {"text", "answers", "separator"})
+    if unknown:
+        raise PromptError(f"has the key {unknown[0]!r}; expected text, answers, separator")
+    text, answers, separator = record.get("text"), record.get("answers"), record.get("separator", " ")
+    if not isinstance(text, str) or not isinstance(separator, str):
+        raise PromptError("text and separator must be strings, and text must be there")
+    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
+        raise PromptError("answers must be a list of strings")
+    return Prompt(text, tuple(answers), separator)
+
+
+def _write(scores: list[LogProbs], out: Path) -> None:
+    from tacit.tables import publish
+
+    lines = [
+        json.dumps(
+            {
+                "scores": [
+                    {"answer": s.answer, "logprob": s.logprob, "tokens": s.tokens, "bytes": s.bytes}
+                    for s in one.answers
+                ]
+            },
+            ensure_ascii=False,
+        )
+        for one in scores
+    ]
+
+    def write(file: Path) -> None:
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    publish(out, write)
+
+
+def _counts(scores: list[LogProbs]) -> dict[str, int]:
+    answers = [answer for one in scores for answer in one.answers]
+    return {
+        "answers": len(answers),
+        "missing": sum(answer.logprob is None for answer in answers),
+        "spanned": sum(answer.spanned for answer in answers),
+    }
+
+
+def _readable(summary: dict[str, Any]) -> str:
+    lines = [
+        f"{summary['answers']:,} answers to {summary['prompts']:,} prompts scored by "
+        f"{summary['model']}; {summary['asked']:,} prompts were asked, the rest was in the store"
+    ]
+    if summary["spanned"]:
+        lines.append(
+            f"{summary['spanned']:,} answers share a token with their text, which is scored too"
+        )
+    if summary["missing"]:
+        lines.append(
+            f"{summary['missing']:,} answers hold a token the model does not know: no score (null)"
+        )
+    return "\n".join([*lines, f"Written: {summary['out']}"])

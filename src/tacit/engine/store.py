@@ -1,0 +1,162 @@
+"""The store of scores: append-only Parquet segments, published by rename, keyed by content.
+
+One folder per model fingerprint, one row per (text, separator, answer). Segments are numbered in
+the order in which they were published; where two hold the same key, the earlier one counts, so that
+what was once read is always read again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import StoreError
+from tacit.models.fingerprint import FileHashes
+from tacit.prompts import AnswerScore, LogProbs
+from tacit.tables import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.prompts import Prompt
+
+KEY = ("text", "separator", "answer")
+
+
+class Store:
+    """The scores in a folder; nothing is written before the first ``append``.
+
+    Args:
+        root: The folder.
+    """
+
+    def __init__(self, root: Path | str):
+        self.root = Path(root)
+        if self.root.exists() and not self.root.is_dir():
+            raise StoreError(f"{self.root}: the store is a folder, and this is a file")
+        self.hashes = FileHashes(self.root / "hashes.json")
+
+    @classmethod
+    def default(cls) -> Store:
+        """The store that ``$TACIT_STORE`` names, else ``.tacit`` in the working folder."""
+        return cls(os.environ.get("TACIT_STORE") or ".tacit")
+
+    def append(
+        self,
+        model: Mapping[str, Any],
+        prompts: Sequence[Prompt],
+        scores: Sequence[LogProbs],
+    ) -> Path:
+        """Publishes the scores of a block of prompts as one segment.
+
+        Args:
+            model: The model's description, with its ``fingerprint``.
+            prompts: What was asked.
+            scores: What came back, in the same order.
+
+        Raises:
+            StoreError: The segment cannot be written; the store stays as it was.
+        """
+        folder = self._folder(model["fingerprint"])
+        self._prepare(folder, model)
+        frame = _to_frame(prompts, scores)
+        segment = folder / f"{self._next_number(folder):08d}-{uuid.uuid4().hex[:8]}.parquet"
+        publish(segment, lambda file: _write(frame, file))
+        return segment
+
+    def read(self, fingerprint: str) -> pl.DataFrame:
+        """All rows of a model: text, separator, answer, logprob, tokens, spanned.
+
+        Raises:
+            StoreError: A segment is damaged.
+        """
+        import polars as pl
+
+        frames = [_read(segment) for segment in self._segments(self._folder(fingerprint))]
+        if not frames:
+            return pl.DataFrame(schema=_schema())
+        return pl.concat(frames).unique(subset=KEY, keep="first", maintain_order=True)
+
+    def _folder(self, fingerprint: str) -> Path:
+        return self.root / "scores" / fingerprint[:32]
+
+    def _segments(self, folder: Path) -> list[Path]:
+        return sorted(folder.glob("[0-9]*.parquet"))
+
+    def _next_number(self, folder: Path) -> int:
+        segments = self._segments(folder)
+        return int(segments[-1].name.split("-")[0]) + 1 if segments else 1
+
+    def _prepare(self, folder: Path, model: Mapping[str, Any]) -> None:
+        """Makes the folder, says in it which model it is, and keeps it out of version control."""
+        about = folder / "model.json"
+        if about.is_file():
+            return
+        publish(self.root / ".gitignore", lambda file: _write_text(file, "*\n"))
+        text = json.dumps(dict(model), indent=1, ensure_ascii=False, default=str)
+        publish(about, lambda file: _write_text(file, text))
+        self.hashes.save()
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    return {
+        "text": pl.String,
+        "separator": pl.String,
+        "answer": pl.String,
+        "logprob": pl.Float64,
+        "tokens": pl.Int32,
+        "spanned": pl.Boolean,
+    }
+
+
+def _to_frame(prompts: Sequence[Prompt], scores: Sequence[LogProbs]) -> pl.DataFrame:
+    import polars as pl
+
+    rows = [
+        (prompt.text, prompt.separator, one.answer, one.logprob, one.tokens, one.spanned)
+        for prompt, score in zip(prompts, scores, strict=True)
+        for one in score.answers
+    ]
+    return pl.DataFrame(rows, schema=_schema(), orient="row")
+
+
+def to_scores(answers: Sequence[Mapping[str, Any]]) -> LogProbs:
+    """The scores of a prompt from the store's rows of its answers."""
+    return LogProbs(
+        tuple(
+            AnswerScore(row["answer"], row["logprob"], row["tokens"], row["spanned"])
+            for row in answers
+        )
+    )
+
+
+def _write(frame: pl.DataFrame, file: Path) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(frame.to_arrow(), file, compression="zstd", write_page_checksum=True)
+
+
+def _write_text(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")
+
+
+def _read(segment: Path) -> pl.DataFrame:
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(segment, page_checksum_verification=True, memory_map=False)
+        return pl.DataFrame(pl.from_arrow(table)).select(_schema()).cast(_schema())
+    except (pa.ArrowException, OSError, pl.exceptions.PolarsError) as error:
+        raise StoreError(
+            f"{segment}: this segment of the store is damaged ({error}); move it away, and what it "
+            "held is asked again"
+        ) from error

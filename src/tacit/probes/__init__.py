@@ -1,0 +1,1 @@
+"""The probes: each makes questions, has them asked, and measures the answers."""

@@ -1,0 +1,117 @@
+"""The parts probe, whole: drawings in, questions out, answers in, findings out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tacit.coherence.check import check
+from tacit.coherence.enrich import enrich
+from tacit.coherence.ontology import Ontology
+from tacit.coherence.repair import repair
+from tacit.errors import DataError
+from tacit.probes.findings import Findings
+from tacit.probes.parts import measure, questions
+from tacit.probes.parts.questions import Template
+from tacit.sources.drawings import read_drawings
+from tacit.sources.statements import all_statements, drawing_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tacit.coherence.check import Check
+    from tacit.coherence.repair import Repaired
+    from tacit.prompts import LogProbs, Prompt
+    from tacit.sources.drawings import Drawing
+
+
+@dataclass(frozen=True)
+class PartsProbe:
+    """Asks about every ordered pair of parts of every drawing, with each of the relations.
+
+    Args:
+        drawings: What people drew.
+        ontology: The relations and their constraints.
+        template: How a statement is put to the model.
+    """
+
+    drawings: Sequence[Drawing]
+    ontology: Ontology
+    template: Template
+
+    @classmethod
+    def read(
+        cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
+    ) -> PartsProbe:
+        """Reads drawings; with a limit, only the first so many.
+
+        Raises:
+            DataError: A file is missing or malformed, or nothing can be asked of the drawings.
+        """
+        ontology = Ontology.load("parts")
+        drawings = read_drawings(path, ontology.relations, things)[:limit]
+        return cls(drawings, ontology, Template.load("plain"))
+
+    @cached_property
+    def statements(self) -> pl.DataFrame:
+        """Every statement of every drawing: thing, annotator, subject, relation, object."""
+        return all_statements(self.drawings, self.ontology.relations)
+
+    @cached_property
+    def questions(self) -> pl.DataFrame:
+        """The distinct questions: thing, subject, relation, object."""
+        return questions.questions(self.statements)
+
+    @cached_property
+    def prompts(self) -> Sequence[Prompt]:
+        """One prompt per question."""
+        return questions.prompts(self.questions, self.ontology, self.template)
+
+    @cached_property
+    def gold(self) -> pl.DataFrame:
+        """What the drawings imply: their statements and ``label``."""
+        return enrich(drawing_statements(self.drawings), self.ontology)
+
+    def measure(self, scores: Sequence[LogProbs]) -> Findings:
+        """Beliefs, contradictions, the repaired world and accuracy, from one score per prompt."""
+        answers = measure.answered(self.questions, self.prompts, scores, self.template)
+        repaired = repair(measure.beliefs(self.statements, answers), self.ontology, "paper")
+        before = check(repaired.beliefs, self.ontology, believed="believed")
+        after = check(repaired.beliefs, self.ontology, believed="repaired")
+        judged = measure.judged(repaired.beliefs, self.gold)
+        tables = {
+            "accuracy": measure.accuracy(judged),
+            "accuracy_by_relation": measure.accuracy(judged, ["relation"]),
+            "accuracy_by_drawing": measure.accuracy(judged, measure.DRAWING),
+            "beliefs": judged,
+            "violation": measure.violations(before.to_json(), after.to_json()),
+            "violation_by_drawing": before.per_group,
+        }
+        return Findings(answers, tables, self._summary(answers, tables, before, repaired))
+
+    def _summary(
+        self,
+        answers: pl.DataFrame,
+        tables: dict[str, pl.DataFrame],
+        before: Check,
+        repaired: Repaired,
+    ) -> dict[str, Any]:
+        violated = before.per_group.filter(before.per_group["violated"] > 0).height
+        known = answers["p_true"].drop_nulls()
+        return {
+            "things": len({drawing.thing for drawing in self.drawings}),
+            "drawings": len(self.drawings),
+            "statements": self.statements.height,
+            "questions": answers.height,
+            "missing": answers["p_true"].null_count(),
+            "ties": int((known == 0.5).sum()),  # noqa: PLR2004 - the belief of one undecided
+            "true_share": float((known > 0.5).mean()) if known.len() else None,  # noqa: PLR2004
+            "accuracy": tables["accuracy"].row(0, named=True),
+            "violation": tables["violation"].to_dicts(),
+            "drawings_with_violation": violated,
+            "repair": repaired.to_json(),
+        }

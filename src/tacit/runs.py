@@ -1,0 +1,136 @@
+"""The folder of a run: what was asked for, how it went, the questions, the findings.
+
+``run.yaml`` holds the request, ``manifest.json`` everything else that a figure depends on, with
+the run's status: unfinished, finished or failed. A run that was interrupted goes on when the same
+request is made again with the same folder.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+import tacit
+from tacit.errors import RequestError
+from tacit.tables import publish, write_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.probes.findings import Findings
+
+_LIBRARIES = ("numpy", "polars", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
+
+
+@dataclass
+class Run:
+    """A run and its folder; nothing is written before ``begin``.
+
+    Args:
+        folder: The run's folder.
+        request: What was asked for, ready for YAML.
+
+    Raises:
+        RequestError: The folder holds another run, or something that is no run.
+    """
+
+    folder: Path
+    request: Mapping[str, Any]
+    _manifest: dict[str, Any] = field(default_factory=dict)
+    _started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise RequestError(f"{self.folder} is a file; --out names the run's folder")
+        # A hidden file is what a killed process was writing.
+        if not any(self.folder.glob("[!.]*")):
+            return
+        known = self._known_request()
+        differing = sorted(
+            key for key in {*known, *self.request} if known.get(key) != self.request.get(key)
+        )
+        if differing:
+            raise RequestError(
+                f"{self.folder} holds a run of another request (it differs in "
+                f"{', '.join(differing)}): choose another --out, or remove it"
+            )
+
+    @property
+    def blocks(self) -> Path:
+        """Where the blocks of prompts are recorded."""
+        return self.folder / "blocks.parquet"
+
+    def begin(self, about: Mapping[str, Any]) -> None:
+        """Writes the request, and a manifest that says the run is unfinished.
+
+        Args:
+            about: What the manifest says of model, data and presets.
+        """
+        text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
+        _write_text(self.folder / "run.yaml", text)
+        self._manifest = {
+            "status": "unfinished",
+            "tacit": tacit.__version__,
+            **about,
+            "python": platform.python_version(),
+            "libraries": _versions(),
+            "machine": {"system": platform.platform(), "processor": platform.machine()},
+        }
+        self._write_manifest()
+
+    def finish(self, findings: Findings) -> None:
+        """Writes the questions, the findings' tables, and a manifest that says finished."""
+        write_table(findings.questions, self.folder / "questions.parquet")
+        for name, table in findings.tables.items():
+            write_table(table, self.folder / "findings" / f"{name}.parquet")
+        seconds = round(time.monotonic() - self._started, 3)
+        self._manifest |= {
+            "status": "finished",
+            "seconds": seconds,
+            "summary": dict(findings.summary),
+        }
+        self._write_manifest()
+
+    def fail(self, error: BaseException) -> None:
+        """Writes a manifest that says failed, and of what; before ``begin`` nothing."""
+        if self._manifest:
+            self._manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+            self._write_manifest()
+
+    def _known_request(self) -> dict[str, Any]:
+        path = self.folder / "run.yaml"
+        if not path.is_file():
+            raise RequestError(f"{self.folder} holds files and no run: choose another --out")
+        try:
+            known = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
+        return known if isinstance(known, dict) else {}
+
+    def _write_manifest(self) -> None:
+        text = json.dumps(self._manifest, indent=1, ensure_ascii=False, default=str)
+        _write_text(self.folder / "manifest.json", text + "\n")
+
+
+def _write_text(path: Path, text: str) -> None:
+    def write(file: Path) -> None:
+        file.write_text(text, encoding="utf-8")
+
+    publish(path, write)
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
