@@ -44,7 +44,9 @@ class DataError(RequestError):
         line: The line in the file, counted from 1, header included.
     """
 
-    def __init__(self, problem: str, path: Path | str | None = None, line: int | None = None):
+    def __init__(
+        self, problem: str, path: Path | str | None = None, line: int | None = None
+    ) -> None:
         where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
         super().__init__(where + problem)
         self.path = path
@@ -67,8 +69,10 @@ class MissingPackage(RequestError):  # noqa: N818 - says what it is
         extra: The extra of Tacit that brings it.
     """
 
-    def __init__(self, package: str, extra: str):
-        super().__init__(f"{package} is not installed; install it with: pip install 'tacit[{extra}]'")
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"{package} is not installed; install it with: pip install 'tacit[{extra}]'"
+        )
 
 
 class WorkError(TacitError):

@@ -12,17 +12,17 @@ import platform
 import time
 from dataclasses import dataclass, field
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 import tacit
 from tacit.errors import RequestError
-from tacit.tables import publish, write_table
+from tacit.tables import publish_text, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tacit.probes.findings import Findings
 
@@ -74,7 +74,7 @@ class Run:
             about: What the manifest says of model, data and presets.
         """
         text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
-        _write_text(self.folder / "run.yaml", text)
+        publish_text(self.folder / "run.yaml", text)
         self._manifest = {
             "status": "unfinished",
             "tacit": tacit.__version__,
@@ -116,14 +116,7 @@ class Run:
 
     def _write_manifest(self) -> None:
         text = json.dumps(self._manifest, indent=1, ensure_ascii=False, default=str)
-        _write_text(self.folder / "manifest.json", text + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    def write(file: Path) -> None:
-        file.write_text(text, encoding="utf-8")
-
-    publish(path, write)
+        publish_text(self.folder / "manifest.json", text + "\n")
 
 
 def _versions() -> dict[str, str]:

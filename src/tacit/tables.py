@@ -109,6 +109,19 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
         raise WorkError(f"{path}: cannot be written: {error}") from error
 
 
+def publish_text(path: Path, text: str) -> None:
+    """Writes a text file whole or not at all.
+
+    Raises:
+        WorkError: The file cannot be written.
+    """
+
+    def write(file: Path) -> None:
+        file.write_text(text, encoding="utf-8")
+
+    publish(path, write)
+
+
 def _suffix_of(path: Path) -> str:
     if path.suffix not in SUFFIXES:
         raise DataError(

@@ -33,4 +33,3 @@ def main() -> None:
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(error.exit_code)
-

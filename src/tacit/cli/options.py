@@ -13,9 +13,7 @@ ModelName = Annotated[
         "--model", help="A Hugging Face name, a model's folder, or demo.", show_default=False
     ),
 ]
-Revision = Annotated[
-    str | None, typer.Option(help="Branch, tag or commit of a model on the hub.")
-]
+Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of a model on the hub.")]
 Dtype = Annotated[
     str,
     typer.Option(help="auto (float32 on a CPU, else as stored), float32, bfloat16 or float16."),

@@ -35,7 +35,9 @@ def parts(
     things: Annotated[
         str | None, typer.Option(help="Only these things, with commas between.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many drawings.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first so many drawings.")
+    ] = None,
     revision: given.Revision = None,
     dtype: given.Dtype = "auto",
     device: given.Device = "auto",

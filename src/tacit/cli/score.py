@@ -89,7 +89,11 @@ def _prompt(record: dict[str, Any]) -> Prompt:
     unknown = sorted(set(record) - {"text", "answers", "separator"})
     if unknown:
         raise PromptError(f"has the key {unknown[0]!r}; expected text, answers, separator")
-    text, answers, separator = record.get("text"), record.get("answers"), record.get("separator", " ")
+    text, answers, separator = (
+        record.get("text"),
+        record.get("answers"),
+        record.get("separator", " "),
+    )
     if not isinstance(text, str) or not isinstance(separator, str):
         raise PromptError("text and separator must be strings, and text must be there")
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
@@ -98,7 +102,7 @@ def _prompt(record: dict[str, Any]) -> Prompt:
 
 
 def _write(scores: list[LogProbs], out: Path) -> None:
-    from tacit.tables import publish
+    from tacit.tables import publish_text
 
     lines = [
         json.dumps(
@@ -113,10 +117,7 @@ def _write(scores: list[LogProbs], out: Path) -> None:
         for one in scores
     ]
 
-    def write(file: Path) -> None:
-        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-    publish(out, write)
+    publish_text(out, "".join(f"{line}\n" for line in lines))
 
 
 def _counts(scores: list[LogProbs]) -> dict[str, int]:
@@ -130,8 +131,8 @@ def _counts(scores: list[LogProbs]) -> dict[str, int]:
 
 def _readable(summary: dict[str, Any]) -> str:
     lines = [
-        f"{summary['answers']:,} answers to {summary['prompts']:,} prompts scored by "
-        f"{summary['model']}; {summary['asked']:,} prompts were asked, the rest was in the store"
+        f"{summary['model']} scored {summary['answers']:,} answers to {summary['prompts']:,} prompts",
+        f"{summary['asked']:,} distinct prompts were asked, the rest was in the store",
     ]
     if summary["spanned"]:
         lines.append(

@@ -94,7 +94,9 @@ class Engine:
         scores = self.model.score(block.prompts)
         for prompt, score in zip(block.prompts, scores, strict=True):
             if tuple(one.answer for one in score.answers) != prompt.answers:
-                raise ScoringError(f"{self.model.name} scored other answers than {prompt.shown} has")
+                raise ScoringError(
+                    f"{self.model.name} scored other answers than {prompt.shown} has"
+                )
         return scores
 
     def _held(self) -> set[Held]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import StoreError
 from tacit.models.fingerprint import FileHashes
 from tacit.prompts import AnswerScore, LogProbs
-from tacit.tables import publish
+from tacit.tables import publish, publish_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ class Store:
         root: The folder.
     """
 
-    def __init__(self, root: Path | str):
+    def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
         if self.root.exists() and not self.root.is_dir():
             raise StoreError(f"{self.root}: the store is a folder, and this is a file")
@@ -97,9 +97,8 @@ class Store:
         about = folder / "model.json"
         if about.is_file():
             return
-        publish(self.root / ".gitignore", lambda file: _write_text(file, "*\n"))
-        text = json.dumps(dict(model), indent=1, ensure_ascii=False, default=str)
-        publish(about, lambda file: _write_text(file, text))
+        publish_text(self.root / ".gitignore", "*\n")
+        publish_text(about, json.dumps(dict(model), indent=1, ensure_ascii=False, default=str))
         self.hashes.save()
 
 
@@ -143,10 +142,6 @@ def _write(frame: pl.DataFrame, file: Path) -> None:
     pq.write_table(frame.to_arrow(), file, compression="zstd", write_page_checksum=True)
 
 
-def _write_text(file: Path, text: str) -> None:
-    file.write_text(text, encoding="utf-8")
-
-
 def _read(segment: Path) -> pl.DataFrame:
     import polars as pl
     import pyarrow as pa
@@ -154,7 +149,7 @@ def _read(segment: Path) -> pl.DataFrame:
 
     try:
         table = pq.read_table(segment, page_checksum_verification=True, memory_map=False)
-        return pl.DataFrame(pl.from_arrow(table)).select(_schema()).cast(_schema())
+        return pl.DataFrame(pl.from_arrow(table)).match_to_schema(_schema())
     except (pa.ArrowException, OSError, pl.exceptions.PolarsError) as error:
         raise StoreError(
             f"{segment}: this segment of the store is damaged ({error}); move it away, and what it "

@@ -58,7 +58,9 @@ def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int
             forward(batch)
         except (RuntimeError, MemoryError) as error:
             if not _is_out_of_memory(error):
-                raise ScoringError(f"the model failed on a batch of {len(batch)} rows: {error}") from error
+                raise ScoringError(
+                    f"the model failed on a batch of {len(batch)} rows: {error}"
+                ) from error
             if len(batch) == 1:
                 budget.tokens = 1
             budget.halve()

@@ -128,6 +128,8 @@ def _locate(ids: list[int], offsets: list[tuple[int, int]], filled: Filled) -> T
     covered = offsets[begin - 1][1] if begin else 0
     unspaced = len(filled.string[: filled.text_end].rstrip())
     spanned = (
-        covered < unspaced or offsets[begin][0] < filled.text_end or offsets[end - 1][1] > filled.end
+        covered < unspaced
+        or offsets[begin][0] < filled.text_end
+        or offsets[end - 1][1] > filled.end
     )
     return Tokens(tuple(ids), begin, end, spanned)

@@ -99,7 +99,11 @@ def _chunks(
 
 
 def _go_on(
-    chunk: Sequence[tuple[int, Row]], trunks: _Trunks, cache: Any, forward: Forward, pad: int  # noqa: ANN401 - a cache class of each architecture
+    chunk: Sequence[tuple[int, Row]],
+    trunks: _Trunks,
+    cache: Any,  # noqa: ANN401 - a cache class of each architecture
+    forward: Forward,
+    pad: int,
 ) -> Found:
     import torch
 

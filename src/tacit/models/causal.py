@@ -38,7 +38,7 @@ class CausalModel(LocalModel):
 
     kind = "causal"
 
-    def __init__(self, checkpoint: Checkpoint, batch_tokens: int):
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
         super().__init__(checkpoint, batch_tokens)
         takes = inspect.signature(checkpoint.model.forward).parameters
         self._selects = "logits_to_keep" in takes
@@ -69,7 +69,9 @@ class CausalModel(LocalModel):
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``."""
         encoded = self._encode(prompts)
-        return self._scores(prompts, encoded, self._tally(self._trees(encoded), shared=self._shares))
+        return self._scores(
+            prompts, encoded, self._tally(self._trees(encoded), shared=self._shares)
+        )
 
     @property
     def _shares(self) -> bool:
@@ -127,9 +129,7 @@ class CausalModel(LocalModel):
         in_batches(
             [tree_cost(tree) for tree in branching],
             self._budget,
-            lambda batch: tally.add(
-                self._score_trees([branching[i] for i in batch])
-            ),
+            lambda batch: tally.add(self._score_trees([branching[i] for i in batch])),
         )
         return tally
 
@@ -177,7 +177,12 @@ class CausalModel(LocalModel):
         answers = [
             [
                 Tokens((*text, *answer), len(text), len(text) + len(answer), spanned=False)
-                for answer in (spread[30:31], spread[31:34], [spread[31], spread[35]], spread[36:38])
+                for answer in (
+                    spread[30:31],
+                    spread[31:34],
+                    [spread[31], spread[35]],
+                    spread[36:38],
+                )
             ]
             for text in (spread[: 1 + longest // 3], spread[6 : 6 + longest])
         ]

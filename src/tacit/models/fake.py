@@ -31,7 +31,7 @@ class FakeModel:
         self,
         scores: Mapping[str, Mapping[str, float | None]] | Callable[[Prompt, str], float | None],
         name: str = "fake",
-    ):
+    ) -> None:
         self.name = name
         self.asked: list[Prompt] = []
         if callable(scores):

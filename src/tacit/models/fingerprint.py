@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
-from tacit.tables import publish
+from tacit.tables import publish_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,8 +90,7 @@ class FileHashes:
         """Writes what was learnt, where there is a place for it."""
         if self.path is None or not self._changed:
             return
-        text = json.dumps(self._known, indent=1, sort_keys=True)
-        publish(self.path, lambda file: file.write_text(text, encoding="utf-8") and None)
+        publish_text(self.path, json.dumps(self._known, indent=1, sort_keys=True))
         self._changed = False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import MissingPackage, ModelError
 from tacit.models.fingerprint import (
@@ -154,8 +154,10 @@ def _check_tokenizer(
     name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
     """Refuses the empty vocabulary that is made up when a folder holds no tokenizer."""
-    added = len(tokenizer.get_added_vocab())
-    if len(tokenizer) - added < 2 <= getattr(config, "vocab_size", 2) // 2:
+    # Its one or two entries are special tokens, where the model has embeddings for many.
+    own = len(tokenizer) - len(tokenizer.get_added_vocab())
+    made_up = 1
+    if own <= made_up and getattr(config, "vocab_size", 0) > len(tokenizer):
         raise ModelError(f"{name}: there is no tokenizer beside the weights")
 
 
@@ -188,7 +190,7 @@ def _load_weights(
             f"{name}: its weights lack {len(missing)} parts of a {kind} model "
             f"({', '.join(missing[:3])}, …): they were trained for something else"
         )
-    return model.to(device).eval()
+    return cast("PreTrainedModel", model.to(device).eval())
 
 
 def _assemble(
@@ -239,7 +241,7 @@ def _folder(name: str, options: LoadOptions) -> Path:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
-    from transformers.utils import cached_file
+    from transformers.utils.hub import cached_file
 
     config = cached_file(name, "config.json", revision=options.revision or "main")
     return Path(str(config)).parent

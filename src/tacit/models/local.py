@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import PromptError
 from tacit.models.batching import Budget
@@ -53,12 +53,12 @@ class LocalModel:
 
     kind: str
 
-    def __init__(self, checkpoint: Checkpoint, batch_tokens: int):
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
         self._model = checkpoint.model
         self._tokenizer = checkpoint.tokenizer
         self._checkpoint = checkpoint
         self._specials = Specials.of(checkpoint.tokenizer)
-        self._vocabulary = int(checkpoint.model.get_input_embeddings().weight.shape[0])
+        self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
         self._budget = Budget(batch_tokens)
         self.name = checkpoint.name
         self.fingerprint = checkpoint.identity.fingerprint

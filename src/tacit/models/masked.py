@@ -40,7 +40,7 @@ class MaskedModel(LocalModel):
 
     def __init__(
         self, checkpoint: Checkpoint, batch_tokens: int, mode: MaskedMode = "left-to-right"
-    ):
+    ) -> None:
         super().__init__(checkpoint, batch_tokens)
         mask = self._tokenizer.mask_token_id
         if not isinstance(mask, int):
@@ -56,9 +56,7 @@ class MaskedModel(LocalModel):
     def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.tokens``: every distinct row counts."""
         encoded = self._encode(prompts)
-        return [
-            sum(len(row.ids) for row in self._rows([answers])) for answers in encoded
-        ]
+        return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``."""

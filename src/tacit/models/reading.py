@@ -82,15 +82,16 @@ def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]])
     if not reads:
         return []
     # Many answers may be read at one place: each place is normalised once.
-    places = {(row, column): 0 for row, column, _ in reads}
-    for number, place in enumerate(places):
-        places[place] = number
+    distinct = dict.fromkeys((row, column) for row, column, _ in reads)
+    places = {place: number for number, place in enumerate(distinct)}
     rows, columns = torch.tensor(list(places), device=logits.device).unbind(-1)
     chosen = logits[rows, columns].float()
     which = torch.tensor([places[row, column] for row, column, _ in reads], device=logits.device)
     tokens = torch.tensor([read.token for _, _, read in reads], device=logits.device)
     values = chosen[which, tokens] - chosen.logsumexp(dim=-1)[which]
-    return [(read.answer, value) for (_, _, read), value in zip(reads, values.tolist(), strict=True)]
+    return [
+        (read.answer, value) for (_, _, read), value in zip(reads, values.tolist(), strict=True)
+    ]
 
 
 def padded(

@@ -47,7 +47,7 @@ class Seq2SeqModel(LocalModel):
 
     kind = "seq2seq"
 
-    def __init__(self, checkpoint: Checkpoint, batch_tokens: int):
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
         super().__init__(checkpoint, batch_tokens)
         start = checkpoint.model.config.decoder_start_token_id
         if not isinstance(start, int):
@@ -57,7 +57,7 @@ class Seq2SeqModel(LocalModel):
         self._start = (start, *self._specials.before)
         sentinel = checkpoint.tokenizer.convert_tokens_to_ids(SENTINEL)
         known = isinstance(sentinel, int) and sentinel != checkpoint.tokenizer.unk_token_id
-        self._sentinel = sentinel if known else None
+        self._sentinel = int(sentinel) if known else None
 
     def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.tokens``: the text once, and what the decoder is given."""
@@ -103,8 +103,9 @@ class Seq2SeqModel(LocalModel):
         tokens = iter(tokenize(self._tokenizer, whole))
         encoded = []
         for prompt in prompts:
-            blank = prompt.around is not None and self._sentinel is not None
-            start = (*self._start, self._sentinel) if blank else self._start
+            start = self._start
+            if prompt.around is not None and self._sentinel is not None:
+                start = (*start, self._sentinel)
             answers = [_after(start, next(tokens)) for _ in prompt.answers]
             for answer in answers:
                 self._fits(prompt, answer.ids)

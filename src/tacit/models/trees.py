@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
-from os.path import commonprefix
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from tacit.models.reading import Read, Row
@@ -50,4 +49,10 @@ def tree_of(prompt: int, answers: Sequence[Tokens]) -> Tree:
         row.reads.extend(
             Read(at - 1, answer.ids[at], (prompt, number)) for at in range(answer.begin, answer.end)
         )
-    return Tree(tuple(commonprefix(kept)), rows)
+    return Tree(_shared(kept[0], kept[-1]), rows)
+
+
+def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
+    """What two sequences begin with alike; of sorted ones, the first and last share what all do."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return tuple(token for token, _ in pairs)

@@ -19,7 +19,10 @@ DRAWING = ("thing", "annotator")
 
 
 def answered(
-    questions: pl.DataFrame, prompts: Sequence[Prompt], scores: Sequence[LogProbs], template: Template
+    questions: pl.DataFrame,
+    prompts: Sequence[Prompt],
+    scores: Sequence[LogProbs],
+    template: Template,
 ) -> pl.DataFrame:
     """The questions with what the model answered.
 
@@ -51,7 +54,7 @@ def belief(logprob_true: float | None, logprob_false: float | None) -> float | N
 
 
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """Each drawing's statements with the belief about each: the same for every drawing of a thing."""
+    """Each drawing's statements with the belief about each, the same in all of a thing's drawings."""
     return statements.join(
         answers.select(*QUESTION, "p_true"), on=QUESTION, how="left", maintain_order="left"
     )

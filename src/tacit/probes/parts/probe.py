@@ -10,7 +10,6 @@ from tacit.coherence.check import check
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import repair
-from tacit.errors import DataError
 from tacit.probes.findings import Findings
 from tacit.probes.parts import measure, questions
 from tacit.probes.parts.questions import Template
