@@ -1,0 +1,191 @@
+"""Splits beliefs into problems that have nothing to do with one another.
+
+Statements that inverse or symmetric relations make equal are one variable. Per group and family
+of relations, items fall apart where no variable that could be wanted joins them: a world needs no
+statement but those with a positive weight and what follows from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from tacit.coherence.structure import clauses_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.coherence.coding import Coded
+    from tacit.coherence.structure import Family, Integers, Place
+    from tacit.coherence.worlds import Booleans
+
+
+@dataclass(frozen=True)
+class Variables:
+    """What is to be decided: one entry per variable that a row asks about.
+
+    Args:
+        group: The group.
+        family: The family.
+        position: The class in the family.
+        first: The item read first (the lesser one when the class is symmetric).
+        second: The other item.
+        weight: The sum of the rows' weights.
+        of_row: The variable of each row of the beliefs.
+    """
+
+    group: Integers
+    family: Integers
+    position: Integers
+    first: Integers
+    second: Integers
+    weight: Integers
+    of_row: Integers
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Problems of one family over the same number of items.
+
+    Args:
+        family: The family's number.
+        group: The group of each problem, shape (p,).
+        items: The items of each problem, sorted, shape (p, n).
+        weights: The weights of each problem's statements, shape (p, v).
+        variables: Which variables the problems decide, shape (k,).
+        places: Problem and statement of each of those, shape (k, 2).
+    """
+
+    family: int
+    group: Integers
+    items: Integers
+    weights: Integers
+    variables: Integers
+    places: Integers
+
+
+def variables_of(
+    coded: Coded, weights: Integers, families: Sequence[Family], places: Sequence[Place]
+) -> Variables:
+    """Merges statements that the constraints make equal.
+
+    Args:
+        coded: The beliefs.
+        weights: One per row.
+        families: The ontology's families.
+        places: Where each relation is decided, in the ontology's order.
+    """
+    family = np.array([place.family for place in places])[coded.relation]
+    position = np.array([place.position for place in places])[coded.relation]
+    turned = np.array([place.turned for place in places])[coded.relation]
+    first = np.where(turned, coded.object, coded.subject)
+    second = np.where(turned, coded.subject, coded.object)
+    symmetric = np.array([families[p.family].classes[p.position].symmetric for p in places])
+    swapped = symmetric[coded.relation] & (first > second)
+    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    keys = np.stack([coded.group, family, position, first, second], axis=1)
+    order = np.lexsort(keys.T[::-1])
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
+    of_row = np.empty(len(order), dtype=np.int64)
+    of_row[order] = np.cumsum(fresh) - 1
+    total = np.zeros(int(fresh.sum()), dtype=np.int64)
+    np.add.at(total, of_row, weights)
+    group, family, position, first, second = keys[order][fresh].T
+    return Variables(group, family, position, first, second, total, of_row)
+
+
+def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
+    """Puts each variable that may come true into its problem, and problems of a shape together.
+
+    A variable in no bucket is false in the chosen world.
+    """
+    part = _components(variables, families)
+    inside = np.flatnonzero(part >= 0)
+    part = np.unique(part[inside], return_inverse=True)[1]
+    ends = np.concatenate([variables.first[inside], variables.second[inside]])
+    width = int(ends.max(initial=0)) + 1
+    nodes, where = np.unique(np.tile(part, 2) * width + ends, return_inverse=True)
+    start = np.searchsorted(nodes // width, np.arange(part.max(initial=-1) + 1))
+    size = np.diff(np.append(start, len(nodes)))
+    local = where.reshape(2, -1) - start[part]
+    example = np.zeros(len(size), dtype=np.int64)
+    example[part] = inside
+    buckets = []
+    for family in range(len(families)):
+        mine = variables.family[example] == family
+        for n in np.unique(size[mine]):
+            problems = np.flatnonzero(mine & (size == n))
+            rank = np.full(len(size), -1)
+            rank[problems] = np.arange(len(problems))
+            chosen = np.flatnonzero(rank[part] >= 0)
+            clauses = clauses_of(families[family], int(n))
+            index = clauses.index[
+                variables.position[inside[chosen]], local[0][chosen], local[1][chosen]
+            ]
+            weights = np.zeros((len(problems), len(clauses.variables)), dtype=np.int64)
+            weights[rank[part[chosen]], index] = variables.weight[inside[chosen]]
+            buckets.append(
+                Bucket(
+                    family,
+                    variables.group[example[problems]],
+                    nodes[start[problems][:, None] + np.arange(n)] % width,
+                    weights,
+                    inside[chosen],
+                    np.stack([rank[part[chosen]], index], axis=1),
+                )
+            )
+    return buckets
+
+
+def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
+    """A number from 0 to 4,095 per statement of some items, from its words alone."""
+    numbers = [
+        hashlib.blake2b(
+            f"{family.classes[position].name}\t{items[i]}\t{items[j]}".encode(), digest_size=2
+        ).digest()
+        for position, i, j in clauses_of(family, len(items)).variables
+    ]
+    return np.array([int.from_bytes(each) & 4095 for each in numbers], dtype=np.int64)
+
+
+def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
+    """Which variables belong to an order, within its group, that no weight argues against."""
+    order = np.array([family.order for family in families])[variables.family]
+    keys = variables.group * len(families) + variables.family
+    against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)
+    np.logical_or.at(against, keys, variables.weight < 0)
+    lossless: Booleans = order & ~against[keys]
+    return lossless
+
+
+def _components(variables: Variables, families: Sequence[Family]) -> Integers:
+    """A number per variable, equal for those of one problem; -1 for those in none."""
+    transitive = np.array([family.transitive for family in families])[variables.family]
+    alone = variables.first == variables.second
+    spread = transitive & ~alone
+    # A weight of 0 could be true at no loss, but where nothing is lost by being true anyway.
+    wanted = np.where(
+        orders_at_no_loss(variables, families), variables.weight > 0, variables.weight >= 0
+    )
+    width = int(max(variables.first.max(initial=0), variables.second.max(initial=0))) + 1
+    keys = (variables.group * len(families) + variables.family) * width
+    nodes, where = np.unique(
+        np.concatenate([keys + variables.first, keys + variables.second]), return_inverse=True
+    )
+    first, second = where.reshape(2, -1)
+    links = spread & wanted
+    graph = coo_array(
+        (np.ones(int(links.sum())), (first[links], second[links])), shape=(len(nodes), len(nodes))
+    )
+    _, component = connected_components(graph, directed=False)
+    part = np.where(component[first] == component[second], component[first], -1).astype(np.int64)
+    # Without transitivity each unordered pair of items stands alone, as does an item by itself.
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    pairs = np.unique(low * len(nodes) + high, return_inverse=True)[1]
+    return np.where(spread, part, pairs + len(nodes))

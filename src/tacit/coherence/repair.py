@@ -1,0 +1,210 @@
+"""Repair: the best world that keeps all constraints (Gu et al. 2023, section 5.2).
+
+Which of several equally good worlds is chosen depends on the statements' words alone, never on
+the order of the rows, the hash seed or the number of processes:
+
+1. A statement is true only if its own weight is positive, or others that are true make it so.
+2. An order that nothing argues against (one asymmetric, transitive relation, no negative weight)
+   is the one whose forward statements have the least sum of tie-breaking numbers; true are its
+   statements of positive weight and what follows from them.
+3. Everywhere else the fewest statements are true, then those with the least such sum.
+
+The tie-breaking number of a statement is the last 12 bits of the BLAKE2b digest (2 bytes) of
+relation, subject and object with tabs between them, the relation being the first of an inverse
+pair in the ontology's file.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from tacit.coherence.beliefs import check_beliefs
+from tacit.coherence.coding import code
+from tacit.coherence.objectives import check_objective, unit_of, weights_of, whole_weights
+from tacit.coherence.solve import Effort, cores
+from tacit.coherence.world import best_world
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.coherence.coding import Coded
+    from tacit.coherence.objectives import Objective
+    from tacit.coherence.ontology import Ontology
+    from tacit.coherence.world import World
+    from tacit.coherence.worlds import Floats
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """Beliefs and the world they were repaired to.
+
+    Args:
+        objective: What was kept as much of as possible.
+        beliefs: The beliefs in their order, with the Boolean columns ``believed`` (p above one
+            half; a missing belief is not) and ``repaired``.
+        groups: How many groups there are.
+        optimal: How many of them are proven to have no better world.
+        value: The weight of the world: for ``paper`` the sum of round(100 * p) over the
+            statements kept, else the sum of the weights that it agrees with.
+        bound: No world has a greater value; equal to it when all groups are optimal.
+        turned_true: Statements not believed and true in the world, missing ones among them.
+        turned_false: Statements believed and not true in the world.
+        free: Statements that are otherwise in another world of the same value: only the rule
+            among equals decided them.
+        missing: Rows without p.
+        inferred: Rows without p that are true in the world.
+        unasked: Ordered pairs of different items and relations, within groups, without a row.
+        status: ``optimal``, or ``timeout`` when the time ran out before every proof was done.
+        seconds: How long it took.
+        table: One row per group: its columns, statements, missing, value, bound, optimal,
+            turned_true, turned_false, free.
+        world: Every statement true in the world, asked or not: the group's columns, subject,
+            relation and object, sorted.
+    """
+
+    objective: str
+    beliefs: pl.DataFrame
+    groups: int
+    optimal: int
+    value: float
+    bound: float
+    turned_true: int
+    turned_false: int
+    free: int
+    missing: int
+    inferred: int
+    unasked: int
+    status: Literal["optimal", "timeout"]
+    seconds: float
+    table: pl.DataFrame
+    world: pl.DataFrame
+
+    def to_json(self) -> dict[str, Any]:
+        """The result in the stable shape of ``tacit repair --json``."""
+        keys = ("objective", "groups", "optimal", "value", "bound", "turned_true", "turned_false")
+        more = ("free", "missing", "inferred", "unasked", "status")
+        stable = {key: getattr(self, key) for key in keys} | {"seconds": self.seconds}
+        return stable | {key: getattr(self, key) for key in more}
+
+
+def repair(
+    beliefs: pl.DataFrame,
+    ontology: Ontology,
+    objective: Objective = "paper",
+    time_limit: float | None = None,
+    processes: int | None = None,
+) -> Repaired:
+    """Finds the best world, exactly unless the time runs out.
+
+    Args:
+        beliefs: Group columns, subject, relation, object, p_true (null = missing: weight 0).
+        ontology: The constraints.
+        objective: ``paper``, ``log-odds`` or ``margin`` (METHODS: Repair).
+        time_limit: Seconds after which to stop with the best world found and a proven bound.
+        processes: How many processes may work at once; None for one per core.
+
+    Raises:
+        DataError: The beliefs are malformed, or give a statement twice.
+        RequestError: The objective, the time limit or the number of processes is none.
+        RepairError: The world breaks a constraint (never expected).
+    """
+    started = time.monotonic()
+    check_objective(objective)
+    effort = _effort(time_limit, processes, started)
+    beliefs = check_beliefs(beliefs, ontology)
+    coded = code(beliefs, ontology)
+    weights = weights_of(beliefs["p_true"].cast(pl.Float64).to_numpy(), objective)
+    world = best_world(coded, ontology, whole_weights(weights, objective), effort)
+    rows = _rows(beliefs, weights, world)
+    table = _table(rows, coded, world, objective)
+    # The exact sum, correctly rounded, so that it is the same in any order of the rows.
+    value = math.fsum(rows["kept"])
+    bound = value + float(world.room.sum()) * unit_of(objective)
+    proven = int(world.optimal.sum())
+    asked = int((coded.subject != coded.object).sum())
+    return Repaired(
+        objective=objective,
+        beliefs=beliefs.with_columns(rows["believed"], rows["repaired"]),
+        groups=len(coded.groups),
+        optimal=proven,
+        value=_number(value, objective),
+        bound=_number(bound, objective),
+        turned_true=int(rows["turned_true"].sum()),
+        turned_false=int(rows["turned_false"].sum()),
+        free=int(rows["free"].sum()),
+        missing=int(rows["missing"].sum()),
+        inferred=int((rows["missing"] & rows["repaired"]).sum()),
+        unasked=int((coded.sizes * (coded.sizes - 1)).sum()) * len(ontology.relations) - asked,
+        status="optimal" if proven == len(coded.groups) else "timeout",
+        seconds=time.monotonic() - started,
+        table=table,
+        world=_named(world.statements, coded, ontology),
+    )
+
+
+def _effort(time_limit: float | None, processes: int | None, started: float) -> Effort:
+    if time_limit is not None and not time_limit > 0:
+        raise RequestError(f"the time limit is {time_limit}; expected seconds above 0")
+    if processes is not None and processes < 1:
+        raise RequestError(f"the number of processes is {processes}; expected at least 1")
+    deadline = math.inf if time_limit is None else started + time_limit
+    return Effort(deadline, cores() if processes is None else processes)
+
+
+def _rows(beliefs: pl.DataFrame, weights: Floats, world: World) -> pl.DataFrame:
+    believed = (beliefs["p_true"] > 0.5).fill_null(value=False).to_numpy()  # noqa: PLR2004 - even
+    true = world.row_true
+    agreed = np.where(weights > 0, true, ~true)
+    return pl.DataFrame(
+        {
+            "believed": believed,
+            "repaired": true,
+            "missing": beliefs["p_true"].is_null(),
+            "turned_true": ~believed & true,
+            "turned_false": believed & ~true,
+            "free": world.row_free,
+            "kept": np.where(agreed, np.abs(weights), 0.0),
+        }
+    )
+
+
+def _table(rows: pl.DataFrame, coded: Coded, world: World, objective: str) -> pl.DataFrame:
+    counts = ["missing", "turned_true", "turned_false", "free"]
+    summed = (
+        rows.with_columns(g=coded.group)
+        .group_by("g")
+        # Summed from the least up, the same in any order of the rows.
+        .agg(
+            pl.len().alias("statements"),
+            *(pl.col(name).sum().cast(pl.Int64) for name in counts),
+            value=pl.col("kept").sort().sum(),
+        )
+        .sort("g")
+        .with_columns(optimal=world.optimal, room=world.room * unit_of(objective))
+        .with_columns(bound=pl.col("value") + pl.col("room"))
+    )
+    columns = ["statements", "missing", "value", "bound", "optimal", *counts[1:]]
+    return pl.concat([coded.groups, summed.select(columns)], how="horizontal")
+
+
+def _named(statements: pl.DataFrame, coded: Coded, ontology: Ontology) -> pl.DataFrame:
+    groups = coded.groups.with_row_index("g").with_columns(pl.col("g").cast(pl.Int64))
+    items = pl.Series("items", coded.items, dtype=pl.String)
+    relations = pl.Series("relations", list(ontology.relations), dtype=pl.String)
+    ordered = statements.sort("g", "r", "s", "o")
+    return ordered.join(groups, on="g", how="left", maintain_order="left").select(
+        *coded.groups.columns,
+        items.gather(ordered["s"]).alias("subject"),
+        relations.gather(ordered["r"]).alias("relation"),
+        items.gather(ordered["o"]).alias("object"),
+    )
+
+
+def _number(value: float, objective: str) -> float:
+    """Whole for ``paper``, whose weights are."""
+    return round(value) if objective == "paper" else value

@@ -1,0 +1,245 @@
+"""What an ontology's constraints leave to decide: families of classes of relations.
+
+Inverse relations say the same of a pair read the other way round, so they form one class. No
+constraint joins two classes unless one implies or excludes the other; classes so joined form a
+family, and each family can be repaired on its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.coherence.ontology import Ontology, Relation
+
+    Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class RelationClass:
+    """Relations that are decided together, under the name of the first of them in the file."""
+
+    name: str
+    symmetric: bool
+    asymmetric: bool
+    transitive: bool
+    irreflexive: bool
+
+
+@dataclass(frozen=True)
+class Family:
+    """Classes of relations that constraints join.
+
+    Args:
+        classes: The classes, in the order of the file.
+        implications: (a, b, turned): x a y makes x b y true, or y b x when turned; a and b are
+            positions in ``classes``.
+        exclusions: (a, b, turned): x a y and x b y (y b x when turned) are never both true.
+    """
+
+    classes: tuple[RelationClass, ...]
+    implications: tuple[tuple[int, int, bool], ...] = ()
+    exclusions: tuple[tuple[int, int, bool], ...] = ()
+
+    @property
+    def transitive(self) -> bool:
+        """Whether the pairs of items depend on one another."""
+        return any(each.transitive for each in self.classes)
+
+    @property
+    def order(self) -> bool:
+        """Whether its worlds are the strict partial orders of the items."""
+        first = self.classes[0]
+        alone = len(self.classes) == 1 and not self.implications and not self.exclusions
+        return alone and first.transitive and first.asymmetric
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a relation is decided: its family, its class there, and whether it is read turned."""
+
+    family: int
+    position: int
+    turned: bool
+
+
+@dataclass(frozen=True)
+class Clauses:
+    """The constraints over the statements of some items; statements are rows of ``variables``.
+
+    Args:
+        variables: (class, i, j) of each statement, shape (v, 3).
+        implications: Statement pairs, the first makes the second true, shape (m, 2).
+        exclusions: Statement pairs that are never both true, shape (m, 2).
+        never: Statements that are never true, shape (m,).
+        index: The row of (class, i, j) in ``variables``, or -1, shape (classes, n, n).
+    """
+
+    variables: Integers
+    implications: Integers
+    exclusions: Integers
+    never: Integers
+    index: Integers
+
+
+def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Place]]:
+    """Splits an ontology into families that can be repaired apart.
+
+    Returns:
+        The families, and for each relation where it is decided.
+    """
+    relations = ontology.relations
+    first, turned = _representatives(relations)
+    names = [name for name in relations if first[name] == name]
+    links = [
+        (kind, name, other)
+        for name, relation in relations.items()
+        for kind, others in (("implies", relation.implies), ("excludes", relation.excludes))
+        for other in others
+    ]
+    joined = _joined(names, [(first[a], first[b]) for _, a, b in links])
+    families = []
+    places = {}
+    for number, members in enumerate(joined):
+        position = {name: rank for rank, name in enumerate(members)}
+        rules: dict[str, set[tuple[int, int, bool]]] = {"implies": set(), "excludes": set()}
+        for kind, a, b in links:
+            if first[a] in position:
+                ends = (position[first[a]], position[first[b]])
+                rules[kind].add((*ends, turned[a] != turned[b]))
+        families.append(
+            Family(
+                tuple(_class_of(relations[name]) for name in members),
+                tuple(sorted(rules["implies"])),
+                tuple(sorted(rules["excludes"])),
+            )
+        )
+        for name in relations:
+            if first[name] in position:
+                places[name] = Place(number, position[first[name]], turned[name])
+    return tuple(families), places
+
+
+@lru_cache(maxsize=64)
+def clauses_of(family: Family, n: int) -> Clauses:
+    """The variables and the constraints of n items, but for transitivity.
+
+    With one item the variables are the statements that it bears to itself; with more they are
+    those between different items, a symmetric class having one per unordered pair.
+    """
+    variables: list[tuple[int, int, int]] = []
+    index = np.full((len(family.classes), n, n), -1, dtype=np.int64)
+    for position, each in enumerate(family.classes):
+        for i in range(n):
+            for j in range(n):
+                if (n > 1 and i == j) or (each.symmetric and i > j):
+                    continue
+                index[position, i, j] = len(variables)
+                variables.append((position, i, j))
+        if each.symmetric:
+            index[position] = np.maximum(index[position], index[position].T)
+    implications, exclusions = _joining_clauses(family, variables, index)
+    for position, each in enumerate(family.classes):
+        if each.asymmetric and n > 1:
+            exclusions |= {
+                _unordered(v, v.T, i, j) for i, j in _pairs(n) for v in (index[position],)
+            }
+    never = [
+        index[position, 0, 0]
+        for position, each in enumerate(family.classes)
+        if n == 1 and each.irreflexive
+    ]
+    return Clauses(
+        np.array(variables, dtype=np.int64).reshape(-1, 3),
+        np.array(sorted(implications), dtype=np.int64).reshape(-1, 2),
+        np.array(sorted(exclusions), dtype=np.int64).reshape(-1, 2),
+        np.array(never, dtype=np.int64),
+        index,
+    )
+
+
+def triples_of(family: Family, n: int) -> Integers:
+    """Every transitive constraint of n items: the first two statements make the third, (t, 3)."""
+    index = clauses_of(family, n).index
+    i, j, k = (axis.ravel() for axis in np.indices((n, n, n)))
+    different = (i != j) & (j != k) & (i != k)
+    i, j, k = i[different], j[different], k[different]
+    found = [
+        np.stack([index[c, i, j], index[c, j, k], index[c, i, k]], axis=1)
+        for c, each in enumerate(family.classes)
+        if each.transitive
+    ]
+    return np.concatenate([*found, np.empty((0, 3), dtype=np.int64)])
+
+
+def _joining_clauses(
+    family: Family, variables: list[tuple[int, int, int]], index: Integers
+) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    implications = set()
+    exclusions = set()
+    for number, (position, i, j) in enumerate(variables):
+        # A symmetric statement stands for both directions, each with its consequences.
+        readings = [(i, j), (j, i)] if family.classes[position].symmetric else [(i, j)]
+        for x, y in readings:
+            for a, b, turned in family.implications:
+                other = int(index[b, y, x] if turned else index[b, x, y])
+                if a == position and other != number:
+                    implications.add((number, other))
+            for a, b, turned in family.exclusions:
+                other = int(index[b, y, x] if turned else index[b, x, y])
+                if a == position:
+                    exclusions.add((min(number, other), max(number, other)))
+    return implications, exclusions
+
+
+def _pairs(n: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(n) for j in range(i + 1, n)]
+
+
+def _unordered(one: Integers, other: Integers, i: int, j: int) -> tuple[int, int]:
+    a, b = int(one[i, j]), int(other[i, j])
+    return min(a, b), max(a, b)
+
+
+def _class_of(relation: Relation) -> RelationClass:
+    return RelationClass(
+        relation.name,
+        relation.symmetric,
+        relation.asymmetric,
+        relation.transitive,
+        relation.irreflexive,
+    )
+
+
+def _representatives(
+    relations: Mapping[str, Relation],
+) -> tuple[dict[str, str], dict[str, bool]]:
+    """For each relation the first of its class in the file, and whether it is that one turned."""
+    first: dict[str, str] = {}
+    turned: dict[str, bool] = {}
+    for name, relation in relations.items():
+        seen = relation.inverse is not None and relation.inverse in first
+        first[name] = relation.inverse if seen and relation.inverse else name
+        turned[name] = seen
+    return first, turned
+
+
+def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
+    """Groups names that links join, each group and all groups in the order of ``names``."""
+    group = {name: {name} for name in names}
+    for a, b in links:
+        merged = group[a] | group[b]
+        for name in merged:
+            group[name] = merged
+    found = []
+    for name in names:
+        members = [each for each in names if each in group[name]]
+        if members not in found:
+            found.append(members)
+    return found

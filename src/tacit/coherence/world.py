@@ -1,0 +1,128 @@
+"""The best consistent world of coded beliefs under any weights, verified before it is returned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from tacit.coherence.problems import orders_at_no_loss, split, variables_of
+from tacit.coherence.solve import Effort, solve
+from tacit.coherence.structure import clauses_of, compile_ontology
+from tacit.coherence.violations import applicable
+from tacit.errors import RepairError
+
+if TYPE_CHECKING:
+    from tacit.coherence.coding import Coded
+    from tacit.coherence.ontology import Ontology
+    from tacit.coherence.problems import Bucket
+    from tacit.coherence.solve import Answers
+    from tacit.coherence.structure import Family, Integers
+    from tacit.coherence.worlds import Booleans, Floats
+
+
+@dataclass(frozen=True)
+class World:
+    """A consistent world.
+
+    Args:
+        row_true: Whether each row's statement is true in it.
+        row_free: Whether another world of the same value has it otherwise.
+        room: For each group, how much heavier an undiscovered world could be; 0 when proven best.
+        optimal: For each group, whether the world is proven best.
+        statements: All statements true in it, asked or not: columns g, s, r, o as in `violations`.
+    """
+
+    row_true: Booleans
+    row_free: Booleans
+    room: Floats
+    optimal: Booleans
+    statements: pl.DataFrame
+
+
+def best_world(coded: Coded, ontology: Ontology, weights: Integers, effort: Effort) -> World:
+    """Finds the heaviest world that keeps all constraints.
+
+    Args:
+        coded: The beliefs.
+        ontology: The constraints.
+        weights: One integer per row, positive when its statement should be true.
+        effort: How long and on how many cores to work.
+
+    Raises:
+        RepairError: The world found breaks a constraint (never expected).
+    """
+    families, named = compile_ontology(ontology)
+    places = [named[name] for name in ontology.relations]
+    variables = variables_of(coded, weights, families, places)
+    buckets = split(variables, families)
+    answers = solve(buckets, families, coded.items, effort)
+    true = np.zeros(len(variables.weight), dtype=bool)
+    # What no problem holds could be true at no loss only where its weight is 0.
+    free = orders_at_no_loss(variables, families) & (variables.weight == 0)
+    room = np.zeros(len(coded.groups))
+    optimal = np.ones(len(coded.groups), dtype=bool)
+    for bucket, answer in zip(buckets, answers, strict=True):
+        true[bucket.variables] = answer.true[tuple(bucket.places.T)]
+        free[bucket.variables] = answer.free[tuple(bucket.places.T)]
+        np.add.at(room, bucket.group, answer.bound - (bucket.weights * answer.true).sum(axis=1))
+        np.logical_and.at(optimal, bucket.group, answer.optimal)
+    statements = _statements(buckets, answers, families, ontology)
+    verify(statements, ontology)
+    return World(true[variables.of_row], free[variables.of_row], room, optimal, statements)
+
+
+def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
+    """Checks a world against every constraint, by the same count as `tacit check` uses.
+
+    Raises:
+        RepairError: A constraint is broken; the message says how many and shows one.
+    """
+    broken = applicable(statements, ontology).filter("violated")
+    irreflexive = [
+        number for number, each in enumerate(ontology.relations.values()) if each.irreflexive
+    ]
+    own = statements.filter((pl.col("s") == pl.col("o")) & pl.col("r").is_in(irreflexive))
+    if len(broken) or len(own):
+        shown = (broken if len(broken) else own).row(0, named=True)
+        raise RepairError(
+            f"the repaired world breaks {len(broken) + len(own)} constraints, one of them {shown}; "
+            "this is a fault of Tacit: please report it with the beliefs and the ontology"
+        )
+
+
+def _statements(
+    buckets: list[Bucket],
+    answers: list[Answers],
+    families: tuple[Family, ...],
+    ontology: Ontology,
+) -> pl.DataFrame:
+    """All true statements, every relation of a class and both directions of a symmetric one."""
+    _, places = compile_ontology(ontology)
+    found = [pl.DataFrame(schema=dict.fromkeys(("g", "s", "r", "o"), pl.Int64))]
+    for bucket, answer in zip(buckets, answers, strict=True):
+        family = families[bucket.family]
+        described = clauses_of(family, bucket.items.shape[1]).variables
+        for number, name in enumerate(ontology.relations):
+            place = places[name]
+            if place.family != bucket.family:
+                continue
+            mine = np.flatnonzero(described[:, 0] == place.position)
+            problem, which = np.nonzero(answer.true[:, mine])
+            ends = described[mine][which][:, 1:]
+            one, other = bucket.items[problem, ends[:, 0]], bucket.items[problem, ends[:, 1]]
+            group = bucket.group[problem]
+            symmetric = family.classes[place.position].symmetric
+            if not place.turned:
+                found.append(_frame(group, one, number, other))
+            if place.turned or symmetric:
+                apart = np.flatnonzero((one != other) | place.turned)
+                found.append(_frame(group[apart], other[apart], number, one[apart]))
+    return pl.concat(found)
+
+
+def _frame(group: Integers, subject: Integers, relation: int, object_: Integers) -> pl.DataFrame:
+    numbers = np.full(len(group), relation, dtype=np.int64)
+    return pl.DataFrame({"g": group, "s": subject, "r": numbers, "o": object_})
