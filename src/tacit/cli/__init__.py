@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tacit.cli import check, drawings, repair, run, score
+from tacit.cli import check, demo, drawings, repair, run, score
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.demo)
 app.add_typer(run.app, name="run")
 app.command("score")(score.score)
 app.command("check")(check.check)

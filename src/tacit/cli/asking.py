@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -13,12 +14,14 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tacit.engine.ask import Engine
     from tacit.engine.plan import Block, Plan
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.models.loading import LoadOptions
+    from tacit.models.masked import MaskedMode
     from tacit.prompts import LogProbs, Prompt
 
 _TRIAL = 16
@@ -30,10 +33,25 @@ def load(name: str, options: LoadOptions, store: Store) -> LanguageModel:
     Raises:
         ModelError: As ``tacit.models.loading.load_model``.
     """
+    from tacit.models.demo import DEMO, demo_model
     from tacit.models.loading import load_model
 
     logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    _hush()
+    if name == DEMO:
+        return demo_model(options)
     return load_model(name, options, store.hashes)
+
+
+def _hush() -> None:
+    """Silences the advice and the progress bars of transformers, where it is installed."""
+    try:
+        from transformers.utils import logging as advice
+    except ImportError:
+        return  # loading says what is missing
+    advice.set_verbosity_error()
+    advice.disable_progress_bar()
 
 
 def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]:
@@ -65,13 +83,21 @@ def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]
         return engine.ask(prompts, plan, advance)
 
 
-def estimate(model: LanguageModel, prompts: int, plan: Plan) -> dict[str, Any]:
-    """What ``--dry-run`` tells; asks a few of the planned prompts, and keeps no answer.
+def estimate(
+    engine: Engine, prompts: Sequence[Prompt], blocks: Path | None = None
+) -> dict[str, Any]:
+    """What ``--dry-run`` tells; asks a few of the prompts, and keeps no answer.
+
+    Args:
+        engine: Whom to ask, with the store that may hold some answers already.
+        prompts: What would be asked.
+        blocks: Where a run's blocks are recorded.
 
     Returns:
         ``prompts``, ``distinct``, ``stored``, ``to_ask``, ``tokens`` of these, and ``seconds`` as
         a short trial makes them (0 when there is nothing to ask).
     """
+    plan, model = engine.plan(prompts, blocks), engine.model
     planned = [prompt for block in plan.blocks for prompt in block.prompts]
     seconds = 0.0
     if planned:
@@ -81,7 +107,7 @@ def estimate(model: LanguageModel, prompts: int, plan: Plan) -> dict[str, Any]:
         model.score(trial)
         seconds = (time.monotonic() - begun) * plan.tokens / sum(model.tokens(trial))
     return {
-        "prompts": prompts,
+        "prompts": len(prompts),
         "distinct": plan.distinct,
         "stored": plan.stored,
         "to_ask": plan.prompts,
@@ -120,7 +146,7 @@ def load_options(
         raise RequestError(
             f"the masked mode {masked_mode!r} is none of left-to-right, one-at-a-time"
         )
-    mode = "one-at-a-time" if masked_mode == "one-at-a-time" else "left-to-right"
+    mode = cast("MaskedMode", masked_mode)
     return LoadOptions(revision, dtype, device, batch_tokens, mode)
 
 

@@ -14,6 +14,11 @@ from tacit.cli import options as given
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.engine.ask import Engine
+    from tacit.probes.findings import Findings
+    from tacit.probes.parts.probe import PartsProbe
+    from tacit.runs import Run
+
 app = typer.Typer(
     help="Run a probe on a model.",
     no_args_is_help=True,
@@ -72,12 +77,31 @@ def parts(
     folder = Run(out, request)
     kept = Store(store) if store else Store.default()
     engine = Engine(asking.load(model, options, kept), kept)
-    plan = engine.plan(probe.prompts, folder.blocks)
     if dry_run:
-        told = asking.estimate(engine.model, len(probe.prompts), plan)
+        told = asking.estimate(engine, probe.prompts, folder.blocks)
         asking.echo_estimate(told, as_json=as_json)
         return
-    folder.begin({"model": dict(engine.model.description), "data": _digests(drawings)})
+    findings = conduct(probe, engine, folder, {"data": _digests(drawings)})
+    if as_json:
+        typer.echo(json.dumps({"out": str(out), **findings.summary}))
+    else:
+        echo_parts(findings.summary, engine.model.name)
+        typer.echo(f"Written: {out}")
+
+
+def conduct(probe: PartsProbe, engine: Engine, folder: Run, about: Mapping[str, Any]) -> Findings:
+    """Asks what the probe asks, measures, and keeps the run's folder true to how it went.
+
+    Args:
+        probe: What to ask, and how to measure it.
+        engine: Whom to ask.
+        folder: The run; nothing is written in it before all prompts are known to be scorable.
+        about: What the manifest says beside the model.
+    """
+    from tacit.cli import asking
+
+    plan = engine.plan(probe.prompts, folder.blocks)
+    folder.begin({"model": dict(engine.model.description), **about})
     try:
         plan.record(folder.blocks)
         findings = probe.measure(asking.ask(engine, probe.prompts, plan))
@@ -85,11 +109,7 @@ def parts(
     except BaseException as error:
         folder.fail(error)
         raise
-    if as_json:
-        typer.echo(json.dumps({"out": str(out), **findings.summary}))
-    else:
-        echo_parts(findings.summary, engine.model.name)
-        typer.echo(f"Written: {out}")
+    return findings
 
 
 def _digests(path: Path) -> dict[str, str]:

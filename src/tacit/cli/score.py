@@ -45,10 +45,10 @@ def score(
     kept = Store(store) if store else Store.default()
     scorer = asking.load(model, options, kept)
     engine = Engine(scorer, kept)
-    plan = engine.plan(asked)
     if dry_run:
-        asking.echo_estimate(asking.estimate(scorer, len(asked), plan), as_json=as_json)
+        asking.echo_estimate(asking.estimate(engine, asked), as_json=as_json)
         return
+    plan = engine.plan(asked)
     scores = asking.ask(engine, asked, plan)
     _write(scores, out)
     summary = {
@@ -131,7 +131,8 @@ def _counts(scores: list[LogProbs]) -> dict[str, int]:
 
 def _readable(summary: dict[str, Any]) -> str:
     lines = [
-        f"{summary['model']} scored {summary['answers']:,} answers to {summary['prompts']:,} prompts",
+        f"{summary['model']}: scored {summary['answers']:,} answers to {summary['prompts']:,} "
+        "prompts;",
         f"{summary['asked']:,} distinct prompts were asked, the rest was in the store",
     ]
     if summary["spanned"]:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
@@ -14,6 +13,7 @@ from tacit.tables import publish_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 

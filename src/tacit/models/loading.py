@@ -16,10 +16,12 @@ from tacit.models.fingerprint import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-    from tacit.models.local import LocalModel
+    from tacit.models.base import LanguageModel
     from tacit.models.masked import MaskedMode
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -45,14 +47,18 @@ class LoadOptions:
 
 
 def load_model(
-    name: str, options: LoadOptions | None = None, hashes: FileHashes | None = None
-) -> LocalModel:
+    name: str,
+    options: LoadOptions | None = None,
+    hashes: FileHashes | None = None,
+    called: str | None = None,
+) -> LanguageModel:
     """Loads a causal, masked or seq2seq model from a folder or a Hugging Face name.
 
     Args:
         name: A folder that holds a model, or a model's name on the hub.
         options: Revision, number format, device, batch size.
         hashes: Remembers the hashes of weight files.
+        called: What messages and manifests call it; its name when None.
 
     Raises:
         ModelError: No such model, no weights, a kind that cannot be scored with, or weights that
@@ -72,7 +78,8 @@ def load_model(
     tokenizer = _load("tokenizer", name, options)
     _check_tokenizer(name, tokenizer, config)
     model = _load_weights(name, kind, config, options, device)
-    return _assemble(name, kind, (model, tokenizer, config), options, hashes or FileHashes())
+    weights = weight_hashes(_folder(name, options), hashes or FileHashes())
+    return _assemble(called or name, kind, (model, tokenizer, config), options, weights)
 
 
 def kind_of(config: PreTrainedConfig) -> str:
@@ -198,8 +205,8 @@ def _assemble(
     kind: str,
     parts: tuple[PreTrainedModel, PreTrainedTokenizerBase, PreTrainedConfig],
     options: LoadOptions,
-    hashes: FileHashes,
-) -> LocalModel:
+    weights: Mapping[str, str],
+) -> LanguageModel:
     from tacit.models import causal, masked, seq2seq
     from tacit.models.boundary import Specials
     from tacit.models.local import Checkpoint, window_of
@@ -209,7 +216,7 @@ def _assemble(
     scorers = {"causal": causal.SCORER, "masked": masked.SCORER, "seq2seq": seq2seq.SCORER}
     scorer = scorers[kind] + (f" {options.masked_mode}" if kind == "masked" else "")
     identity = Identity(
-        weights=weight_hashes(_folder(name, options), hashes),
+        weights=weights,
         config=config_digest(config),
         tokenizer=tokenizer_digest(tokenizer),
         revision=getattr(config, "_commit_hash", None) or options.revision,

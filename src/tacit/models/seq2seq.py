@@ -8,7 +8,7 @@ the sentinel in the decoder.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.batching import how_many, in_batches
@@ -57,7 +57,7 @@ class Seq2SeqModel(LocalModel):
         self._start = (start, *self._specials.before)
         sentinel = checkpoint.tokenizer.convert_tokens_to_ids(SENTINEL)
         known = isinstance(sentinel, int) and sentinel != checkpoint.tokenizer.unk_token_id
-        self._sentinel = int(sentinel) if known else None
+        self._sentinel = cast("int", sentinel) if known else None
 
     def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.tokens``: the text once, and what the decoder is given."""

@@ -54,7 +54,7 @@ def belief(logprob_true: float | None, logprob_false: float | None) -> float | N
 
 
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """Each drawing's statements with the belief about each, the same in all of a thing's drawings."""
+    """Each drawing's statements with the belief about each."""
     return statements.join(
         answers.select(*QUESTION, "p_true"), on=QUESTION, how="left", maintain_order="left"
     )

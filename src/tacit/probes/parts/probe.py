@@ -108,7 +108,7 @@ class PartsProbe:
             "questions": answers.height,
             "missing": answers["p_true"].null_count(),
             "ties": int((known == 0.5).sum()),  # noqa: PLR2004 - the belief of one undecided
-            "true_share": float((known > 0.5).mean()) if known.len() else None,  # noqa: PLR2004
+            "true_share": int((known > 0.5).sum()) / known.len() if known.len() else None,  # noqa: PLR2004
             "accuracy": tables["accuracy"].row(0, named=True),
             "violation": tables["violation"].to_dicts(),
             "drawings_with_violation": violated,

@@ -1,0 +1,35 @@
+"""``tacit demo``: the probes at work, with nothing to fetch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where the run's folder is put.")] = Path("demo"),
+) -> None:
+    """Run the parts probe on the bundled drawings, with a small model of random weights."""
+    from tacit.cli import asking
+    from tacit.cli.run import conduct, echo_parts
+    from tacit.engine.ask import Engine
+    from tacit.engine.store import Store
+    from tacit.models.demo import DEMO
+    from tacit.models.loading import LoadOptions
+    from tacit.probes.parts.probe import PartsProbe
+    from tacit.runs import Run
+    from tacit.sources.drawings import demo_drawings
+
+    probe = PartsProbe.read(demo_drawings())
+    folder = Run(out / "parts", {"probe": "parts", "model": DEMO, "drawings": DEMO})
+    store = Store(out / "store")
+    engine = Engine(asking.load(DEMO, LoadOptions(), store), store)
+    findings = conduct(probe, engine, folder, {"data": DEMO})
+    typer.echo(
+        "The demo's model is built on the spot and its weights are random: what follows shows how\n"
+        "Tacit works, and nothing about what a language model knows.\n"
+    )
+    echo_parts(findings.summary, "demo (random weights)")
+    typer.echo(f"Written: {folder.folder}")

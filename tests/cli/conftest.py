@@ -1,0 +1,55 @@
+"""The command line, run in this process."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from tacit.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Tacit(Protocol):
+    """Runs ``tacit`` with arguments."""
+
+    def __call__(self, *arguments: object) -> Ran:
+        """How it ended."""
+        ...
+
+
+@pytest.fixture
+def tacit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tacit:
+    """The command line, as ``tacit(argument, …)``."""
+
+    def run(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["tacit", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        printed = capsys.readouterr()
+        code = stopped.value.code
+        return Ran(code if isinstance(code, int) else 0, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, in which the default store would be made."""
+    monkeypatch.delenv("TACIT_STORE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+GOOD = [
+    {"text": "trunk is above the", "answers": ["roots", "leaves of a tree"]},
+    {"text": "True or false?", "answers": ["True", "False"], "separator": "\n"},
+    {"text": "trunk is above the", "answers": ["leaves of a tree"]},
+]
+
+
+def write(path: Path, *records: object) -> Path:
+    """A JSONL file; what is no record is written as it stands."""
+    lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_one_line_of_scores_per_line_of_prompts(tacit: Tacit, workplace: Path) -> None:
+    """In their order, with each answer's log-probability, tokens and bytes."""
+    prompts = write(workplace / "prompts.jsonl", *GOOD)
+    ran = tacit("score", prompts, "--model", "demo", "--out", "scores.jsonl")
+    assert ran.code == 0, ran.err
+    lines = (workplace / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    scores = [json.loads(line)["scores"] for line in lines]
+    assert [[one["answer"] for one in line] for line in scores] == [one["answers"] for one in GOOD]
+    assert scores[0][1] == scores[2][0]
+    assert set(scores[0][0]) == {"answer", "logprob", "tokens", "bytes"}
+    assert scores[0][1]["bytes"] == 16
+    assert scores[0][1]["tokens"] > 1
+    assert all(one["logprob"] < 0 for line in scores for one in line)
+
+
+def test_json_counts_what_was_asked(tacit: Tacit, workplace: Path) -> None:
+    """And the second time nothing is asked; the scores are the same bytes."""
+    prompts = write(workplace / "prompts.jsonl", *GOOD)
+    first = tacit("score", prompts, "--model", "demo", "--out", "a.jsonl", "--json")
+    second = tacit("score", prompts, "--model", "demo", "--out", "b.jsonl", "--json")
+    counts = [json.loads(ran.out) for ran in (first, second)]
+    assert [count["asked"] for count in counts] == [2, 0]
+    assert [count["prompts"] for count in counts] == [3, 3]
+    assert counts[0]["fingerprint"] == counts[1]["fingerprint"]
+    assert (workplace / "a.jsonl").read_bytes() == (workplace / "b.jsonl").read_bytes()
+
+
+def test_a_dry_run_tells_and_writes_nothing(tacit: Tacit, workplace: Path) -> None:
+    """It counts prompts, distinct prompts and tokens, and estimates the time."""
+    prompts = write(workplace / "prompts.jsonl", *GOOD)
+    ran = tacit("score", prompts, "--model", "demo", "--out", "s.jsonl", "--dry-run", "--json")
+    told = json.loads(ran.out)
+    assert (told["prompts"], told["distinct"], told["to_ask"]) == (3, 2, 2)
+    assert told["tokens"] > 0
+    assert told["seconds"] >= 0
+    assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{not JSON", "line 2: is not JSON"),
+        ("[1]", "line 2: is list, not a JSON object"),
+        ({"text": "x"}, "line 2: answers must be a list of strings"),
+        ({"text": "x", "answers": "yes"}, "line 2: answers must be a list of strings"),
+        ({"answers": ["a"]}, "line 2: text and separator must be strings"),
+        ({"text": "x", "answers": []}, "line 2: the prompt 'x' has no answers"),
+        ({"text": "x", "answers": ["a", ""]}, "line 2: the prompt 'x' has an empty answer"),
+        ({"text": "a ___ b ___", "answers": ["a"]}, "line 2: the prompt 'a ___ b ___' has 2 blanks"),
+        ({"text": "x", "answers": ["a"], "anwsers": 1}, "line 2: has the key 'anwsers'"),
+        ({"text": "a ___ b", "answers": ["c"]}, "goes on after its blank"),
+        ({"text": "w " * 200, "answers": ["c"]}, "takes 128 at most"),
+    ],
+)
+def test_a_bad_prompt_is_named_and_nothing_is_written(
+    tacit: Tacit, workplace: Path, line: object, said: str
+) -> None:
+    """Exit code 2, what was wrong, and neither scores nor store."""
+    prompts = write(workplace / "prompts.jsonl", GOOD[0], line)
+    ran = tacit("score", prompts, "--model", "demo", "--out", "scores.jsonl")
+    assert ran.code == 2
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--model", "./nowhere", "there is no such model folder"),
+        ("--model", "empty", "holds no config.json"),
+        ("--model", "weightless", "holds no weights"),
+        ("--out", "scores.txt", "scores are written as .jsonl"),
+        ("--dtype", "float12", "none of auto, float32"),
+        ("--device", "toaster", "cannot be used here"),
+        ("--batch-tokens", "0", "at least 1"),
+        ("--masked-mode", "both", "none of left-to-right"),
+    ],
+)
+def test_a_bad_option_is_named_and_nothing_is_written(
+    tacit: Tacit, workplace: Path, option: str, value: str, said: str
+) -> None:
+    """Exit code 2, one line, and neither scores nor store."""
+    (workplace / "empty").mkdir()
+    (workplace / "weightless").mkdir()
+    (workplace / "weightless" / "config.json").write_text('{"model_type": "gpt2"}')
+    prompts = write(workplace / "prompts.jsonl", *GOOD)
+    given = {"--model": "demo", "--out": "scores.jsonl", option: value}
+    ran = tacit("score", prompts, *(part for pair in given.items() for part in pair))
+    assert ran.code == 2
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert sorted(path.name for path in workplace.iterdir()) == [
+        "empty",
+        "prompts.jsonl",
+        "weightless",
+    ]
+
+
+def test_a_missing_file_of_prompts_is_named(tacit: Tacit, workplace: Path) -> None:
+    """Exit code 2."""
+    ran = tacit("score", "nothing.jsonl", "--model", "demo", "--out", "s.jsonl")
+    assert (ran.code, list(workplace.iterdir())) == (2, [])
+    assert "nothing.jsonl: there is no such file" in ran.err

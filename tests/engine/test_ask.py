@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.plan import cut, merge
+from tacit.engine.store import Store
+from tacit.errors import PromptError, ScoringError
+from tacit.models.fake import FakeModel
+from tacit.models.fingerprint import Identity
+from tacit.prompts import AnswerScore, LogProbs, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+IDENTITY = Identity({"model.safetensors": "00"}, "config", "tokenizer", None, "float32", "BOS", "s1")
+
+
+def by_length(prompt: Prompt, answer: str) -> float:
+    """A score that depends on everything a prompt has."""
+    return -len(prompt.text) - len(prompt.separator) / 8 - len(answer) / 64
+
+
+def model_of(identity: Identity = IDENTITY) -> FakeModel:
+    """A fake model with the fingerprint of an identity."""
+    model = FakeModel(by_length)
+    model.fingerprint = identity.fingerprint
+    return model
+
+
+def test_scores_come_back_in_the_order_of_the_prompts(tmp_path: Path) -> None:
+    """Duplicates and all, whatever order they were asked in."""
+    prompts = [Prompt(text, ("a", "bc")) for text in ("one", "three", "two!", "one")]
+    scores = Engine(model_of(), Store(tmp_path)).ask(prompts)
+    assert [score["bc"].logprob for score in scores] == [by_length(p, "bc") for p in prompts]
+
+
+def test_a_prompt_is_asked_once_however_often_it_stands_there(tmp_path: Path) -> None:
+    """Also when its answers come in another order or in parts."""
+    model = model_of()
+    prompts = [Prompt("x", ("a", "b")), Prompt("x", ("b", "a")), Prompt("x", ("b", "c"))]
+    scores = Engine(model, Store(tmp_path)).ask(prompts)
+    assert model.asked == [Prompt("x", ("a", "b", "c"))]
+    assert [[one.answer for one in score.answers] for score in scores] == [
+        ["a", "b"],
+        ["b", "a"],
+        ["b", "c"],
+    ]
+
+
+def test_nothing_is_asked_again_after_a_restart(tmp_path: Path) -> None:
+    """A new engine, store and model of the same identity find every score."""
+    prompts = [Prompt("x", ("a", "b")), Prompt("y", ("a",))]
+    first = Engine(model_of(), Store(tmp_path)).ask(prompts)
+    model = model_of()
+    assert Engine(model, Store(tmp_path)).ask(prompts) == first
+    assert model.asked == []
+
+
+def test_one_more_answer_asks_only_that_answer(tmp_path: Path) -> None:
+    """The store is keyed by answer."""
+    Engine(model_of(), Store(tmp_path)).ask([Prompt("x", ("a", "b"))])
+    model = model_of()
+    Engine(model, Store(tmp_path)).ask([Prompt("x", ("a", "b", "c"))])
+    assert model.asked == [Prompt("x", ("c",))]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(IDENTITY, weights={"model.safetensors": "01"}),
+        replace(IDENTITY, config="another"),
+        replace(IDENTITY, revision="v2"),
+        replace(IDENTITY, dtype="bfloat16"),
+        replace(IDENTITY, tokenizer="another"),
+        replace(IDENTITY, specials="none"),
+        replace(IDENTITY, scorer="s2"),
+    ],
+)
+def test_another_model_finds_nothing(tmp_path: Path, changed: Identity) -> None:
+    """Whichever part of a model's identity differs, every prompt is asked again."""
+    prompt = Prompt("x", ("a", "b"))
+    Engine(model_of(), Store(tmp_path)).ask([prompt])
+    model = model_of(changed)
+    Engine(model, Store(tmp_path)).ask([prompt])
+    assert model.asked == [prompt]
+
+
+@pytest.mark.parametrize(
+    "changed", [Prompt("x.", ("a",)), Prompt("x", ("A",)), Prompt("x", ("a",), separator="\n")]
+)
+def test_another_prompt_finds_nothing(tmp_path: Path, changed: Prompt) -> None:
+    """One character of text, answer or separator makes another prompt."""
+    Engine(model_of(), Store(tmp_path)).ask([Prompt("x", ("a",))])
+    model = model_of()
+    Engine(model, Store(tmp_path)).ask([changed])
+    assert model.asked == [changed]
+
+
+def test_a_missing_score_is_kept_as_missing(tmp_path: Path) -> None:
+    """It is None when it is read again, and not asked again."""
+    model = FakeModel({"x": {"a": None, "b": -1.0}})
+    for _ in range(2):
+        (score,) = Engine(model, Store(tmp_path)).ask([Prompt("x", ("a", "b"))])
+        assert (score["a"].logprob, score["b"].logprob) == (None, -1.0)
+    assert len(model.asked) == 1
+
+
+def test_no_prompts_are_no_work(tmp_path: Path) -> None:
+    """And leave no store behind."""
+    assert Engine(model_of(), Store(tmp_path / "store")).ask([]) == []
+    assert not (tmp_path / "store").exists()
+
+
+class Refusing(FakeModel):
+    """Refuses one text, as a model does that finds it too long."""
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """Raises for the text ``long``."""
+        if any(prompt.text == "long" for prompt in prompts):
+            raise PromptError("too long")
+        return super().tokens(prompts)
+
+
+def test_a_prompt_that_cannot_be_scored_stops_before_anything_is_asked(tmp_path: Path) -> None:
+    """Nothing is written either."""
+    model = Refusing(by_length)
+    with pytest.raises(PromptError):
+        Engine(model, Store(tmp_path / "store")).ask([Prompt("x", ("a",)), Prompt("long", ("a",))])
+    assert model.asked == []
+    assert not (tmp_path / "store").exists()
+
+
+class Breaking(FakeModel):
+    """Fails when it is asked one text."""
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """Raises for the text ``y``."""
+        if any(prompt.text == "y" for prompt in prompts):
+            raise ScoringError("broken")
+        return super().score(prompts)
+
+
+def test_what_was_scored_before_a_failure_is_kept(tmp_path: Path) -> None:
+    """The blocks that were finished are not asked again."""
+    prompts = [Prompt("longest of all", ("a",)), Prompt("y", ("a",))]
+    with pytest.raises(ScoringError):
+        Engine(Breaking(by_length), Store(tmp_path), block_tokens=1).ask(prompts)
+    model = FakeModel(by_length)
+    Engine(model, Store(tmp_path), block_tokens=1).ask(prompts)
+    assert model.asked == [prompts[1]]
+
+
+class Confused(FakeModel):
+    """Answers in another order than it was asked."""
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """The scores with their answers turned around."""
+        return [LogProbs(score.answers[::-1]) for score in super().score(prompts)]
+
+
+def test_scores_of_other_answers_are_refused(tmp_path: Path) -> None:
+    """A model that mixes up its answers never reaches the store."""
+    with pytest.raises(ScoringError, match="other answers"):
+        Engine(Confused(by_length), Store(tmp_path / "s")).ask([Prompt("x", ("a", "b"))])
+    assert not (tmp_path / "s").exists()
+
+
+def test_blocks_hold_every_prompt_once_and_keep_to_their_size() -> None:
+    """The longest come first; a prompt over the size has a block of its own."""
+    prompts = [Prompt("w " * n, ("a",)) for n in (1, 9, 3, 3, 2, 30)]
+    costs = [1, 9, 3, 3, 2, 30]
+    blocks = cut(prompts, costs, block_tokens=10)
+    assert sorted(p.text for b in blocks for p in b.prompts) == sorted(p.text for p in prompts)
+    assert [block.tokens for block in blocks] == [30, 9, 9]
+
+
+def test_blocks_do_not_depend_on_the_order_of_the_prompts() -> None:
+    """So that the same work is rounded the same."""
+    prompts = [Prompt(f"text {n % 7} {n}", ("a",)) for n in range(40)]
+    costs = [len(p.text) for p in prompts]
+    turned = cut(prompts[::-1], costs[::-1], 50)
+    assert cut(prompts, costs, 50) == turned
+
+
+def test_merging_keeps_the_first_order() -> None:
+    """Of texts, and of answers within a text."""
+    merged = merge([Prompt("b", ("y",)), Prompt("a", ("x",)), Prompt("b", ("x", "y"))])
+    assert merged == [Prompt("b", ("y", "x")), Prompt("a", ("x",))]
+
+
+class Recording(FakeModel):
+    """Remembers the blocks that it was asked, and is stopped before a given one."""
+
+    def __init__(self, stop: int) -> None:
+        super().__init__(by_length)
+        self.blocks: list[tuple[Prompt, ...]] = []
+        self._stop = stop
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """The scores, unless it is time to stop."""
+        if len(self.blocks) == self._stop:
+            raise KeyboardInterrupt
+        self.blocks.append(tuple(prompts))
+        return super().score(prompts)
+
+
+def test_a_run_that_goes_on_asks_the_very_blocks_that_were_recorded(tmp_path: Path) -> None:
+    """Also when other prompts reached the store in the meantime."""
+    prompts = [Prompt(f"text {n} " + "w " * (n % 9), ("a", "b")) for n in range(60)]
+    whole = Recording(-1)
+    Engine(whole, Store(tmp_path / "whole"), 20).ask(prompts)
+
+    store, path = Store(tmp_path / "parts"), tmp_path / "blocks.parquet"
+    stopped = Recording(3)
+    engine = Engine(stopped, store, 20)
+    plan = engine.plan(prompts, path)
+    plan.record(path)
+    with pytest.raises(KeyboardInterrupt):
+        engine.ask(prompts, plan)
+    Engine(FakeModel(by_length), store, 20).ask(prompts[5:6])
+
+    resumed = Recording(-1)
+    engine = Engine(resumed, store, 20)
+    engine.ask(prompts, engine.plan(prompts, path))
+    assert stopped.blocks + resumed.blocks == whole.blocks
+
+
+def test_blocks_of_other_prompts_are_not_taken(tmp_path: Path) -> None:
+    """A record of another request is passed over, and all is asked."""
+    path = tmp_path / "blocks.parquet"
+    first = Engine(model_of(), Store(tmp_path / "store"))
+    first.plan([Prompt("x", ("a",))], path).record(path)
+    plan = first.plan([Prompt("y", ("a",))], path)
+    assert [block.prompts for block in plan.blocks] == [(Prompt("y", ("a",)),)]
+
+
+def test_what_a_lost_store_held_is_asked_again(tmp_path: Path) -> None:
+    """Also where the record of blocks was made when the store still held it."""
+    path = tmp_path / "blocks.parquet"
+    prompts = [Prompt("x", ("a",)), Prompt("y", ("a",))]
+    kept = Store(tmp_path / "kept")
+    Engine(model_of(), kept).ask(prompts[:1])
+    Engine(model_of(), kept).plan(prompts, path).record(path)
+    model = model_of()
+    engine = Engine(model, Store(tmp_path / "new"))
+    scores = engine.ask(prompts, engine.plan(prompts, path))
+    assert [score["a"].logprob for score in scores] == [by_length(p, "a") for p in prompts]
+    assert sorted(prompt.text for prompt in model.asked) == ["x", "y"]
+
+
+def test_scores_are_the_same_number_when_read_again(tmp_path: Path) -> None:
+    """To the last bit."""
+    value = -0.1 - 1e-17 + -2 / 3
+    score = LogProbs((AnswerScore("a", value, 3, spanned=True),))
+    store = Store(tmp_path)
+    store.append({"fingerprint": "f"}, [Prompt("x", ("a",))], [score])
+    row = store.read("f").row(0, named=True)
+    assert (row["logprob"], row["tokens"], row["spanned"]) == (value, 3, True)
