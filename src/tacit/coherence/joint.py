@@ -1,0 +1,138 @@
+"""Whether believed statements can all be true together, whatever is not believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+if TYPE_CHECKING:
+    from tacit.coherence.coding import Coded
+    from tacit.coherence.ontology import Ontology
+    from tacit.coherence.structure import Integers
+    from tacit.coherence.worlds import Booleans
+
+# Truth values held in memory at once.
+_CELLS = 50_000_000
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The ontology's constraints by the relations' positions."""
+
+    symmetric: list[int]
+    transitive: list[int]
+    asymmetric: list[int]
+    irreflexive: list[int]
+    implied: list[tuple[int, int]]
+    inverse: list[tuple[int, int]]
+    excluded: list[tuple[int, int]]
+
+
+def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
+    """Whether each group's believed statements can all be true in one consistent world.
+
+    All constraints that make a statement true do so from true ones, so the statements that follow
+    make up the least world; the beliefs are consistent when it breaks nothing.
+
+    Args:
+        coded: The beliefs.
+        believed: Which rows are believed.
+        ontology: The constraints.
+
+    Returns:
+        One truth value per group.
+    """
+    consistent = np.ones(len(coded.groups), dtype=bool)
+    rows = np.flatnonzero(believed)
+    if not len(rows):
+        return consistent
+    rules = _rules(ontology)
+    width = len(coded.items)
+    ends = np.stack([coded.subject[rows], coded.object[rows]])
+    nodes, where = np.unique(coded.group[rows] * width + ends, return_inverse=True)
+    first, second = where.reshape(2, -1)
+    # Nothing that follows joins items that no chain of beliefs joins.
+    graph = coo_array((np.ones(len(rows)), (first, second)), shape=(len(nodes), len(nodes)))
+    count, part = connected_components(graph, directed=False)
+    by_part = np.argsort(part, kind="stable")
+    size = np.bincount(part, minlength=count)
+    local = np.empty(len(nodes), dtype=np.int64)
+    local[by_part] = np.arange(len(nodes)) - np.repeat(np.cumsum(size) - size, size)
+    group = np.zeros(count, dtype=np.int64)
+    group[part[first]] = coded.group[rows]
+    for n in np.unique(size).tolist():
+        parts = np.flatnonzero(size == n)
+        step = max(1, _CELLS // (n * n * len(ontology.relations)))
+        for begin in range(0, len(parts), step):
+            some = parts[begin : begin + step]
+            rank = np.full(count, -1)
+            rank[some] = np.arange(len(some))
+            mine = np.flatnonzero(rank[part[first]] >= 0)
+            true = np.zeros((len(some), len(ontology.relations), n, n), dtype=bool)
+            at = (rank[part[first[mine]]], coded.relation[rows[mine]])
+            true[*at, local[first[mine]], local[second[mine]]] = True
+            _close(true, rules)
+            consistent[group[some[_breaks(true, rules)]]] = False
+    return consistent
+
+
+def _close(true: Booleans, rules: _Rules) -> None:
+    """Adds, in place, all that follows; shape (parts, relations, n, n)."""
+    own = np.eye(true.shape[-1], dtype=bool)
+    before = -1
+    while (now := int(true.sum())) != before:
+        before = now
+        for r in rules.symmetric:
+            true[:, r] |= _turned(true[:, r])
+        for r, s in rules.inverse:
+            true[:, s] |= _turned(true[:, r])
+        for r, s in rules.implied:
+            true[:, s] |= true[:, r]
+        for r in rules.transitive:
+            steps = true[:, r].astype(np.float32)
+            true[:, r] |= ((steps @ steps) > 0) & ~own
+
+
+def _breaks(true: Booleans, rules: _Rules) -> Integers:
+    """Which parts hold what can never be true."""
+    broken = np.zeros(len(true), dtype=bool)
+    for r in rules.asymmetric:
+        broken |= (true[:, r] & _turned(true[:, r])).any(axis=(1, 2))
+    for r in rules.irreflexive:
+        broken |= np.diagonal(true[:, r], axis1=1, axis2=2).any(axis=1)
+    for r, s in rules.excluded:
+        broken |= (true[:, r] & true[:, s]).any(axis=(1, 2))
+    return np.flatnonzero(broken)
+
+
+def _turned(true: Booleans) -> Booleans:
+    return np.swapaxes(true, 1, 2)
+
+
+def _rules(ontology: Ontology) -> _Rules:
+    numbers = {name: number for number, name in enumerate(ontology.relations)}
+    relations = ontology.relations.values()
+
+    def having(flag: str) -> list[int]:
+        return [numbers[each.name] for each in relations if getattr(each, flag)]
+
+    def links(key: str) -> list[tuple[int, int]]:
+        return [
+            (numbers[each.name], numbers[other])
+            for each in relations
+            for other in getattr(each, key)
+        ]
+
+    return _Rules(
+        having("symmetric"),
+        having("transitive"),
+        having("asymmetric"),
+        having("irreflexive"),
+        links("implies"),
+        [(numbers[each.name], numbers[each.inverse]) for each in relations if each.inverse],
+        links("excludes"),
+    )
