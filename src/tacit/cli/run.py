@@ -126,36 +126,36 @@ def echo_parts(summary: Mapping[str, Any], model: str) -> None:
     repair, accuracy = summary["repair"], summary["accuracy"]
     table = Table(title=f"{model}: parts of {summary['things']:,} things", title_justify="left")
     table.add_column("")
-    for heading in ("before", "after repair", "n"):
+    for heading in ("before repair", "after repair"):
         table.add_column(heading, justify="right")
     table.add_row(
-        "accuracy", _percent(accuracy["before"]), _percent(accuracy["after"]), f"{accuracy['n']:,}"
+        f"accuracy (n = {accuracy['n']:,})",
+        _percent(accuracy["before"]),
+        _percent(accuracy["after"]),
     )
     table.add_section()
     for row in summary["violation"]:
         table.add_row(
-            f"violation, {row['constraint']}",
-            _rate(row, "before"),
-            _rate(row, "after"),
-            "" if row["applicable_before"] is None else f"{row['applicable_before']:,}",
+            f"violation, {row['constraint']}", _violation(row, "before"), _violation(row, "after")
         )
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(
+    Console(highlight=False).print(table)
+    lines = (
         f"{summary['drawings']:,} drawings, {summary['statements']:,} statements, "
-        f"{summary['questions']:,} distinct questions: {_percent(summary['true_share'])} judged "
-        f"true, {summary['ties']:,} undecided (taken as false), {summary['missing']:,} without a "
-        f"belief.\n{summary['drawings_with_violation']:,} drawings contradict themselves. Repair "
-        f"turned {repair['turned_true']:,} statements true and {repair['turned_false']:,} false; "
-        f"{repair['optimal']:,} of {repair['groups']:,} drawings proven optimal.",
-        soft_wrap=True,
+        f"{summary['questions']:,} distinct questions: {_percent(summary['true_share'])} judged true",
+        f"{summary['ties']:,} undecided (taken as false), {summary['missing']:,} without a belief, "
+        f"{summary['spanned']:,} answers that share a token with their text",
+        f"{summary['drawings_with_violation']:,} drawings contradict themselves; repair turned "
+        f"{repair['turned_true']:,} statements true and {repair['turned_false']:,} false",
+        f"{repair['optimal']:,} of {repair['groups']:,} drawings are repaired as well as can be",
     )
+    typer.echo("\n".join(lines))
 
 
-def _rate(row: Mapping[str, Any], when: str) -> str:
-    counts = row[f"violated_{when}"]
-    shown = _percent(row[f"rate_{when}"])
-    return shown if counts is None else f"{counts:,} = {shown}"
+def _violation(row: Mapping[str, Any], when: str) -> str:
+    violated, share = row[f"violated_{when}"], _percent(row[f"rate_{when}"])
+    if violated is None:  # an average, with no count of its own
+        return share
+    return f"{violated:,} of {row[f'applicable_{when}']:,}  {share:>9}"
 
 
 def _percent(share: float | None) -> str:

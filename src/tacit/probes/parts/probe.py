@@ -88,9 +88,12 @@ class PartsProbe:
             "accuracy_by_drawing": measure.accuracy(judged, measure.DRAWING),
             "beliefs": judged,
             "violation": measure.violations(before.to_json(), after.to_json()),
-            "violation_by_drawing": before.per_group,
+            "violation_by_drawing": before.groups,
+            "repair_by_drawing": repaired.table,
         }
-        return Findings(answers, tables, self._summary(answers, tables, before, repaired))
+        spanned = sum(answer.spanned for score in scores for answer in score.answers)
+        summary = {**self._summary(answers, tables, before, repaired), "spanned": spanned}
+        return Findings(answers, tables, summary)
 
     def _summary(
         self,
@@ -99,7 +102,6 @@ class PartsProbe:
         before: Check,
         repaired: Repaired,
     ) -> dict[str, Any]:
-        violated = before.per_group.filter(before.per_group["violated"] > 0).height
         known = answers["p_true"].drop_nulls()
         return {
             "things": len({drawing.thing for drawing in self.drawings}),
@@ -111,6 +113,6 @@ class PartsProbe:
             "true_share": int((known > 0.5).sum()) / known.len() if known.len() else None,  # noqa: PLR2004
             "accuracy": tables["accuracy"].row(0, named=True),
             "violation": tables["violation"].to_dicts(),
-            "drawings_with_violation": violated,
+            "drawings_with_violation": before.contradicted,
             "repair": repaired.to_json(),
         }

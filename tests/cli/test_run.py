@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from tacit.sources.drawings import demo_drawings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+DEMO = demo_drawings()
+PARTS = ("run", "parts", "--model", "demo", "--drawings", DEMO)
+
+
+def findings(folder: Path) -> dict[str, bytes]:
+    """The bytes of a run's questions and findings."""
+    files = [folder / "questions.parquet", *sorted((folder / "findings").iterdir())]
+    return {file.name: file.read_bytes() for file in files}
+
+
+def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Path) -> None:
+    """The request, a manifest that says finished, the questions, the findings."""
+    ran = tacit(*PARTS, "--out", "run", "--things", "peach")
+    assert ran.code == 0, ran.err
+    assert "accuracy (n = " in ran.out
+    assert "violation, transitive" in ran.out
+    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["status"] == "finished"
+    assert manifest["model"]["name"] == "demo"
+    assert set(manifest["data"]) == {"annotations-0.tsv", "things.tsv"}
+    violation = pl.read_parquet(workplace / "run" / "findings" / "violation.parquet")
+    assert violation["violated_after"].drop_nulls().to_list() == [0, 0, 0, 0]
+    questions = pl.read_parquet(workplace / "run" / "questions.parquet")
+    assert questions["p_true"].is_between(0, 1).all()
+
+
+def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -> None:
+    """On standard output, and nothing else there."""
+    ran = tacit(*PARTS, "--out", "run", "--limit", "2", "--json")
+    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert json.loads(ran.out) == {"out": "run", **manifest["summary"]}
+    assert manifest["summary"]["drawings"] == 2
+
+
+def test_the_same_run_twice_gives_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
+    """Whether it asks the model again or reads the store."""
+    for name, store in (("a", "s1"), ("b", "s1"), ("c", "s2")):
+        assert tacit(*PARTS, "--out", name, "--things", "peach", "--store", store).code == 0
+    first = findings(workplace / "a")
+    assert len(first) > 3
+    assert findings(workplace / "b") == first
+    assert findings(workplace / "c") == first
+
+
+def test_a_folder_of_another_run_is_refused(tacit: Tacit, workplace: Path) -> None:
+    """What differs is named, and the run in it stays as it was."""
+    tacit(*PARTS, "--out", "run", "--things", "peach")
+    before = findings(workplace / "run")
+    ran = tacit(*PARTS, "--out", "run", "--things", "lantern")
+    assert (ran.code, findings(workplace / "run")) == (2, before)
+    assert "differs in things" in ran.err
+
+
+def test_a_folder_of_something_else_is_refused(tacit: Tacit, workplace: Path) -> None:
+    """Nothing is put beside a person's files."""
+    (workplace / "mine").mkdir()
+    (workplace / "mine" / "notes.txt").write_text("mine", encoding="utf-8")
+    ran = tacit(*PARTS, "--out", "mine")
+    assert ran.code == 2
+    assert "holds files and no run" in ran.err
+    assert [path.name for path in workplace.rglob("*")] == ["mine", "notes.txt"]
+
+
+def test_a_dry_run_writes_nothing(tacit: Tacit, workplace: Path) -> None:
+    """It tells how many questions there are, and about how long they take."""
+    ran = tacit(*PARTS, "--out", "run", "--dry-run", "--json")
+    told = json.loads(ran.out)
+    assert (told["prompts"], told["distinct"], told["stored"]) == (1288, 1288, 0)
+    assert told["tokens"] > told["prompts"]
+    assert told["seconds"] > 0
+    assert list(workplace.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("\t\t---\tstone\tbeneath\tflesh", "line 2: uses the unknown relation 'beneath'"),
+        ("\t\t---\tstone\tinside", "line 2: "),
+        ("\t\t---\tstone\tinside\tstone", "line 2: "),
+    ],
+)
+def test_a_bad_drawing_is_named_and_nothing_is_written(
+    tacit: Tacit, workplace: Path, line: str, said: str
+) -> None:
+    """Exit code 2, file and line, and neither run folder nor store."""
+    drawing = workplace / "annotations-0.tsv"
+    drawing.write_text(f"me\tpeach\t---\tstone\tinside\tflesh\n{line}\n", encoding="utf-8")
+    ran = tacit("run", "parts", "--model", "demo", "--drawings", drawing, "--out", "run")
+    assert ran.code == 2
+    assert f"annotations-0.tsv, {said}" in ran.err
+    assert list(workplace.iterdir()) == [drawing]
+
+
+def test_an_unknown_relation_is_answered_with_the_valid_ones(tacit: Tacit, workplace: Path) -> None:
+    """All of them."""
+    drawing = workplace / "annotations-0.tsv"
+    drawing.write_text("me\tpeach\t---\tstone\tbeneath\tflesh\n", encoding="utf-8")
+    ran = tacit("run", "parts", "--model", "demo", "--drawings", drawing, "--out", "run")
+    assert all(name in ran.err for name in ("part of", "surrounded by", "connects", "required by"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--things", "peach,moon", "moon"),
+        ("--drawings", "nowhere", "there is no such file"),
+        ("--model", "./nowhere", "there is no such model folder"),
+        ("--limit", "0", "--limit"),
+    ],
+)
+def test_a_bad_option_is_named(
+    tacit: Tacit, workplace: Path, option: str, value: str, said: str
+) -> None:
+    """Exit code 2, and nothing written."""
+    ran = tacit(*PARTS, "--out", "run", option, value)
+    assert (ran.code, list(workplace.iterdir())) == (2, [])
+    assert said in ran.err
+
+
+def test_a_run_that_fails_says_so(
+    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its manifest says failed and why; made again, it finishes."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tacit.engine.store._write", broken)
+        assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 1
+    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["status"] == "failed"
+    assert "the disk is full" in manifest["error"]
+    assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
+
+
+KILLED = """
+import functools, os, signal, sys
+from tacit.engine import ask, store
+
+moment, stop = sys.argv.pop(1), int(sys.argv.pop(1))
+ask.Engine = functools.partial(ask.Engine, block_tokens=3000)
+append, fsync, appended = store.Store.append, os.fsync, 0
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def count(*arguments):
+    global appended
+    appended += 1
+    if appended > stop:
+        if moment == "between":
+            die()
+        os.fsync = die
+    return append(*arguments)
+
+store.Store.append = count
+from tacit.cli import main
+main()
+"""
+
+
+def test_a_run_killed_three_times_ends_with_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
+    """Killed between blocks and while a segment is written, it asks nothing stored again."""
+    whole = subprocess.run(
+        [sys.executable, "-c", KILLED, "never", "1000", *map(str, PARTS), "--out", "whole"],
+        check=True,
+        capture_output=True,
+    )
+    assert whole.returncode == 0
+    segments = len(list(workplace.glob(".tacit/scores/*/*.parquet")))
+    shutil.rmtree(workplace / ".tacit")
+    for moment, stop in (("between", 2), ("writing", 3), ("between", 0)):
+        killed = subprocess.run(
+            [sys.executable, "-c", KILLED, moment, str(stop), *map(str, PARTS), "--out", "killed"],
+            check=False,
+            capture_output=True,
+        )
+        assert killed.returncode == -signal.SIGKILL
+    manifest = json.loads((workplace / "killed" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["status"] == "unfinished"
+    ran = tacit(*PARTS, "--out", "killed")
+    assert ran.code == 0, ran.err
+    assert findings(workplace / "killed") == findings(workplace / "whole")
+    assert len(list(workplace.glob(".tacit/scores/*/[0-9]*.parquet"))) == segments

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.coherence.ontology import Ontology
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.errors import RequestError
+from tacit.models.fake import FakeModel
+from tacit.probes.parts.measure import belief
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.questions import Template, worded
+from tacit.sources.drawings import demo_drawings
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tacit.probes.findings import Findings
+    from tacit.prompts import Prompt
+
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
+PARROT = DATA / "parrot"
+needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
+
+Question = tuple[str, str, str, str]
+
+
+def found(probe: PartsProbe, store: Path, true: Collection[Question]) -> Findings:
+    """What a model shows that believes these questions, and no others."""
+    rows = probe.questions.iter_rows()
+    sure = {
+        prompt.text: 20.0 if row in true else -20.0
+        for row, prompt in zip(rows, probe.prompts, strict=True)
+    }
+
+    def score(prompt: Prompt, answer: str) -> float:
+        return sure[prompt.text] / 2 * (1 if answer == "True" else -1)
+
+    return probe.measure(Engine(FakeModel(score), Store(store)).ask(probe.prompts))
+
+
+def rates(findings: Findings, when: str) -> dict[str, tuple[int | None, int | None, float | None]]:
+    """Violated, applicable and rate of each constraint."""
+    return {
+        row["constraint"]: (row[f"violated_{when}"], row[f"applicable_{when}"], row[f"rate_{when}"])
+        for row in findings.tables["violation"].iter_rows(named=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("thing", "subject", "relation", "obj", "said"),
+    [
+        ("tree", "twig", "connects", "branches", "In a tree, twig is directly connected to the branches."),
+        ("tree", "trunk", "above", "roots", "In a tree, trunk is above the roots."),
+        ("tree", "roots", "surrounded by", "trunk", "In a tree, roots are surrounded by the trunk."),
+        ("egg", "shell", "has part", "yolk", "In an egg, shell has the yolk as its part."),
+        ("egg", "shells", "has part", "yolk", "In an egg, shells have the yolk as their part."),
+        ("camera", "lens", "requires", "body", "In a camera, lens require the body."),
+    ],
+)  # fmt: skip
+def test_statements_read_as_in_the_paper(
+    thing: str, subject: str, relation: str, obj: str, said: str
+) -> None:
+    """Table 7's prompts to the character, and the paper's rule for plurals and articles."""
+    relations = Ontology.load("parts").relations
+    prompt = Template.load("plain").prompt(thing, worded(subject, relations[relation], obj))
+    assert prompt.text == f"Judge whether this statement is true or false: {said}"
+    assert (prompt.answers, prompt.separator) == (("True", "False"), "\n")
+
+
+def test_an_unknown_preset_is_refused() -> None:
+    """With the presets there are."""
+    with pytest.raises(RequestError, match="expected one of plain"):
+        Template.load("fancy")
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "expected"),
+    [
+        (math.log(0.3), math.log(0.1), 0.75),
+        (math.log(0.1), math.log(0.3), 0.25),
+        (-1.0, -1.0, 0.5),
+        (-1000.0, 0.0, 0.0),
+        (0.0, -1000.0, 1.0),
+        (None, -1.0, None),
+        (-1.0, None, None),
+    ],
+)
+def test_a_belief_is_the_share_of_true(
+    true: float | None, false: float | None, expected: float | None
+) -> None:
+    """P(True)/(P(True) + P(False)), without overflow; missing where either is missing."""
+    assert belief(true, false) == (expected if expected is None else pytest.approx(expected))
+
+
+def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) -> None:
+    """One drawing's own statements believed: accuracy 1, no violation, and repair changes nothing."""
+    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    true = {
+        (row["thing"], row["subject"], row["relation"], row["object"])
+        for row in probe.gold.filter("label").iter_rows(named=True)
+    }
+    findings = found(probe, tmp_path, true)
+    gold = probe.gold.height
+    assert findings.summary["accuracy"] == {"n": gold, "missing": 0, "before": 1.0, "after": 1.0}
+    assert [violated for violated, _, _ in rates(findings, "before").values()][:4] == [0, 0, 0, 0]
+    assert findings.summary["drawings_with_violation"] == 0
+    repair = findings.summary["repair"]
+    assert (repair["turned_true"], repair["turned_false"]) == (0, 0)
+    assert findings.summary["true_share"] == len(true) / probe.questions.height
+
+
+def test_a_model_that_says_true_to_everything(tmp_path: Path) -> None:
+    """Worked by hand for one drawing of n parts: every pair is violated as asymmetric, none else."""
+    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    n = len(probe.drawings[0].parts)
+    pairs, triples = n * (n - 1) // 2, n * (n - 1) * (n - 2)
+    findings = found(probe, tmp_path, set(probe.questions.iter_rows()))
+    before = rates(findings, "before")
+    assert before["symmetric"] == (0, 2 * pairs, 0.0)
+    assert before["asymmetric"] == (12 * pairs, 12 * pairs, 1.0)
+    assert before["inverse"] == (0, 12 * pairs, 0.0)
+    assert before["transitive"] == (0, 8 * triples, 0.0)
+    assert before["macro"][2] == 0.25
+    true = int(probe.gold["label"].sum())
+    assert findings.summary["accuracy"]["before"] == true / probe.gold.height
+    assert findings.summary["true_share"] == 1.0
+    assert all(violated == 0 for violated, _, _ in list(rates(findings, "after").values())[:4])
+
+
+def test_a_model_that_believes_nothing_has_no_rates(tmp_path: Path) -> None:
+    """Nothing applies, so every rate is undefined, and repair leaves nothing true."""
+    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    findings = found(probe, tmp_path, set())
+    assert all(rate is None for _, _, rate in rates(findings, "before").values())
+    assert findings.summary["repair"]["turned_true"] == 0
+    false = int((~probe.gold["label"]).sum())
+    assert findings.summary["accuracy"]["before"] == false / probe.gold.height
+
+
+def test_a_belief_without_a_score_is_missing(tmp_path: Path) -> None:
+    """It is counted, not believed, and left out of accuracy."""
+    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    model = FakeModel(lambda prompt, answer: None if answer == "True" else -1.0)
+    findings = probe.measure(Engine(model, Store(tmp_path)).ask(probe.prompts))
+    assert findings.summary["missing"] == probe.questions.height
+    assert findings.summary["true_share"] is None
+    assert findings.summary["accuracy"] == {
+        "n": 0,
+        "missing": probe.gold.height,
+        "before": None,
+        "after": None,
+    }
+
+
+@needs_parrot
+def test_every_distinct_statement_is_asked_once() -> None:
+    """216,580 statements of 300 drawings are 108,528 questions."""
+    probe = PartsProbe.read(PARROT)
+    assert (probe.statements.height, probe.questions.height) == (216_580, 108_528)
+    assert len({prompt.text for prompt in probe.prompts}) == 108_528
+
+
+@needs_parrot
+def test_what_people_drew_contradicts_nothing(tmp_path: Path) -> None:
+    """For one drawing of each thing: accuracy 1, and nothing to repair."""
+    probe = PartsProbe.read(PARROT, ["tree", "egg", "coffee maker"])
+    first = PartsProbe(
+        tuple({drawing.thing: drawing for drawing in probe.drawings[::-1]}.values()),
+        probe.ontology,
+        probe.template,
+    )
+    true = {
+        (row["thing"], row["subject"], row["relation"], row["object"])
+        for row in first.gold.filter("label").iter_rows(named=True)
+    }
+    findings = found(first, tmp_path, true)
+    assert findings.summary["accuracy"]["before"] == 1.0
+    assert findings.summary["accuracy"]["after"] == 1.0
+    assert findings.summary["drawings_with_violation"] == 0
