@@ -127,7 +127,7 @@ def echo_parts(summary: Mapping[str, Any], model: str) -> None:
     table = Table(title=f"{model}: parts of {summary['things']:,} things", title_justify="left")
     table.add_column("")
     for heading in ("before repair", "after repair"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_row(
         f"accuracy (n = {accuracy['n']:,})",
         _percent(accuracy["before"]),
@@ -155,7 +155,7 @@ def _violation(row: Mapping[str, Any], when: str) -> str:
     violated, share = row[f"violated_{when}"], _percent(row[f"rate_{when}"])
     if violated is None:  # an average, with no count of its own
         return share
-    return f"{violated:,} of {row[f'applicable_{when}']:,}  {share:>9}"
+    return f"{violated:,}/{row[f'applicable_{when}']:,} {share:>7}"
 
 
 def _percent(share: float | None) -> str:
