@@ -33,14 +33,11 @@ def load(name: str, options: LoadOptions, store: Store) -> LanguageModel:
     Raises:
         ModelError: As ``tacit.models.loading.load_model``.
     """
-    from tacit.models.demo import DEMO, demo_model
     from tacit.models.loading import load_model
 
     logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     _hush()
-    if name == DEMO:
-        return demo_model(options)
     return load_model(name, options, store.hashes)
 
 

@@ -9,15 +9,14 @@ import typer
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where the run's folder is put.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Where the run's folder is put.")] = Path("tacit-demo"),
 ) -> None:
     """Run the parts probe on the bundled drawings, with a small model of random weights."""
     from tacit.cli import asking
     from tacit.cli.run import conduct, echo_parts
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
-    from tacit.models.demo import DEMO
-    from tacit.models.loading import LoadOptions
+    from tacit.models.loading import DEMO, LoadOptions
     from tacit.probes.parts.probe import PartsProbe
     from tacit.runs import Run
     from tacit.sources.drawings import demo_drawings

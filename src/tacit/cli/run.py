@@ -139,16 +139,22 @@ def echo_parts(summary: Mapping[str, Any], model: str) -> None:
             f"violation, {row['constraint']}", _violation(row, "before"), _violation(row, "after")
         )
     Console(highlight=False).print(table)
-    lines = (
+    asked = (
         f"{summary['drawings']:,} drawings, {summary['statements']:,} statements, "
-        f"{summary['questions']:,} distinct questions: {_percent(summary['true_share'])} judged true",
-        f"{summary['ties']:,} undecided (taken as false), {summary['missing']:,} without a belief, "
-        f"{summary['spanned']:,} answers that share a token with their text",
-        f"{summary['drawings_with_violation']:,} drawings contradict themselves; repair turned "
-        f"{repair['turned_true']:,} statements true and {repair['turned_false']:,} false",
-        f"{repair['optimal']:,} of {repair['groups']:,} drawings are repaired as well as can be",
+        f"{summary['questions']:,} distinct questions"
     )
-    typer.echo("\n".join(lines))
+    answered = (
+        f"{_percent(summary['true_share'])} judged true, {summary['ties']:,} undecided (taken as "
+        f"false), {summary['missing']:,} without a belief"
+    )
+    contradicted = (
+        f"{summary['drawings_with_violation']:,} drawings contradict themselves; repair turned "
+        f"{repair['turned_true']:,} statements true and {repair['turned_false']:,} false, "
+        f"{repair['optimal']:,} of {repair['groups']:,} drawings proven optimal"
+    )
+    typer.echo(f"{asked}\n{answered}\n{contradicted}")
+    if summary["spanned"]:
+        typer.echo(f"{summary['spanned']:,} answers share a token with their text, scored with it")
 
 
 def _violation(row: Mapping[str, Any], when: str) -> str:

@@ -130,11 +130,8 @@ def _counts(scores: list[LogProbs]) -> dict[str, int]:
 
 
 def _readable(summary: dict[str, Any]) -> str:
-    lines = [
-        f"{summary['model']}: scored {summary['answers']:,} answers to {summary['prompts']:,} "
-        "prompts;",
-        f"{summary['asked']:,} distinct prompts were asked, the rest was in the store",
-    ]
+    scored = f"{summary['model']}: scored {summary['answers']:,} answers to {summary['prompts']:,} prompts"
+    lines = [scored, f"{summary['asked']:,} prompts were asked, the rest was in the store"]
     if summary["spanned"]:
         lines.append(
             f"{summary['spanned']:,} answers share a token with their text, which is scored too"

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage
-from tacit.models.loading import LoadOptions, load_model
+from tacit.models.loading import DEMO, LoadOptions, load_model
 
 if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
 
-DEMO = "demo"
 SEED = 2023
 
 _LINES = (

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
     from tacit.models.masked import MaskedMode
 
+DEMO = "demo"
+"""The name of the model that is built on the spot; a folder of that name is ``./demo``."""
+
 DTYPES = ("auto", "float32", "bfloat16", "float16")
+
+_OTHER_HEADS = ("Classification", "QuestionAnswering", "MultipleChoice", "SentencePrediction")
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ def load_model(
     """Loads a causal, masked or seq2seq model from a folder or a Hugging Face name.
 
     Args:
-        name: A folder that holds a model, or a model's name on the hub.
+        name: A folder that holds a model, a model's name on the hub, or ``demo``.
         options: Revision, number format, device, batch size.
         hashes: Remembers the hashes of weight files.
         called: What messages and manifests call it; its name when None.
@@ -66,6 +71,10 @@ def load_model(
         MissingPackage: The extra ``local`` is not installed.
     """
     options = options or LoadOptions()
+    if name == DEMO and called is None:
+        from tacit.models.demo import demo_model
+
+        return demo_model(options)
     _check_folder(name, options)
     try:
         import torch  # noqa: F401
@@ -90,9 +99,14 @@ def kind_of(config: PreTrainedConfig) -> str:
     """
     from transformers.models.auto import modeling_auto as auto
 
+    named = " ".join(config.architectures or ())
+    if any(head in named for head in _OTHER_HEADS):
+        raise ModelError(
+            f"{named} was trained for something else than text; a causal, masked or seq2seq "
+            "language model is needed"
+        )
     if config.is_encoder_decoder:
         return "seq2seq"
-    named = " ".join(config.architectures or ())
     if "ForMaskedLM" in named:
         return "masked"
     if "ForCausalLM" in named or "LMHeadModel" in named:
@@ -112,11 +126,11 @@ def kind_of(config: PreTrainedConfig) -> str:
 
 def _check_folder(name: str, options: LoadOptions) -> None:
     """Says early, before anything heavy is imported, that a path leads nowhere."""
-    folder = Path(name).expanduser()
+    folder = _named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
-    if looks_like_path and not folder.is_dir():
+    if looks_like_path and not folder:
         raise ModelError(f"{name}: there is no such model folder")
-    if folder.is_dir():
+    if folder:
         if not (folder / "config.json").is_file():
             raise ModelError(f"{name}: the folder holds no config.json, so it is no model folder")
         weight_files = [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
@@ -135,7 +149,7 @@ def _device(asked: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(asked)
-        torch.empty(0, device=device)
+        torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError) as error:
         raise ModelError(
             f"the device {asked!r} cannot be used here ({str(error).splitlines()[0]}); "
@@ -150,7 +164,7 @@ def _load(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - 
     loader = AutoConfig if what == "config" else AutoTokenizer
     try:
         return loader.from_pretrained(_place(name), revision=options.revision or "main")
-    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+    except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
         raise ModelError(
             f"{name}: its {what} cannot be loaded, from a folder of that name or from the hub: "
             f"{_first_line(error)}"
@@ -160,7 +174,15 @@ def _load(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - 
 def _check_tokenizer(
     name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
-    """Refuses the empty vocabulary that is made up when a folder holds no tokenizer."""
+    """Refuses a tokenizer that does not say which characters a token covers.
+
+    And the empty vocabulary that is made up when a folder holds no tokenizer.
+    """
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"{name}: its tokenizer {type(tokenizer).__name__} does not say which characters a "
+            "token covers; a fast tokenizer (tokenizer.json) is needed"
+        )
     # Its one or two entries are special tokens, where the model has embeddings for many.
     own = len(tokenizer) - len(tokenizer.get_added_vocab())
     made_up = 1
@@ -188,16 +210,23 @@ def _load_weights(
             config=config,
             dtype="auto" if dtype == "auto" else getattr(torch, dtype),
             output_loading_info=True,
+            ignore_mismatched_sizes=True,  # refused below, in words of our own
         )
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
+        model.to(device)
+    except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
         raise ModelError(f"{name}: its weights cannot be loaded: {_first_line(error)}") from error
+    if info["mismatched_keys"]:
+        raise ModelError(
+            f"{name}: {len(info['mismatched_keys'])} parts of its weights have another shape than "
+            "its config.json says: the two belong to different models"
+        )
     missing = sorted(info["missing_keys"])
     if missing:
         raise ModelError(
             f"{name}: its weights lack {len(missing)} parts of a {kind} model "
             f"({', '.join(missing[:3])}, …): they were trained for something else"
         )
-    return cast("PreTrainedModel", model.to(device).eval())
+    return cast("PreTrainedModel", model.eval())
 
 
 def _assemble(
@@ -238,15 +267,23 @@ def _assemble(
     return causal.CausalModel(checkpoint, batch_tokens)
 
 
+def _named_folder(name: str) -> Path | None:
+    """The folder of that name; None where there is none."""
+    try:
+        folder = Path(name).expanduser()
+        return folder if folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):
+        return None  # no name that a folder can have
+
+
 def _place(name: str) -> str:
-    folder = Path(name).expanduser()
-    return str(folder) if folder.is_dir() else name
+    return str(_named_folder(name) or name)
 
 
 def _folder(name: str, options: LoadOptions) -> Path:
     """The folder of the model's files: the user's, or the hub's cached snapshot."""
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    folder = _named_folder(name)
+    if folder:
         return folder
     from transformers.utils.hub import cached_file
 
