@@ -32,7 +32,7 @@ class Prompt:
         separator: Stands between text and answer when there is no blank.
 
     Raises:
-        PromptError: No answer, an empty one, or more than one blank.
+        PromptError: No answer, an empty one, more than one blank, or half a character.
     """
 
     text: str
@@ -47,6 +47,13 @@ class Prompt:
         blanks = len(_BLANK.findall(self.text))
         if blanks > 1:
             raise PromptError(f"{self.shown} has {blanks} blanks ({BLANK}); one is the most")
+        try:
+            "".join((self.text, self.separator, *self.answers)).encode()
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])
+            raise PromptError(
+                f"{self.shown} or an answer holds {half}, half of a character: write all of it"
+            ) from error
 
     @property
     def shown(self) -> str:

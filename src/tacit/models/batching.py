@@ -21,15 +21,16 @@ class Budget:
 
     tokens: int
 
-    def halve(self) -> None:
-        """Halves the budget, for the rest of the run.
+    def halve(self, tried: int) -> None:
+        """Halves the budget, or the tokens that were too many, for the rest of the run.
 
         Raises:
             ScoringError: There is nothing left to halve.
         """
-        if self.tokens <= 1:
+        smaller = min(self.tokens, tried) // 2
+        if not smaller:
             raise ScoringError("out of memory with a single row of tokens; use a larger device")
-        self.tokens //= 2
+        self.tokens = smaller
         log.warning("out of memory: going on with batches of %d tokens", self.tokens)
 
 
@@ -56,14 +57,13 @@ def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int
         batch = order[: how_many(costs[order[0]], budget)]
         try:
             forward(batch)
-        except (RuntimeError, MemoryError) as error:
+        except Exception as error:
             if not _is_out_of_memory(error):
                 raise ScoringError(
                     f"the model failed on a batch of {len(batch)} rows: {error}"
                 ) from error
-            if len(batch) == 1:
-                budget.tokens = 1
-            budget.halve()
+            # What costs much may be a prompt of many rows, which smaller batches still help.
+            budget.halve(costs[batch[0]] * len(batch))
         else:
             order = order[len(batch) :]
             continue

@@ -12,12 +12,12 @@ import inspect
 import logging
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import PromptError
+from tacit.errors import ModelError, PromptError
 from tacit.models.batching import in_batches
 from tacit.models.boundary import Filled, Tokens, tokenize
 from tacit.models.branching import score_trees, tree_cost
 from tacit.models.local import Checkpoint, LocalModel
-from tacit.models.reading import Found, Row, Tally, padded, read_off
+from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
 from tacit.models.trees import Tree, tree_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tacit.prompts import LogProbs, Prompt
 
 SCORER = "causal-1"
+
+_LOCAL = ("sliding_window", "window_size", "attention_chunk_size", "attention_window_size")
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ class CausalModel(LocalModel):
         self._selects = "logits_to_keep" in takes
         self._places = "position_ids" in takes
         self._local = _local_window(checkpoint.model.config)
+        self._check_sight()
         self._difference = self._sharing_difference()
         if not self._shares:
             log.warning(
@@ -87,23 +90,26 @@ class CausalModel(LocalModel):
     def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
         """Each answer's whole input, special tokens in front, cut behind the answer."""
         filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
-        tokens = iter(tokenize(self._tokenizer, filled))
-        encoded = [[self._begun(next(tokens)) for _ in prompt.answers] for prompt in prompts]
+        pairs = zip(tokenize(self._bare, filled), filled, strict=True)
+        begun = iter([self._begun(tokens, one) for tokens, one in pairs])
+        encoded = [[next(begun) for _ in prompt.answers] for prompt in prompts]
         for prompt, answers in zip(prompts, encoded, strict=True):
             for answer in answers:
                 self._fits(prompt, answer.ids)
         return encoded
 
-    def _begun(self, answer: Tokens) -> Tokens:
+    def _begun(self, answer: Tokens, filled: Filled) -> Tokens:
         """Puts the special tokens in front: those of the tokenizer's config, and never twice.
 
-        An answer that begins the string needs something to follow: BOS, else EOS.
+        Where it has none, an empty text, and an answer that begins the string, needs something to
+        follow: BOS, else EOS.
         """
         before = self._specials.before
-        if before and answer.ids[: len(before)] == before:
+        if not before:
+            is_empty = not filled.string[: filled.text_end].strip()
+            before = (self._first(),) if is_empty or answer.begin == 0 else ()
+        elif answer.begin >= len(before) and answer.ids[: len(before)] == before:
             before = ()
-        elif not before and answer.begin == 0:
-            before = (self._first(),)
         shift = len(before)
         ids = before + answer.ids[: answer.end]
         return Tokens(ids, answer.begin + shift, answer.end + shift, answer.spanned)
@@ -166,6 +172,26 @@ class CausalModel(LocalModel):
                 output.logits = output.logits[:, keep]
         return output
 
+    def _check_sight(self) -> None:
+        """Refuses a model that sees what follows, such as BERT with no ``is_decoder`` set.
+
+        Raises:
+            ModelError: A log-probability depends on the token behind it.
+        """
+        begin = tuple(range(1, 4))
+        rows = [Row((*begin, last), [Read(1, begin[2], (0, last))]) for last in (1, 2)]
+        found: Found = []
+        in_batches(
+            [len(row.ids) for row in rows],
+            self._budget,
+            lambda batch: found.extend(self._score_rows([rows[i] for i in batch])),
+        )
+        if abs(found[0][1] - found[1][1]) > _tolerance(self._model.dtype):
+            raise ModelError(
+                f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
+                "no causal model (an encoder, without is_decoder in its config?)"
+            )
+
     def _sharing_difference(self) -> float | None:
         """The largest difference, in nats, that sharing makes on made-up prompts; None: it fails.
 
@@ -219,7 +245,7 @@ def _fill(prompt: Prompt, answer: str) -> Filled:
 
 def _local_window(config: PreTrainedConfig) -> int | None:
     """How many tokens a token sees in the layers that do not see all; None without such layers."""
-    sizes = [getattr(config, name, None) for name in ("sliding_window", "window_size")]
+    sizes = [getattr(config.get_text_config(), name, None) for name in _LOCAL]
     return min((size for size in sizes if isinstance(size, int) and size > 0), default=None)
 
 

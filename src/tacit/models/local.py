@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import PromptError
 from tacit.models.batching import Budget
-from tacit.models.boundary import Specials
+from tacit.models.boundary import Specials, bare
 from tacit.prompts import AnswerScore, LogProbs
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class LocalModel:
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
         self._model = checkpoint.model
         self._tokenizer = checkpoint.tokenizer
+        self._bare = bare(checkpoint.tokenizer)
         self._checkpoint = checkpoint
         self._specials = Specials.of(checkpoint.tokenizer)
         self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
@@ -139,7 +140,7 @@ class LocalModel:
 def window_of(model: PreTrainedModel) -> int | None:
     """The longest input that a model takes, in tokens; None where positions know no end."""
     limits = []
-    declared = getattr(model.config, "max_position_embeddings", None)
+    declared = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if isinstance(declared, int) and declared > 0 and not _is_relative(model):
         limits.append(declared)
     for name, module in model.named_modules():

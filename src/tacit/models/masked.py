@@ -72,7 +72,7 @@ class MaskedModel(LocalModel):
 
     def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
         filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
-        tokens = iter(tokenize(self._tokenizer, filled))
+        tokens = iter(tokenize(self._bare, filled))
         encoded = [[self._enclosed(next(tokens)) for _ in prompt.answers] for prompt in prompts]
         for prompt, answers in zip(prompts, encoded, strict=True):
             for answer in answers:
@@ -117,6 +117,6 @@ class MaskedModel(LocalModel):
 def _fill(prompt: Prompt, answer: str) -> Filled:
     around = prompt.around
     before, after = around or (prompt.text + prompt.separator, ".")
-    text_end = len(before) if around else len(prompt.text)
+    text_end = len(before.rstrip()) if around else len(prompt.text)
     begin, end = len(before), len(before) + len(answer)
-    return Filled(before + answer + after, begin, end, len(before[:text_end].rstrip()))
+    return Filled(before + answer + after, begin, end, text_end)

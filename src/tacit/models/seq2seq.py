@@ -100,7 +100,7 @@ class Seq2SeqModel(LocalModel):
     def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
         """The decoder's tokens: its start, the sentinel of a blank, the answer."""
         whole = [Filled(a, 0, len(a), 0) for prompt in prompts for a in prompt.answers]
-        tokens = iter(tokenize(self._tokenizer, whole))
+        tokens = iter(tokenize(self._bare, whole))
         encoded = []
         for prompt in prompts:
             start = self._start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
@@ -45,8 +46,8 @@ def tree_of(prompt: int, answers: Sequence[Tokens]) -> Tree:
     rows = tuple(Row(ids) for ids in kept)
     for number, answer in enumerate(answers):
         needed = answer.ids[:-1]
-        row = next(row for row in rows if row.ids[: len(needed)] == needed)
-        row.reads.extend(
+        # The first that stands not before it begins with it.
+        rows[bisect_left(kept, needed)].reads.extend(
             Read(at - 1, answer.ids[at], (prompt, number)) for at in range(answer.begin, answer.end)
         )
     return Tree(_shared(kept[0], kept[-1]), rows)
