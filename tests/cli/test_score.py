@@ -72,7 +72,10 @@ def test_a_dry_run_tells_and_writes_nothing(tacit: Tacit, workplace: Path) -> No
         ({"answers": ["a"]}, "line 2: text and separator must be strings"),
         ({"text": "x", "answers": []}, "line 2: the prompt 'x' has no answers"),
         ({"text": "x", "answers": ["a", ""]}, "line 2: the prompt 'x' has an empty answer"),
-        ({"text": "a ___ b ___", "answers": ["a"]}, "line 2: the prompt 'a ___ b ___' has 2 blanks"),
+        (
+            {"text": "a ___ b ___", "answers": ["a"]},
+            "line 2: the prompt 'a ___ b ___' has 2 blanks",
+        ),
         ({"text": "x", "answers": ["a"], "anwsers": 1}, "line 2: has the key 'anwsers'"),
         ({"text": "a ___ b", "answers": ["c"]}, "goes on after its blank"),
         ({"text": "w " * 200, "answers": ["c"]}, "takes 128 at most"),

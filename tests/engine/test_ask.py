@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-IDENTITY = Identity({"model.safetensors": "00"}, "config", "tokenizer", None, "float32", "BOS", "s1")
+IDENTITY = Identity(
+    {"model.safetensors": "00"}, "config", "tokenizer", None, "float32", "BOS", "s1"
+)
 
 
 def by_length(prompt: Prompt, answer: str) -> float:

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.prompts import AnswerScore, LogProbs, Prompt
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPT = Prompt("x", ("a",))
@@ -82,5 +84,5 @@ def test_a_process_killed_while_a_segment_is_written_leaves_the_store_whole(tmp_
     )
     assert killed.returncode == -signal.SIGKILL
     folder = tmp_path / "scores" / ("f" * 32)
-    assert [name for name in os.listdir(folder) if name.startswith(".0000")]
+    assert list(folder.glob(".0000*"))
     assert Store(tmp_path).read("f" * 64)["text"].to_list() == ["x"]

@@ -52,21 +52,25 @@ def rates(findings: Findings, when: str) -> dict[str, tuple[int | None, int | No
     }
 
 
-@pytest.mark.parametrize(
-    ("thing", "subject", "relation", "obj", "said"),
-    [
-        ("tree", "twig", "connects", "branches", "In a tree, twig is directly connected to the branches."),
-        ("tree", "trunk", "above", "roots", "In a tree, trunk is above the roots."),
-        ("tree", "roots", "surrounded by", "trunk", "In a tree, roots are surrounded by the trunk."),
-        ("egg", "shell", "has part", "yolk", "In an egg, shell has the yolk as its part."),
-        ("egg", "shells", "has part", "yolk", "In an egg, shells have the yolk as their part."),
-        ("camera", "lens", "requires", "body", "In a camera, lens require the body."),
-    ],
-)  # fmt: skip
-def test_statements_read_as_in_the_paper(
-    thing: str, subject: str, relation: str, obj: str, said: str
-) -> None:
+SAID = {
+    (
+        "tree",
+        "twig",
+        "connects",
+        "branches",
+    ): "In a tree, twig is directly connected to the branches.",
+    ("tree", "trunk", "above", "roots"): "In a tree, trunk is above the roots.",
+    ("tree", "roots", "surrounded by", "trunk"): "In a tree, roots are surrounded by the trunk.",
+    ("egg", "shell", "has part", "yolk"): "In an egg, shell has the yolk as its part.",
+    ("egg", "shells", "has part", "yolk"): "In an egg, shells have the yolk as their part.",
+    ("camera", "lens", "requires", "body"): "In a camera, lens require the body.",
+}
+
+
+@pytest.mark.parametrize(("question", "said"), SAID.items())
+def test_statements_read_as_in_the_paper(question: Question, said: str) -> None:
     """Table 7's prompts to the character, and the paper's rule for plurals and articles."""
+    thing, subject, relation, obj = question
     relations = Ontology.load("parts").relations
     prompt = Template.load("plain").prompt(thing, worded(subject, relations[relation], obj))
     assert prompt.text == f"Judge whether this statement is true or false: {said}"
@@ -99,7 +103,7 @@ def test_a_belief_is_the_share_of_true(
 
 
 def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) -> None:
-    """One drawing's own statements believed: accuracy 1, no violation, and repair changes nothing."""
+    """Accuracy is 1, nothing is violated, and repair changes nothing."""
     probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
     true = {
         (row["thing"], row["subject"], row["relation"], row["object"])
@@ -116,7 +120,7 @@ def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) 
 
 
 def test_a_model_that_says_true_to_everything(tmp_path: Path) -> None:
-    """Worked by hand for one drawing of n parts: every pair is violated as asymmetric, none else."""
+    """Worked by hand for n parts: every asymmetric pair is violated, and nothing else is."""
     probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
     n = len(probe.drawings[0].parts)
     pairs, triples = n * (n - 1) // 2, n * (n - 1) * (n - 2)
@@ -146,7 +150,7 @@ def test_a_model_that_believes_nothing_has_no_rates(tmp_path: Path) -> None:
 def test_a_belief_without_a_score_is_missing(tmp_path: Path) -> None:
     """It is counted, not believed, and left out of accuracy."""
     probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
-    model = FakeModel(lambda prompt, answer: None if answer == "True" else -1.0)
+    model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
     findings = probe.measure(Engine(model, Store(tmp_path)).ask(probe.prompts))
     assert findings.summary["missing"] == probe.questions.height
     assert findings.summary["true_share"] is None

@@ -1,0 +1,41 @@
+"""Tiny models of every kind, saved once per session; nothing is asked of a network."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet() -> None:
+    """No progress bars, and one thread: more take longer over models this small."""
+    import torch
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a tiny model, by its name in ``tests.models.tiny``; made at its first use."""
+    from tests.models import tiny
+
+    root = tmp_path_factory.mktemp("models")
+
+    @cache
+    def made(name: str) -> Path:
+        return tiny.save(name, root / name)
+
+    return made

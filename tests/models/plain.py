@@ -1,0 +1,138 @@
+"""The independent computation: one sequence per forward pass, no padding, no cache, float64 sums.
+
+The answer's tokens are found by asking the tokenizer, for each of the answer's characters, which
+token holds it, in the sequence as the tokenizer itself encloses it in special tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tests.models import tiny
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from tacit.prompts import Prompt
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Scores one answer at a time.
+
+    Args:
+        kind: causal, masked or seq2seq.
+        model: The model, loaded by transformers alone.
+        tokenizer: Its tokenizer.
+        one_at_a_time: How a masked model's answers of several tokens are scored.
+    """
+
+    kind: str
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    one_at_a_time: bool = False
+    _known: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
+
+    def score(self, prompt: Prompt, answer: str, shift: int = 0) -> tuple[float, int]:
+        """Log-probability in nats and number of tokens.
+
+        Args:
+            prompt: The prompt.
+            answer: The answer; the prompt's own are not looked at.
+            shift: Reads so many positions further on, which is wrong unless it is 0.
+        """
+        scorers: dict[str, Callable[[Prompt, str, int], tuple[float, int]]] = {
+            "causal": self._causal,
+            "masked": self._masked,
+            "seq2seq": self._seq2seq,
+        }
+        return scorers[self.kind](prompt, answer, shift)
+
+    def _causal(self, prompt: Prompt, answer: str, shift: int) -> tuple[float, int]:
+        before = prompt.text + prompt.separator
+        if prompt.text.endswith("___"):
+            before = prompt.text.removesuffix("___")
+        bos = self.tokenizer.bos_token
+        doubled = bool(bos) and before.startswith(str(bos))
+        ids, begin, end = self._placed(before, answer, "", special=not doubled)
+        nothing_before = not before.strip() or begin == 0
+        if nothing_before and ids[0] != self.tokenizer.bos_token_id:
+            ids = [self.tokenizer.bos_token_id, *ids]
+            begin, end = begin + 1, end + 1
+        # The whole string goes in, the answer's last token as well: what a token sees ends with it.
+        return self._read(self._logits(ids), ids, range(begin, end), shift - 1), end - begin
+
+    def _masked(self, prompt: Prompt, answer: str, shift: int) -> tuple[float, int]:
+        before, after = prompt.text + prompt.separator, "."
+        if "___" in prompt.text:
+            before, after = prompt.text.split("___")
+        ids, begin, end = self._placed(before, answer, after)
+        total = 0.0
+        for at in range(begin, end):
+            hidden = [at] if self.one_at_a_time else range(at, end)
+            row = [self.tokenizer.mask_token_id if i in hidden else t for i, t in enumerate(ids)]
+            total += self._read(self._logits(row), ids, [at], shift)
+        return total, end - begin
+
+    def _seq2seq(self, prompt: Prompt, answer: str, shift: int) -> tuple[float, int]:
+        text = prompt.text.replace("___", "<extra_id_0>")
+        start = [self.model.config.decoder_start_token_id]
+        if self.tokenizer.cls_token_id is not None:
+            start.append(self.tokenizer.cls_token_id)
+        if "___" in prompt.text:
+            start.append(self.tokenizer.convert_tokens_to_ids("<extra_id_0>"))
+        ids = self.tokenizer(answer, add_special_tokens=False)["input_ids"]
+        logits = self._logits(self.tokenizer(text)["input_ids"], decoder_input_ids=start + ids)
+        places = range(len(start), len(start) + len(ids))
+        return self._read(logits, start + ids, places, shift - 1), len(ids)
+
+    def _placed(
+        self, before: str, answer: str, after: str, *, special: bool = True
+    ) -> tuple[list[int], int, int]:
+        """The whole sequence, and where the answer's tokens begin and end in it."""
+        encoded = self.tokenizer(before + answer + after, add_special_tokens=special)
+        held = [
+            token
+            for at in range(len(before), len(before) + len(answer))
+            if (token := encoded.char_to_token(at)) is not None
+        ]
+        begin, end = min(held), max(held) + 1
+        # A character of several tokens: the tokenizer names the first one.
+        ids = list(encoded["input_ids"])
+        while end < len(ids) and encoded.token_to_chars(end) == encoded.token_to_chars(end - 1):
+            end += 1
+        return ids, begin, end
+
+    def _logits(self, ids: Sequence[int], **rest: Sequence[int]) -> Any:
+        import torch
+
+        asked = (tuple(ids), *(tuple(row) for row in rest.values()))
+        if asked not in self._known:
+            rows = {name: torch.tensor([list(row)]) for name, row in rest.items()}
+            with torch.inference_mode():
+                output = self.model(input_ids=torch.tensor([list(ids)]), **rows)
+            self._known[asked] = output.logits[0].double().log_softmax(-1)
+        return self._known[asked]
+
+    def _read(self, values: Any, ids: Sequence[int], places: Sequence[int], shift: int) -> float:
+        last = len(values) - 1
+        return sum(float(values[min(max(at + shift, 0), last), ids[at]]) for at in places)
+
+
+def load(name: str, folder: Path, *, one_at_a_time: bool = False) -> Plain:
+    """A tiny model, loaded by transformers alone, with attention written out."""
+    import transformers
+
+    kind = tiny.MODELS[name].kind
+    model_class = {
+        "causal": transformers.AutoModelForCausalLM,
+        "masked": transformers.AutoModelForMaskedLM,
+        "seq2seq": transformers.AutoModelForSeq2SeqLM,
+    }[kind]
+    model = model_class.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    return Plain(kind, model, tokenizer, one_at_a_time)

@@ -1,0 +1,398 @@
+"""Tiny models with random weights, and tokenizers trained on a few lines.
+
+The weights are large, so that a log-probability read at a wrong place differs by far more than
+rounding does. Untouched, such models give nearly the same to every answer in every context.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+LINES = (
+    "In a tree, the trunk is above the roots and the branches are part of the crown.",
+    "Judge whether this statement is true or false: the egg yolk is inside the shell.",
+    "A bear has fur, is big, and has claws; a cat has whiskers.",
+    "True or False? Yes or No? True. False. Trues and Falsehoods are truest.",
+    "Something that has wings and a beak is called a bird, a birdhouse or a birdbath.",
+    "naïve café, 12 345 words, don't stop: it's unbelievable\nQuestion: is it?\nAnswer: yes.",
+)
+
+WIDTH = 32
+HEADS = 4
+LAYERS = 2
+WINDOW = 64
+
+
+# Tokenizers of four kinds
+
+
+def _wrapped(backend: Any, **special: str) -> PreTrainedTokenizerBase:
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast(tokenizer_object=backend, **special)
+
+
+def _byte_level(specials: list[str], size: int = 400) -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        special_tokens=specials,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    backend.train_from_iterator(LINES, trainer)
+    return backend
+
+
+def gpt2_like() -> PreTrainedTokenizerBase:
+    """Byte-level BPE whose tokens' offsets hold their leading space; nothing is added."""
+    from tokenizers import processors
+
+    backend = _byte_level(["<|endoftext|>"])
+    backend.post_processor = processors.ByteLevel(trim_offsets=False)
+    end = "<|endoftext|>"
+    return _wrapped(backend, bos_token=end, eos_token=end, unk_token=end)
+
+
+def trimming() -> PreTrainedTokenizerBase:
+    """Byte-level BPE whose tokens' offsets leave the leading space out; nothing is added."""
+    from tokenizers import processors
+
+    backend = _byte_level(["<|endoftext|>", "<|pad|>"])
+    backend.post_processor = processors.ByteLevel(trim_offsets=True)
+    end = "<|endoftext|>"
+    return _wrapped(backend, bos_token=end, eos_token=end, unk_token=end, pad_token="<|pad|>")  # noqa: S106 - a token
+
+
+def byte_level_with_bos() -> PreTrainedTokenizerBase:
+    """Byte-level BPE with one BOS by default, as OPT, Llama 3 and Gemma have it."""
+    from tokenizers import processors
+
+    backend = _byte_level(["<s>", "<pad>", "</s>"])
+    backend.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 0)]
+    )
+    return _wrapped(backend, bos_token="<s>", eos_token="</s>", pad_token="<pad>")  # noqa: S106 - tokens
+
+
+def roberta_like() -> PreTrainedTokenizerBase:
+    """Byte-level BPE between <s> and </s>, with a mask that takes the space before it."""
+    from tokenizers import AddedToken, processors
+
+    backend = _byte_level(["<s>", "<pad>", "</s>", "<unk>"])
+    backend.add_special_tokens([AddedToken("<mask>", lstrip=True, special=True)])
+    backend.post_processor = processors.RobertaProcessing(
+        ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
+    )
+    return _wrapped(
+        backend,
+        bos_token="<s>",  # noqa: S106 - tokens, here and below
+        eos_token="</s>",  # noqa: S106
+        cls_token="<s>",  # noqa: S106
+        sep_token="</s>",  # noqa: S106
+        pad_token="<pad>",  # noqa: S106
+        unk_token="<unk>",  # noqa: S106
+        mask_token=AddedToken("<mask>", lstrip=True, special=True),
+    )
+
+
+def word_piece() -> PreTrainedTokenizerBase:
+    """Lower-casing WordPiece between [CLS] and [SEP]."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+    backend = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # noqa: S106 - a token
+    backend.normalizer = normalizers.BertNormalizer(lowercase=True)
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.decoder = decoders.WordPiece()
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=200, special_tokens=specials, show_progress=False
+    )
+    backend.train_from_iterator(LINES, trainer)
+    return _bert_specials(backend)
+
+
+def _bert_specials(backend: Any) -> PreTrainedTokenizerBase:
+    from tokenizers import processors
+
+    pieces = [(piece, backend.token_to_id(piece)) for piece in ("[CLS]", "[SEP]")]
+    backend.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=pieces
+    )
+    return _wrapped(
+        backend,
+        cls_token="[CLS]",  # noqa: S106 - tokens, here and below
+        sep_token="[SEP]",  # noqa: S106
+        pad_token="[PAD]",  # noqa: S106
+        unk_token="[UNK]",  # noqa: S106
+        mask_token="[MASK]",  # noqa: S106
+    )
+
+
+def _unigram(specials: list[str], unknown: str, prepend: str) -> Any:
+    """Written by hand: training draws its pieces in another order each time."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    words = sorted({word for line in LINES for word in re.findall(r"\w+", line)})
+    pieces = ["▁" + word for word in words[::2]]
+    pieces += sorted({"▁" + word[:2] for word in words} - set(pieces))
+    pieces += ["s", "house", "hoods", "bath", "able"]
+    pieces += sorted({"▁", *"".join(LINES)} - {" ", *pieces})
+    scored = [(piece, -3.0 - 3 * (len(piece) < 3) - number / 100) for number, piece in enumerate(pieces)]
+    backend = Tokenizer(
+        models.Unigram([(one, 0.0) for one in specials] + scored, specials.index(unknown))
+    )
+    backend.add_special_tokens(specials)
+    backend.normalizer = normalizers.NFKC()
+    backend.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=prepend)
+    backend.decoder = decoders.Metaspace(prepend_scheme=prepend)
+    return backend
+
+
+def t5_like() -> PreTrainedTokenizerBase:
+    """Unigram with a space put before every text, </s> behind it, and sentinels."""
+    from tokenizers import processors
+
+    specials = ["<pad>", "</s>", "<unk>", "<extra_id_0>", "<extra_id_1>"]
+    backend = _unigram(specials, "<unk>", "always")
+    backend.post_processor = processors.TemplateProcessing(
+        single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)]
+    )
+    return _wrapped(backend, eos_token="</s>", pad_token="<pad>", unk_token="<unk>")  # noqa: S106 - tokens
+
+
+def llama_like() -> PreTrainedTokenizerBase:
+    """Unigram with a space put before the first word, and one BOS by default."""
+    from tokenizers import processors
+
+    backend = _unigram(["<unk>", "<s>", "</s>"], "<unk>", "first")
+    backend.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)]
+    )
+    return _wrapped(backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>")  # noqa: S106 - tokens
+
+
+def albert_like() -> PreTrainedTokenizerBase:
+    """Unigram with a space put before every text, between [CLS] and [SEP]."""
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    return _bert_specials(_unigram(specials, "[UNK]", "always"))
+
+
+# Models
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """A tiny model of one architecture.
+
+    Args:
+        kind: causal, masked or seq2seq.
+        tokenizer: Makes its tokenizer.
+        model: Makes it, for a tokenizer.
+        window: The longest input in tokens; None for no limit.
+        shares: Whether answers are to go on from a text that was computed once.
+        spread: Standard deviation of the weights.
+    """
+
+    kind: str
+    tokenizer: Callable[[], PreTrainedTokenizerBase]
+    model: Callable[[PreTrainedTokenizerBase], PreTrainedModel]
+    window: int | None = WINDOW
+    shares: bool = True
+    spread: float = 0.35
+
+
+def _model(name: str, **settings: Any) -> Callable[[PreTrainedTokenizerBase], PreTrainedModel]:
+    """A model class of transformers with a config of its own, in the tokenizer's vocabulary."""
+
+    def make(tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+        import transformers
+
+        model_class = getattr(transformers, name)
+        config = model_class.config_class(
+            **{
+                "vocab_size": len(tokenizer),
+                "bos_token_id": tokenizer.bos_token_id,
+                "eos_token_id": tokenizer.eos_token_id,
+                "pad_token_id": tokenizer.pad_token_id,
+                **settings,
+            }
+        )
+        model: PreTrainedModel = model_class(config)
+        return model
+
+    return make
+
+
+_LLAMA = {
+    "hidden_size": WIDTH,
+    "intermediate_size": 48,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": WINDOW,
+}
+_BERT = {
+    "hidden_size": WIDTH,
+    "intermediate_size": 48,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "max_position_embeddings": WINDOW,
+}
+_GPT2 = {"n_embd": WIDTH, "n_layer": LAYERS, "n_head": HEADS, "n_positions": WINDOW}
+_GPT_NEO = {
+    "hidden_size": WIDTH,
+    "num_layers": LAYERS,
+    "num_heads": HEADS,
+    "attention_types": [[["global", "local"], 1]],
+    "max_position_embeddings": WINDOW,
+}
+_T5 = {"d_model": WIDTH, "d_kv": 8, "d_ff": 48, "num_layers": LAYERS, "num_heads": HEADS}
+
+MODELS: dict[str, Tiny] = {
+    "gpt2": Tiny("causal", gpt2_like, _model("GPT2LMHeadModel", **_GPT2)),
+    "gpt-neo": Tiny(
+        "causal", trimming, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=256)
+    ),
+    "gpt-neo-local": Tiny(
+        "causal", gpt2_like, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=12)
+    ),
+    "gpt-j": Tiny("causal", gpt2_like, _model("GPTJForCausalLM", **_GPT2, rotary_dim=4)),
+    "gpt-neox": Tiny(
+        "causal",
+        trimming,
+        _model("GPTNeoXForCausalLM", **{**_LLAMA, "num_key_value_heads": None}),
+    ),
+    "opt": Tiny(
+        "causal",
+        byte_level_with_bos,
+        _model(
+            "OPTForCausalLM",
+            hidden_size=WIDTH,
+            word_embed_proj_dim=WIDTH,
+            ffn_dim=48,
+            num_hidden_layers=LAYERS,
+            num_attention_heads=HEADS,
+            max_position_embeddings=WINDOW,
+        ),
+    ),
+    "llama": Tiny("causal", llama_like, _model("LlamaForCausalLM", **_LLAMA)),
+    "mistral": Tiny(
+        "causal", llama_like, _model("MistralForCausalLM", **_LLAMA, sliding_window=12)
+    ),
+    "gemma3": Tiny(
+        "causal",
+        byte_level_with_bos,
+        _model("Gemma3ForCausalLM", **_LLAMA, head_dim=8, sliding_window=12),
+    ),
+    "qwen2": Tiny("causal", gpt2_like, _model("Qwen2ForCausalLM", **_LLAMA)),
+    "bloom": Tiny(
+        "causal",
+        gpt2_like,
+        _model("BloomForCausalLM", hidden_size=WIDTH, n_layer=LAYERS, n_head=HEADS),
+        window=None,
+    ),
+    "mamba": Tiny(
+        "causal",
+        gpt2_like,
+        _model("MambaForCausalLM", hidden_size=WIDTH, num_hidden_layers=LAYERS, state_size=4),
+        window=None,
+        shares=False,
+    ),
+    "bert": Tiny("masked", word_piece, _model("BertForMaskedLM", **_BERT)),
+    "electra": Tiny(
+        "masked", word_piece, _model("ElectraForMaskedLM", **_BERT, embedding_size=16), spread=0.5
+    ),
+    "albert": Tiny("masked", albert_like, _model("AlbertForMaskedLM", **_BERT, embedding_size=16)),
+    "roberta": Tiny(
+        "masked",
+        roberta_like,
+        _model(
+            "RobertaForMaskedLM",
+            **{**_BERT, "max_position_embeddings": WINDOW + 2},
+            type_vocab_size=1,
+        ),
+    ),
+    "t5": Tiny(
+        "seq2seq",
+        t5_like,
+        _model("T5ForConditionalGeneration", **_T5, decoder_start_token_id=0),
+        window=None,
+        spread=0.8,
+    ),
+    "flan-t5": Tiny(
+        "seq2seq",
+        t5_like,
+        _model(
+            "T5ForConditionalGeneration",
+            **_T5,
+            decoder_start_token_id=0,
+            tie_word_embeddings=False,
+            feed_forward_proj="gated-gelu",
+        ),
+        window=None,
+        spread=0.25,
+    ),
+    "bart": Tiny(
+        "seq2seq",
+        roberta_like,
+        _model(
+            "BartForConditionalGeneration",
+            d_model=WIDTH,
+            encoder_layers=LAYERS,
+            decoder_layers=LAYERS,
+            encoder_attention_heads=HEADS,
+            decoder_attention_heads=HEADS,
+            encoder_ffn_dim=48,
+            decoder_ffn_dim=48,
+            max_position_embeddings=WINDOW,
+            decoder_start_token_id=2,
+        ),
+        spread=0.8,
+    ),
+}
+
+
+def names(kind: str) -> list[str]:
+    """The tiny models of one kind."""
+    return [name for name, one in MODELS.items() if one.kind == kind]
+
+
+@cache
+def tokenizer_of(name: str) -> PreTrainedTokenizerBase:
+    """A tiny model's tokenizer."""
+    return MODELS[name].tokenizer()
+
+
+def make(name: str, seed: int = 0) -> PreTrainedModel:
+    """A tiny model whose every weight matters."""
+    import torch
+
+    torch.manual_seed(seed)
+    model = MODELS[name].model(tokenizer_of(name)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            noise = torch.randn_like(parameter)
+            # Vectors are biases around 0 and norms around 1.
+            parameter.copy_(noise * MODELS[name].spread if parameter.ndim > 1 else parameter + noise * 0.2)
+    return model
+
+
+def save(name: str, folder: Path) -> Path:
+    """Saves a tiny model with its tokenizer."""
+    make(name).save_pretrained(folder)
+    tokenizer_of(name).save_pretrained(folder)
+    return folder

@@ -1,0 +1,71 @@
+"""Every command and every line of Python in the README works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tacit.cli import main
+from tacit.models.demo import build
+from tacit.sources.drawings import demo_drawings
+
+README = Path(__file__).parents[1] / "README.md"
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+COMMANDS = [
+    line.split("#")[0].strip()
+    for language, block in BLOCKS
+    if language == "sh"
+    for line in block.splitlines()
+    if line.startswith("tacit ")
+]
+PYTHON = [block for language, block in BLOCKS if language == "python"]
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder with what the README's user has: a model, drawings, prompts, beliefs."""
+    monkeypatch.delenv("TACIT_STORE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path / "gpt2")
+    shutil.copytree(demo_drawings(), tmp_path / "everyday-things")
+    prompts = '{"text": "In a tree, trunk is above the", "answers": ["roots", "crown"]}\n'
+    (tmp_path / "prompts.jsonl").write_text(prompts, encoding="utf-8")
+    beliefs = (
+        "subject\trelation\tobject\tp_true\nroots\tabove\ttrunk\t0.9\ntrunk\tabove\troots\t0.6\n"
+    )
+    (tmp_path / "beliefs.tsv").write_text(beliefs, encoding="utf-8")
+
+
+def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
+    """So that none of them goes untested below."""
+    assert {command.split()[1] for command in COMMANDS} == {
+        "run",
+        "score",
+        "check",
+        "repair",
+        "drawings",
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_readme_works(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends well, and what it writes is there."""
+    arguments = shlex.split(command)
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert not stopped.value.code
+    if "--out" in arguments:
+        assert Path(arguments[arguments.index("--out") + 1]).exists()
+
+
+@pytest.mark.parametrize("block", PYTHON)
+def test_the_python_of_the_readme_works(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints a log-probability."""
+    exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own README
+    assert float(capsys.readouterr().out) < 0
