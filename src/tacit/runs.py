@@ -98,11 +98,10 @@ class Run:
         }
         self._write_manifest()
 
-    def fail(self, error: BaseException) -> None:
-        """Writes a manifest that says failed, and of what; before ``begin`` nothing."""
-        if self._manifest:
-            self._manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-            self._write_manifest()
+    def fail(self, error: Exception) -> None:
+        """Writes a manifest that says failed, and of what."""
+        self._manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+        self._write_manifest()
 
     def _known_request(self) -> dict[str, Any]:
         path = self.folder / "run.yaml"

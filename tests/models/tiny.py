@@ -331,7 +331,7 @@ MODELS: dict[str, Tiny] = {
         t5_like,
         _model("T5ForConditionalGeneration", **_T5, decoder_start_token_id=0),
         window=None,
-        spread=0.8,
+        spread=0.5,
     ),
     "flan-t5": Tiny(
         "seq2seq",
@@ -361,7 +361,7 @@ MODELS: dict[str, Tiny] = {
             max_position_embeddings=WINDOW,
             decoder_start_token_id=2,
         ),
-        spread=0.8,
+        spread=0.5,
     ),
 }
 

@@ -96,6 +96,7 @@ def conduct(probe: PartsProbe, engine: Engine, folder: Run, about: Mapping[str, 
         probe: What to ask, and how to measure it.
         engine: Whom to ask.
         folder: The run; nothing is written in it before all prompts are known to be scorable.
+            A run that a person interrupts stays unfinished.
         about: What the manifest says beside the model.
     """
     from tacit.cli import asking
@@ -106,7 +107,7 @@ def conduct(probe: PartsProbe, engine: Engine, folder: Run, about: Mapping[str, 
         plan.record(folder.blocks)
         findings = probe.measure(asking.ask(engine, probe.prompts, plan))
         folder.finish(findings)
-    except BaseException as error:
+    except Exception as error:
         folder.fail(error)
         raise
     return findings

@@ -130,8 +130,9 @@ def _counts(scores: list[LogProbs]) -> dict[str, int]:
 
 
 def _readable(summary: dict[str, Any]) -> str:
-    scored = f"{summary['model']}: scored {summary['answers']:,} answers to {summary['prompts']:,} prompts"
-    lines = [scored, f"{summary['asked']:,} prompts were asked, the rest was in the store"]
+    scored = f"scored {summary['answers']:,} answers to {summary['prompts']:,} prompts"
+    asked = f"{summary['asked']:,} prompts were asked, the rest was in the store"
+    lines = [f"{summary['model']}: {scored}; {asked}"]
     if summary["spanned"]:
         lines.append(
             f"{summary['spanned']:,} answers share a token with their text, which is scored too"
