@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tacit.models.local import LocalModel
+
+    FolderOf = Callable[[str], Path]
+    Loaded = Callable[..., LocalModel]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _quiet() -> None:
@@ -28,7 +33,7 @@ def _quiet() -> None:
 
 
 @pytest.fixture(scope="session")
-def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> FolderOf:
     """The folder of a tiny model, by its name in ``tests.models.tiny``; made at its first use."""
     from tests.models import tiny
 
@@ -39,3 +44,16 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
         return tiny.save(name, root / name)
 
     return made
+
+
+@pytest.fixture(scope="session")
+def loaded(folder_of: FolderOf) -> Loaded:
+    """A tiny model, loaded as a user loads it; the same one each time."""
+    from tacit.models.loading import LoadOptions, load_model
+
+    @cache
+    def load(name: str, batch_tokens: int = 100_000, **options: str) -> LocalModel:
+        settings = LoadOptions(batch_tokens=batch_tokens, device="cpu", **options)
+        return load_model(str(folder_of(name)), settings)
+
+    return load

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
+import re
+import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tacit.errors import PromptError
 from tacit.models.loading import LoadOptions, load_model
-from tacit.prompts import Prompt
+from tacit.prompts import LogProbs, Prompt
 from tests.models import plain, tiny
+from tests.models.passes import passes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
-    from tacit.models.local import LocalModel
-    from tacit.prompts import LogProbs
-
-    Loaded = Callable[..., LocalModel]
+    from tests.models.conftest import FolderOf, Loaded
 
 TOLERANCE = 1e-4
 ONE = 1
@@ -50,23 +50,10 @@ FILLED = [
     Prompt("A ___ has fur, is big, and has claws.", ("bear", "bird", "birdhouse", "egg yolk")),
     Prompt("___ is above the roots.", ("The trunk", "It")),
     Prompt("In a tree, the ___, like the trunk, is a part", ("roots", "branches", "crown")),
-    Prompt("It is called a bird___; or is it un___", ("house",)) if False else Prompt("A ___s", ("bird",)),
+    Prompt("There are three ___s", ("bird", "egg")),
     Prompt("It is called a bird___, is it?", ("house", "bath", " bath")),
     Prompt("True or ___", ("False", "Falsehoods")),
 ]
-
-
-@pytest.fixture(scope="session")
-def loaded(folder_of: Callable[[str], Path]) -> Loaded:
-    """A tiny model, loaded as a user loads it; the same one each time."""
-
-    @cache
-    def load(name: str, batch_tokens: int = LARGE, **options: str) -> LocalModel:
-        return load_model(
-            str(folder_of(name)), LoadOptions(batch_tokens=batch_tokens, **options)
-        )
-
-    return load
 
 
 def prompts_for(name: str) -> list[Prompt]:
@@ -87,6 +74,13 @@ def known(name: str, answer: str) -> bool:
     )
 
 
+def scored(
+    name: str, loaded: Loaded, batch_tokens: int = LARGE, **options: str
+) -> Sequence[LogProbs]:
+    """The scores of all the prompts that a model can be asked."""
+    return loaded(name, batch_tokens, **options).score(prompts_for(name))
+
+
 def values(scores: Sequence[LogProbs]) -> list[float | None]:
     """All log-probabilities in order."""
     return [one.logprob for score in scores for one in score.answers]
@@ -102,29 +96,129 @@ def differences(ours: Sequence[LogProbs], theirs: Sequence[LogProbs]) -> list[fl
 @pytest.mark.parametrize("mode", ["left-to-right", "one-at-a-time"])
 @pytest.mark.parametrize("name", list(tiny.MODELS))
 def test_equals_the_plain_computation(
-    name: str, mode: str, loaded: Loaded, folder_of: Callable[[str], Path]
+    name: str,
+    mode: str,
+    loaded: Loaded,
+    folder_of: FolderOf,
+    record_property: Callable[[str, object], None],
 ) -> None:
-    """Every score equals one sequence per pass without padding and cache; a shift is far off."""
+    """Every score equals one sequence per pass, no padding, no cache; misreading is far off."""
     if mode == "one-at-a-time" and tiny.MODELS[name].kind != "masked":
         pytest.skip("only masked models have a choice")
     options = {"masked_mode": mode} if tiny.MODELS[name].kind == "masked" else {}
-    prompts = prompts_for(name)
-    scores = loaded(name, **options).score(prompts)
     reference = plain.load(name, folder_of(name), one_at_a_time=mode == "one-at-a-time")
-    right, shifted, counted = [], [], 0
-    for prompt, score in zip(prompts, scores, strict=True):
-        for answer, ours in zip(prompt.answers, score.answers, strict=True):
-            assert ours.answer == answer
-            if not known(name, answer):
-                assert ours.logprob is None, (prompt, answer)
+    off, misread, untold = [], [], []
+    for prompt, score in zip(prompts_for(name), scored(name, loaded, **options), strict=True):
+        for ours in score.answers:
+            if not known(name, ours.answer):
+                assert ours.logprob is None, (prompt, ours)
                 continue
-            expected, tokens = reference.score(prompt, answer)
-            assert ours.tokens == tokens, (prompt, answer)
-            assert ours.logprob == pytest.approx(expected, abs=TOLERANCE), (prompt, answer)
-            right.append(abs(ours.logprob - expected))
-            shifted += [
-                abs(ours.logprob - reference.score(prompt, answer, by)[0]) for by in (-1, 1)
-            ]
-            counted += 1
-    print(f"{name}: largest difference {max(right):.1e} nats over {counted} answers; shifted: median {sorted(shifted)[len(shifted)//2]:.2g}, lowest decile {sorted(shifted)[len(shifted)//10]:.2g}")
-    assert sorted(shifted)[len(shifted) // 10] > 100 * TOLERANCE
+            expected, tokens = reference.score(prompt, ours.answer)
+            assert ours.tokens == tokens, (prompt, ours)
+            assert ours.logprob == pytest.approx(expected, abs=TOLERANCE), (prompt, ours)
+            off.append(abs(ours.logprob - expected))
+            for shift in (-1, 1):
+                misread.append(abs(expected - reference.score(prompt, ours.answer, shift)[0]))
+            other = replace(prompt, text=f"Is {prompt.text}")
+            untold.append(abs(expected - reference.score(other, ours.answer)[0]))
+    record_property("largest difference in nats", max(off))
+    assert len(off) > 40
+    for wrong in (misread, untold):
+        assert statistics.median(wrong) > 1000 * TOLERANCE
+        assert statistics.quantiles(wrong, n=10)[0] > 5 * TOLERANCE
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_batches_change_nothing(name: str, loaded: Loaded) -> None:
+    """One row at a time, some rows at a time and all at once give the same."""
+    together = scored(name, loaded)
+    for batch_tokens in (ONE, 100):
+        assert max(differences(scored(name, loaded, batch_tokens), together)) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_prompts_alone_score_the_same(name: str, loaded: Loaded) -> None:
+    """A prompt, and an answer, asked alone scores as among 32 others."""
+    model = loaded(name)
+    prompts = (prompts_for(name) * 3)[:32]
+    for prompt, score in list(zip(prompts, model.score(prompts), strict=True))[:12]:
+        alone = [model.score([replace(prompt, answers=(a,))])[0].answers[0] for a in prompt.answers]
+        assert max(differences([LogProbs(tuple(alone))], [score]), default=0) < TOLERANCE
+        assert [(a.answer, a.tokens, a.spanned) for a in alone] == [
+            (a.answer, a.tokens, a.spanned) for a in score.answers
+        ]
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_order_does_not_matter(name: str, loaded: Loaded) -> None:
+    """Scores come in the order of the prompts and of their answers."""
+    model = loaded(name)
+    prompts = prompts_for(name)
+    turned = [replace(p, answers=p.answers[::-1]) for p in reversed(prompts)]
+    again = [LogProbs(score.answers[::-1]) for score in reversed(model.score(turned))]
+    assert max(differences(again, model.score(prompts))) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_no_prompts(name: str, loaded: Loaded) -> None:
+    """No prompts give no scores."""
+    assert loaded(name).score([]) == []
+    assert loaded(name).tokens([]) == []
+
+
+@pytest.mark.parametrize("name", [n for n, one in tiny.MODELS.items() if one.window])
+def test_window(name: str, loaded: Loaded) -> None:
+    """What fills the window is scored; one token more is an error with text and lengths."""
+    model = loaded(name)
+    window = tiny.MODELS[name].window
+    last = None
+    for words in range(10, 80):
+        prompt = Prompt("A" + " tree" * words, ("bird",))
+        try:
+            last = model.score([prompt])
+        except PromptError as error:
+            message = str(error)
+            break
+    assert last
+    assert last[0].answers[0].logprob is not None
+    assert prompt.shown in message
+    assert f" {window} at most" in message
+    length = re.search(r"is (\d+) tokens long", message)
+    assert length
+    assert int(length[1]) == window + 1 or name in {"llama", "mistral"}
+    with pytest.raises(PromptError, match=f" {window} at most"):
+        model.tokens([prompt])
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_unknown_token(name: str, loaded: Loaded) -> None:
+    """An answer with the unknown token has no log-probability; the others keep theirs."""
+    prompt = Prompt("In a tree", ("True", "🐦", "True 🐦", "bird"))
+    values = [one.logprob for one in loaded(name).score([prompt])[0].answers]
+    whole = known(name, "🐦")
+    assert [value is not None for value in values] == [True, whole, whole, True]
+    only = loaded(name).score([Prompt("🐦 in a tree", ("True",))])[0]
+    assert only["True"].logprob is not None
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_half_precision(name: str, folder_of: FolderOf, loaded: Loaded) -> None:
+    """In bfloat16 a model loads, says so, and scores about the same."""
+    prompts = EVERYWHERE[:3]
+    model = load_model(str(folder_of(name)), LoadOptions(dtype="bfloat16", device="cpu"))
+    assert model.description["dtype"] == "bfloat16"
+    assert model.fingerprint != loaded(name).fingerprint
+    off = differences(model.score(prompts), loaded(name).score(prompts))
+    assert statistics.median(off) < 0.5
+    assert 0 < max(off) < 5
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_tokens_are_counted(name: str, loaded: Loaded) -> None:
+    """The tokens that a prompt costs are those that go through the model, padding left out."""
+    model = loaded(name, ONE)
+    prompts = [Prompt("In a tree, the trunk is above", ("True",)), EVERYWHERE[1]]
+    for prompt, tokens in zip(prompts, model.tokens(prompts), strict=True):
+        with passes(model) as seen:
+            model.score([prompt])
+        assert sum(one.tokens for one in seen) == tokens
