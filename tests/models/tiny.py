@@ -111,18 +111,23 @@ def roberta_like() -> PreTrainedTokenizerBase:
 
 def word_piece() -> PreTrainedTokenizerBase:
     """Lower-casing WordPiece between [CLS] and [SEP]."""
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    backend = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # noqa: S106 - a token
+    text = "".join(LINES).lower()
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_words()[::2]]
+    pieces += ["##s", "##house", "##hoods", "##bath", "##able", "##vab", "##ly"]
+    pieces += sorted({*text, *(f"##{letter}" for letter in text if letter.isalnum())} - {*pieces})
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))  # noqa: S106 - a token
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.decoder = decoders.WordPiece()
-    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=200, special_tokens=specials, show_progress=False
-    )
-    backend.train_from_iterator(LINES, trainer)
     return _bert_specials(backend)
+
+
+def _words() -> list[str]:
+    """The words of the lines; pieces are made of them by hand, as training is not repeatable."""
+    return sorted({word for line in LINES for word in re.findall(r"\w+", line.lower())})
 
 
 def _bert_specials(backend: Any) -> PreTrainedTokenizerBase:
@@ -143,10 +148,9 @@ def _bert_specials(backend: Any) -> PreTrainedTokenizerBase:
 
 
 def _unigram(specials: list[str], unknown: str, prepend: str) -> Any:
-    """Written by hand: training draws its pieces in another order each time."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    words = sorted({word for line in LINES for word in re.findall(r"\w+", line)})
+    words = _words()
     pieces = ["▁" + word for word in words[::2]]
     pieces += sorted({"▁" + word[:2] for word in words} - set(pieces))
     pieces += ["s", "house", "hoods", "bath", "able"]
@@ -375,6 +379,14 @@ def names(kind: str) -> list[str]:
 def tokenizer_of(name: str) -> PreTrainedTokenizerBase:
     """A tiny model's tokenizer."""
     return MODELS[name].tokenizer()
+
+
+def single(name: str) -> tuple[str, ...]:
+    """Six words, each one token together with the space before it."""
+    vocabulary = sorted(tokenizer_of(name).get_vocab())
+    if "##s" in vocabulary:
+        return tuple(word for word in vocabulary if word.isalpha())[:6]
+    return tuple(word[1:] for word in vocabulary if word[0] in "Ġ▁" and word[1:].isalpha())[:6]
 
 
 def make(name: str, seed: int = 0) -> PreTrainedModel:

@@ -1,0 +1,56 @@
+"""Watching what goes through a model."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tacit.models.local import LocalModel
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One forward pass.
+
+    Args:
+        part: The model's part: model, or encoder.
+        rows: How many sequences went in.
+        tokens: How many tokens, padding left out.
+        padded: How many tokens, padding included.
+        arguments: All that the model was given by name.
+    """
+
+    part: str
+    rows: int
+    tokens: int
+    padded: int
+    arguments: dict[str, Any]
+
+
+@contextmanager
+def passes(model: LocalModel) -> Iterator[list[Pass]]:
+    """The forward passes that are made inside the block, in order."""
+    seen: list[Pass] = []
+
+    def watch(part: str) -> Any:
+        def hook(_module: Any, _given: Any, arguments: dict[str, Any]) -> None:
+            own = "decoder_" if "decoder_input_ids" in arguments else ""
+            ids = arguments[f"{own}input_ids"]
+            mask = arguments[f"{own}attention_mask"][:, -ids.shape[1] :]
+            seen.append(Pass(part, len(ids), int(mask.sum()), ids.numel(), arguments))
+
+        return hook
+
+    watched = [model._model.register_forward_pre_hook(watch("model"), with_kwargs=True)]
+    if model.kind == "seq2seq":
+        encoder = model._model.get_encoder()
+        watched.append(encoder.register_forward_pre_hook(watch("encoder"), with_kwargs=True))
+    try:
+        yield seen
+    finally:
+        for hook in watched:
+            hook.remove()

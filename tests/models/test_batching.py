@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import logging
+from functools import wraps
+from itertools import product
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.errors import ScoringError
+from tacit.models.batching import Budget, how_many, in_batches
+from tacit.models.loading import LoadOptions, load_model
+from tacit.prompts import Prompt
+from tests.models import tiny
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.models.local import LocalModel
+    from tests.models.conftest import FolderOf, Loaded
+
+PROMPTS = [
+    Prompt("In a tree, the trunk is above the roots" + "." * n, ("True", "False", "birdhouse"))
+    for n in range(12)
+]
+MANY = [Prompt("It is", tuple(map("".join, product("abc", "def", "ghi", "jk"))))]
+
+
+def limited(model: LocalModel, most: int, error: Callable[[], Exception]) -> LocalModel:
+    """Has a model fail on more tokens than it can take, padding and what is cached included."""
+    forward = model._model.forward
+
+    @wraps(forward)
+    def tight(**given: Any) -> Any:
+        ids = given.get("decoder_input_ids", given.get("input_ids"))
+        mask = given.get("decoder_attention_mask", given.get("attention_mask"))
+        assert ids is not None
+        assert mask is not None
+        if mask.numel() > most:
+            raise error()
+        return forward(**given)
+
+    model._model.forward = tight
+    return model
+
+
+def out_of_memory() -> Exception:
+    """What CUDA raises."""
+    import torch
+
+    return torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        out_of_memory,
+        MemoryError,
+        lambda: RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory"),
+    ],
+    ids=["cuda", "python", "processor"],
+)
+@pytest.mark.parametrize("prompts", [PROMPTS, MANY], ids=["many prompts", "many answers"])
+@pytest.mark.parametrize("name", ["gpt2", "mamba", "bert", "t5"])
+def test_running_out_of_memory(
+    name: str,
+    prompts: list[Prompt],
+    error: Callable[[], Exception],
+    folder_of: FolderOf,
+    loaded: Loaded,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The budget shrinks until it fits, with a warning, and the scores are the same."""
+    model = load_model(str(folder_of(name)), LoadOptions(batch_tokens=4096, device="cpu"))
+    expected = loaded(name).score(prompts)
+    with caplog.at_level(logging.WARNING, "tacit"):
+        scores = limited(model, 60, error).score(prompts)
+    assert "out of memory: going on with batches of" in caplog.text
+    assert model.description["batch_tokens"] < 4096
+    for one, other in zip(scores, expected, strict=True):
+        assert [a.logprob for a in one.answers] == pytest.approx(
+            [a.logprob for a in other.answers], abs=1e-4
+        )
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
+def test_memory_for_not_even_one_row(name: str, folder_of: FolderOf) -> None:
+    """When a single row is too much, the work fails and says so."""
+    model = load_model(str(folder_of(name)), LoadOptions(device="cpu"))
+    with pytest.raises(ScoringError, match="out of memory with a single row"):
+        limited(model, 2, out_of_memory).score(PROMPTS)
+
+
+@pytest.mark.parametrize("error", [IndexError, ValueError, RuntimeError, KeyError])
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
+def test_other_failures(name: str, error: type[Exception], folder_of: FolderOf) -> None:
+    """Whatever else a model raises is a ScoringError that quotes it."""
+    model = load_model(str(folder_of(name)), LoadOptions(device="cpu"))
+    with pytest.raises(ScoringError, match="the model failed on a batch of .*no luck"):
+        limited(model, 2, lambda: error("no luck")).score(PROMPTS)
+
+
+def test_no_number(folder_of: FolderOf) -> None:
+    """A model that gives NaN fails; it scores nothing."""
+    import torch
+
+    model = load_model(str(folder_of("gpt2")), LoadOptions(device="cpu"))
+    with torch.no_grad():
+        model._model.get_input_embeddings().weight[5:] = float("nan")
+    with pytest.raises(ScoringError, match="log-probability of nan"):
+        model.score(PROMPTS)
+
+
+@given(st.lists(st.integers(1, 50), max_size=30), st.integers(1, 200))
+def test_batches(costs: list[int], tokens: int) -> None:
+    """Every row comes once, the costliest first, in batches that fit unless a row alone does not."""
+    budget = Budget(tokens)
+    batches: list[list[int]] = []
+    in_batches(costs, budget, batches.append)
+    order = [row for batch in batches for row in batch]
+    assert sorted(order) == list(range(len(costs)))
+    assert [costs[row] for row in order] == sorted(costs, reverse=True)
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(costs[row] for row in batch) <= tokens
+    assert budget.tokens == tokens
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(1, 200), st.integers(1, 60))
+def test_batches_that_run_out_of_memory(costs: list[int], tokens: int, most: int) -> None:
+    """Every row is done exactly once or the work fails; it fails only when a row is too much."""
+    done: list[int] = []
+
+    def forward(batch: list[int]) -> None:
+        if sum(costs[row] for row in batch) > most:
+            raise MemoryError
+        done.extend(batch)
+
+    budget = Budget(tokens)
+    quick = patch("tacit.models.batching.gc.collect")  # slow, and of no use here
+    if max(costs) > most:
+        with quick, pytest.raises(ScoringError, match="single row"):
+            in_batches(costs, budget, forward)
+    else:
+        with quick:
+            in_batches(costs, budget, forward)
+        assert sorted(done) == list(range(len(costs)))
+    assert 1 <= budget.tokens <= tokens
+
+
+@given(st.integers(0, 1000), st.integers(1, 1000))
+def test_how_many(cost: int, tokens: int) -> None:
+    """As many rows as fit, and one at least."""
+    number = how_many(cost, Budget(tokens))
+    assert number >= 1
+    assert number == 1 or number * cost <= tokens
+    assert (number + 1) * max(cost, 1) > tokens
+
+
+def test_kinds() -> None:
+    """The models above are of all three kinds."""
+    assert {tiny.MODELS[name].kind for name in ("gpt2", "bert", "t5")} == {
+        "causal",
+        "masked",
+        "seq2seq",
+    }

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.errors import ModelError, PromptError
+from tacit.models.loading import LoadOptions, load_model
+from tacit.prompts import Prompt
+from tests.models import plain, tiny
+from tests.models.passes import passes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.models.conftest import FolderOf, Loaded
+
+CAUSAL = tiny.names("causal")
+SHARING = [name for name in CAUSAL if tiny.MODELS[name].shares]
+TREE = "In a tree, the trunk is above"
+MANY = ("the roots", "the egg yolk", "birds", "a birdhouse", "unbelievable", "True or False?")
+
+
+def wrong(name: str, folder: Path, prompt: Prompt, values: list[float | None]) -> float:
+    """The largest difference from the plain computation."""
+    reference = plain.load(name, folder)
+    expected = [reference.score(prompt, answer)[0] for answer in prompt.answers]
+    return max(abs(a - b) for a, b in zip(expected, values, strict=True) if b is not None)
+
+
+def values(model: Any, prompt: Prompt) -> list[float | None]:
+    """A prompt's log-probabilities."""
+    return [one.logprob for one in model.score([prompt])[0].answers]
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_one_token_answers_take_one_pass(name: str, loaded: Loaded) -> None:
+    """Answers of one token are read off one pass over the text, which goes in once."""
+    model = loaded(name)
+    tokenizer = tiny.tokenizer_of(name)
+    answers = tiny.single(name)
+    assert {one.tokens for one in model.score([Prompt(TREE, answers)])[0].answers} == {1}
+    before = len(tokenizer(TREE)["input_ids"])
+    with passes(model) as seen:
+        model.score([Prompt(TREE, answers)])
+    assert [(one.rows, one.tokens) for one in seen] == [(1, before)]
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_the_text_is_computed_once(name: str, loaded: Loaded) -> None:
+    """Answers of several tokens go on from one pass over the text, which is not computed again."""
+    model = loaded(name)
+    # A local window is so short that only short texts are shared.
+    text = "a a" if name in {"mistral", "gemma3", "gpt-neo-local"} else TREE
+    answers = ("i1", "9.2", "u o")
+    prompt = Prompt(text, answers)
+    assert min(one.tokens for one in model.score([prompt])[0].answers) > 1
+    assert model.description["shares_text"] is True
+    with passes(model) as seen:
+        model.score([prompt])
+    trunk, branches = seen
+    assert trunk.rows == 1
+    assert branches.rows == len(answers)
+    assert branches.arguments["past_key_values"] is not None
+    assert trunk.tokens + branches.tokens == model.tokens([prompt])[0]
+    assert trunk.tokens >= len(tiny.tokenizer_of(name)(text)["input_ids"])
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_sharing_is_measured(name: str, loaded: Loaded) -> None:
+    """A model says at load whether it shares texts, and how far off that was."""
+    description = loaded(name).description
+    assert description["shares_text"] is tiny.MODELS[name].shares
+    if tiny.MODELS[name].shares:
+        assert 0 <= description["sharing_difference"] < 1e-4
+    else:
+        assert description["sharing_difference"] is None
+
+
+@pytest.mark.parametrize("how", ["wrong", "fails"])
+def test_a_broken_cache_is_not_used(
+    how: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A model whose cache gives something else is warned of, and scored right without it."""
+    from transformers import GPT2LMHeadModel
+
+    forward = GPT2LMHeadModel.forward
+
+    def breaking(self: Any, **given: Any) -> Any:
+        if given.get("past_key_values") is None:
+            return forward(self, **given)
+        if how == "fails":
+            raise IndexError("no such layer")
+        for layer in given["past_key_values"].layers:
+            layer.keys = layer.keys * 0.5
+        return forward(self, **given)
+
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
+    with caplog.at_level(logging.WARNING, "tacit"):
+        model = load_model(str(folder_of("gpt2")), LoadOptions(device="cpu"))
+    assert "computed again for each of its answers" in caplog.text
+    assert model.description["shares_text"] is False
+    prompt = Prompt(TREE, MANY)
+    scored = values(model, prompt)
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", forward)
+    assert wrong("gpt2", folder_of("gpt2"), prompt, scored) < 1e-4
+
+
+@pytest.mark.parametrize("name", ["mistral", "gemma3", "gpt-neo-local"])
+def test_texts_longer_than_a_local_window(name: str, loaded: Loaded, folder_of: FolderOf) -> None:
+    """Local attention is right for texts around and beyond its window, in mixed batches."""
+    model = loaded(name)
+    prompts = [Prompt("a" + " a tree" * words, MANY) for words in (0, 1, 2, 3, 4, 5, 9)]
+    for prompt, score in zip(prompts, model.score(prompts), strict=True):
+        scored = [one.logprob for one in score.answers]
+        assert wrong(name, folder_of(name), prompt, scored) < 1e-4
+
+
+@pytest.mark.parametrize("name", ["opt", "llama", "gemma3"])
+def test_bos_is_never_doubled(name: str, loaded: Loaded) -> None:
+    """A text that begins with the BOS string scores as one that does not; there is one BOS."""
+    model = loaded(name)
+    bos = tiny.tokenizer_of(name).bos_token_id
+    glue = "" if name == "llama" else " "
+    prompt = Prompt(f"{glue}In a tree", ("bird", "roots"))
+    with passes(model) as seen:
+        begun = values(model, replace(prompt, text="<s>" + prompt.text))
+    for one in seen:
+        ids = one.arguments["input_ids"]
+        assert int((ids == bos).sum()) == (len(ids) if "past_key_values" not in one.arguments else 0)
+    if name != "llama":  # whose tokenizer puts a space before a first word only
+        assert begun == pytest.approx(values(model, prompt), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_an_empty_text_is_preceded_by_bos(name: str, loaded: Loaded) -> None:
+    """Whatever the separator, all answers to an empty text follow exactly one BOS."""
+    model = loaded(name, 1)
+    bos = tiny.tokenizer_of(name).bos_token_id
+    for separator in ("", " ", "\n"):
+        with passes(model) as seen:
+            model.score([Prompt("", ("True", "In a tree", "unbelievable"), separator)])
+        for one in seen:
+            ids = one.arguments["input_ids"].tolist()
+            assert all(row[0] == bos and row.count(bos) == 1 for row in ids) or (
+                "past_key_values" in one.arguments
+            )
+
+
+@pytest.mark.parametrize("name", ["opt", "gpt2"])
+def test_bos_as_an_answer_follows_bos(name: str, loaded: Loaded, folder_of: FolderOf) -> None:
+    """An answer that is itself BOS is scored as what follows BOS."""
+    import torch
+
+    model = loaded(name)
+    bos = tiny.tokenizer_of(name).bos_token
+    reference = plain.load(name, folder_of(name))
+    first = tiny.tokenizer_of(name).bos_token_id
+    with torch.inference_mode():
+        logits = reference.model(input_ids=torch.tensor([[first]])).logits[0, -1]
+    assert values(model, Prompt("", (bos,), "")) == pytest.approx(
+        [float(logits.log_softmax(-1)[first])], abs=1e-4
+    )
+
+
+def test_a_blank_inside_is_refused(loaded: Loaded) -> None:
+    """Text behind the blank is an error that names the prompt."""
+    with pytest.raises(PromptError, match="'A ___ has fur'.*goes on after its blank"):
+        loaded("gpt2").score([Prompt("A ___ has fur", ("bear",))])
+
+
+def test_a_blank_at_the_end_is_where_the_answer_goes(loaded: Loaded) -> None:
+    """A blank at the end equals no blank; the separator then plays no part."""
+    model = loaded("gpt2")
+    blank = Prompt("It is called a ___", ("bird", "birdhouse"), "\n")
+    assert values(model, blank) == pytest.approx(
+        values(model, Prompt("It is called a", blank.answers)), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gpt-neo", "llama"])
+def test_spanned(name: str, loaded: Loaded) -> None:
+    """A text that ends in a space which its answer's token takes is spanned; a separator is not."""
+    model = loaded(name)
+    assert model.score([Prompt("It is ", ("bird",), "")])[0]["bird"].spanned
+    assert not model.score([Prompt("It is", ("bird",), " ")])[0]["bird"].spanned
+    assert not model.score([Prompt("It is ___", ("bird",))])[0]["bird"].spanned
+    assert values(model, Prompt("It is ", ("bird",), "")) == pytest.approx(
+        values(model, Prompt("It is", ("bird",), " ")), abs=1e-5
+    )
+
+
+def test_a_model_that_looks_ahead_is_refused(tmp_path: Path) -> None:
+    """BERT saved as a causal model, but not as a decoder, sees the answer it is to predict."""
+    import torch
+    import transformers
+
+    tokenizer = tiny.tokenizer_of("bert")
+    settings = {"vocab_size": len(tokenizer), **tiny._BERT}
+    for is_decoder in (True, False):
+        config = transformers.BertConfig(**settings, is_decoder=is_decoder)
+        model = transformers.BertLMHeadModel(config)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(torch.randn_like(parameter) * 0.3)
+        folder = tmp_path / str(is_decoder)
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    assert load_model(str(tmp_path / "True")).kind == "causal"
+    with pytest.raises(ModelError, match="depends on the tokens behind it"):
+        load_model(str(tmp_path / "False"))
+
+
+def test_logits_are_computed_only_where_read(loaded: Loaded) -> None:
+    """Of a long text with one-token answers, the model computes one position's logits."""
+    model = loaded("gpt2")
+    with passes(model) as seen:
+        model.score([Prompt(TREE, ("a", "b"))])
+    assert len(seen[0].arguments["logits_to_keep"]) == 1
