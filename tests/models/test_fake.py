@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from tacit.errors import PromptError
+from tacit.models.fake import FakeModel
+from tacit.prompts import Prompt
+
+SCORES = {"A bear has": {"fur": -1.0, "wings": -5.0, "xyzzy": None}}
+
+
+def test_a_dict() -> None:
+    """A dict's scores come back, in the prompt's order, one token each."""
+    scores = FakeModel(SCORES).score([Prompt("A bear has", ("wings", "fur", "xyzzy"))])
+    assert [(one.answer, one.logprob, one.tokens) for one in scores[0].answers] == [
+        ("wings", -5.0, 1),
+        ("fur", -1.0, 1),
+        ("xyzzy", None, 1),
+    ]
+
+
+def test_a_function() -> None:
+    """A function is asked for each answer with its prompt."""
+    model = FakeModel(lambda prompt, answer: -len(prompt.text + prompt.separator + answer))
+    assert model.score([Prompt("ab", ("c",), "--")])[0]["c"].logprob == -5
+
+
+@pytest.mark.parametrize("prompt", [Prompt("A cat has", ("fur",)), Prompt("A bear has", ("tail",))])
+def test_what_the_dict_lacks(prompt: Prompt) -> None:
+    """A text or an answer that the dict lacks is an error that names both."""
+    with pytest.raises(PromptError, match=rf"{prompt.text}.*{prompt.answers[0]}"):
+        FakeModel(SCORES).score([prompt])
+
+
+def test_what_was_asked() -> None:
+    """Every prompt that was scored is listed, in order; counting tokens lists none."""
+    model = FakeModel(SCORES)
+    prompts = [Prompt("A bear has", ("fur",)), Prompt("A bear has", ("wings",))]
+    assert model.tokens(prompts) == [4, 4]
+    model.score(prompts)
+    model.score(prompts[:1])
+    assert model.asked == [*prompts, prompts[0]]
+
+
+def test_fingerprints() -> None:
+    """Name and scores make the fingerprint; the same ones make the same."""
+    base = FakeModel(SCORES).fingerprint
+    assert FakeModel(dict(SCORES)).fingerprint == base
+    assert FakeModel(SCORES, "other").fingerprint != base
+    changed = {"A bear has": {**SCORES["A bear has"], "fur": -1.1}}
+    assert FakeModel(changed).fingerprint != base
+    assert FakeModel(SCORES).description == {"name": "fake", "kind": "fake", "fingerprint": base}
