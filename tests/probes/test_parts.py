@@ -12,9 +12,9 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import RequestError
 from tacit.models.fake import FakeModel
-from tacit.probes.parts.measure import belief
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.questions import Template, worded
+from tacit.probes.parts.template import Template, belief
+from tacit.probes.parts.wording import Wording
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def test_statements_read_as_in_the_paper(question: Question, said: str) -> None:
     """Table 7's prompts to the character, and the paper's rule for plurals and articles."""
     thing, subject, relation, obj = question
     relations = Ontology.load("parts").relations
-    prompt = Template.load("plain").prompt(thing, worded(subject, relations[relation], obj))
+    wording = Wording()
+    statement = wording.statement(subject, relations[relation], obj)
+    prompt = Template.load("plain").prompt(wording.with_article(thing), statement)
     assert prompt.text == f"Judge whether this statement is true or false: {said}"
     assert (prompt.answers, prompt.separator) == (("True", "False"), "\n")
 

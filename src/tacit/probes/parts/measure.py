@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.parts.questions import QUESTION
+from tacit.probes.parts.template import belief
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from tacit.probes.parts.questions import Template
+    from tacit.probes.parts.template import Template
     from tacit.prompts import LogProbs, Prompt
 
 DRAWING = ("thing", "annotator")
@@ -28,29 +28,21 @@ def answered(
 
     Returns:
         The questions' columns and ``text``, ``logprob_true``, ``logprob_false`` (nats; null where
-        missing) and ``p_true`` = P(True)/(P(True) + P(False)), null where either is missing.
+        missing), ``p_true`` = P(True)/(P(True) + P(False)), null where missing, and ``filled``:
+        whether p_true stands for a missing one, as the template says.
     """
     import polars as pl
 
-    true = [score[template.positive].logprob for score in scores]
-    false = [score[template.negative].logprob for score in scores]
+    sides = [template.logprobs(score) for score in scores]
+    found = [belief(true, false) for true, false in sides]
+    filled = [p is None and template.filled is not None for p in found]
     return questions.with_columns(
         pl.Series("text", [prompt.text for prompt in prompts], pl.String),
-        pl.Series("logprob_true", true, pl.Float64),
-        pl.Series("logprob_false", false, pl.Float64),
-        pl.Series("p_true", map(belief, true, false), pl.Float64),
+        pl.Series("logprob_true", [true for true, _ in sides], pl.Float64),
+        pl.Series("logprob_false", [false for _, false in sides], pl.Float64),
+        pl.Series("p_true", [template.filled if p is None else p for p in found], pl.Float64),
+        pl.Series("filled", filled, pl.Boolean),
     )
-
-
-def belief(logprob_true: float | None, logprob_false: float | None) -> float | None:
-    """P(True)/(P(True) + P(False)) from the two log-probabilities; None where one is missing."""
-    if logprob_true is None or logprob_false is None:
-        return None
-    margin = logprob_true - logprob_false
-    # The two forms are the same number; each is exact where the other would overflow.
-    if margin >= 0:
-        return 1 / (1 + math.exp(-margin))
-    return math.exp(margin) / (1 + math.exp(margin))
 
 
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,8 @@ from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import repair
 from tacit.probes.findings import Findings
 from tacit.probes.parts import measure, questions
-from tacit.probes.parts.questions import Template
+from tacit.probes.parts.template import Template
+from tacit.probes.parts.wording import AS_IN_THE_PAPER, Wording
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import all_statements, drawing_statements
 
@@ -36,11 +37,13 @@ class PartsProbe:
         drawings: What people drew.
         ontology: The relations and their constraints.
         template: How a statement is put to the model.
+        wording: How nouns are put.
     """
 
     drawings: Sequence[Drawing]
     ontology: Ontology
     template: Template
+    wording: Wording = AS_IN_THE_PAPER
 
     @classmethod
     def read(
@@ -68,7 +71,7 @@ class PartsProbe:
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
         """One prompt per question."""
-        return questions.prompts(self.questions, self.ontology, self.template)
+        return questions.prompts(self.questions, self.ontology, self.template, self.wording)
 
     @cached_property
     def gold(self) -> pl.DataFrame:

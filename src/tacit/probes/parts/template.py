@@ -1,0 +1,172 @@
+"""Templates: how a statement is put to a model, and how its answers become a belief."""
+
+from __future__ import annotations
+
+import math
+import string
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import yaml
+
+from tacit.errors import DataError, RequestError
+from tacit.prompts import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tacit.prompts import LogProbs
+
+_FIELDS = ("text", "separator", "positive", "negative", "any_case", "lacking", "filled")
+_PLACES = {"a_thing", "statement"}
+
+
+@dataclass(frozen=True)
+class Template:
+    """How a statement is put to a model; ``parts.yaml`` describes each field.
+
+    Args:
+        name: The preset's name, or a file's.
+        text: With ``{a_thing}`` and ``{statement}``.
+        separator: Stands between the text and the answer.
+        positive: The answers that mean true.
+        negative: The answers that mean false.
+        lacking: What an answer without a score means: a missing belief, or no probability.
+        filled: What a missing belief is replaced by; None replaces nothing.
+    """
+
+    name: str
+    text: str
+    separator: str
+    positive: tuple[str, ...]
+    negative: tuple[str, ...]
+    lacking: Literal["missing", "zero"] = "missing"
+    filled: float | None = None
+
+    @classmethod
+    def load(cls, name: str = "plain") -> Template:
+        """Reads a preset.
+
+        Raises:
+            RequestError: There is no such preset.
+        """
+        path = resources.files("tacit") / "data" / "templates" / "parts.yaml"
+        presets = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if name not in presets:
+            raise RequestError(f"there is no preset {name!r}; expected one of {', '.join(presets)}")
+        return _made(name, presets[name], Path("parts.yaml"))
+
+    @classmethod
+    def read(cls, path: Path) -> Template:
+        """Reads a template of one's own: a YAML file with the fields of a preset.
+
+        Raises:
+            DataError: The file is missing, or a field is unknown, missing or malformed.
+        """
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise DataError(f"cannot be read as YAML: {error}", path) from error
+        return _made(path.name, content, path)
+
+    def prompt(self, a_thing: str, statement: str) -> Prompt:
+        """The prompt for a worded statement about a thing with its article."""
+        text = self.text.format(a_thing=a_thing, statement=statement)
+        return Prompt(text, self.positive + self.negative, self.separator)
+
+    def logprobs(self, score: LogProbs) -> tuple[float | None, float | None]:
+        """Log of the summed probability of the positive and of the negative answers, in nats.
+
+        None where it is missing: by ``lacking``, when any answer lacks a score, or when all do.
+        """
+        sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
+        known = [[value for value in side if value is not None] for side in sides]
+        if self.lacking == "zero":
+            there = [any(known)] * 2
+        else:
+            there = [len(some) == len(side) for some, side in zip(known, sides, strict=True)]
+        true, false = (
+            _log_sum(some) if is_there else None
+            for some, is_there in zip(known, there, strict=True)
+        )
+        return true, false
+
+
+def belief(logprob_true: float | None, logprob_false: float | None) -> float | None:
+    """P(True)/(P(True) + P(False)) from the two log-probabilities; None where one is missing."""
+    if logprob_true is None or logprob_false is None:
+        return None
+    margin = logprob_true - logprob_false
+    # The two forms are the same number; each is exact where the other would overflow.
+    if margin >= 0:
+        return 1 / (1 + math.exp(-margin))
+    return math.exp(margin) / (1 + math.exp(margin))
+
+
+def _log_sum(values: Sequence[float]) -> float:
+    """Log of the summed probabilities; of none, minus infinity."""
+    top = max(values, default=-math.inf)
+    if math.isinf(top):
+        return top
+    return top + math.log(math.fsum(math.exp(value - top) for value in values))
+
+
+def _made(name: str, content: Any, path: Path) -> Template:  # noqa: ANN401 - whatever YAML holds
+    problem = next(_problems(content), None)
+    if problem is not None:
+        raise DataError(problem, path)
+    positive, negative = (tuple(content[side]) for side in ("positive", "negative"))
+    if content.get("any_case", False):
+        positive, negative = _in_any_case(positive), _in_any_case(negative)
+    return Template(
+        name,
+        content["text"],
+        content.get("separator", " "),
+        positive,
+        negative,
+        content.get("lacking", "missing"),
+        content.get("filled"),
+    )
+
+
+def _problems(content: Any) -> Iterator[str]:  # noqa: ANN401 - whatever YAML holds
+    """What is wrong with a template's content, the first thing first."""
+    if not isinstance(content, dict) or not set(content) <= set(_FIELDS):
+        yield f"expected a mapping with the fields {', '.join(_FIELDS)}"
+        return
+    if not isinstance(content.get("text"), str) or _places(content["text"]) != _PLACES:
+        yield "text must hold {a_thing} and {statement}, each in braces, and no other braces"
+    if not isinstance(content.get("separator", ""), str):
+        yield "separator must be a string; quote it"
+    for side in ("positive", "negative"):
+        answers = content.get(side)
+        if not isinstance(answers, list) or not answers or not all(map(_is_answer, answers)):
+            yield f"{side} must be a list of answers, none of them empty; quote them"
+            return
+    if set(content["positive"]) & set(content["negative"]):
+        yield "an answer cannot mean both true and false"
+    if content.get("lacking", "missing") not in {"missing", "zero"}:
+        yield "lacking must be missing or zero"
+    filled = content.get("filled")
+    if filled is not None and not (isinstance(filled, (int, float)) and 0 <= filled <= 1):
+        yield "filled must be a number from 0 to 1"
+
+
+def _places(text: str) -> set[str]:
+    """The names in braces; none where the braces are malformed."""
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+    except ValueError:
+        return set()
+
+
+def _is_answer(answer: object) -> bool:
+    return isinstance(answer, str) and bool(answer)
+
+
+def _in_any_case(answers: Sequence[str]) -> tuple[str, ...]:
+    """Each answer as it stands, capitalised, and in capitals; each form once."""
+    forms = (form for a in answers for form in (a, a.capitalize(), a.upper()))
+    return tuple(dict.fromkeys(forms))

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.coherence.ontology import Ontology
+from tacit.errors import DataError, RequestError
+from tacit.probes.parts.wording import Wording
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GRAMMAR = Wording.of("grammar")
+PAPER = Wording.of("paper")
+
+
+@pytest.mark.parametrize(
+    "noun",
+    [
+        "wheels",
+        "feet",
+        "leveling feet",
+        "teeth",
+        "antennae",
+        "scissors",
+        "knobs/dials",
+        "batteries",
+        "neck and fingerboard",
+        "type guide + ribbon vibrator",
+        "rows of teeth",
+        "pairs of wings",
+    ],
+)
+def test_plural_subjects_by_grammar(noun: str) -> None:
+    """Whether they end in s or not."""
+    assert GRAMMAR.is_plural(noun)
+
+
+@pytest.mark.parametrize(
+    "noun",
+    [
+        "lens",
+        "objective lens",
+        "bus",
+        "mattress",
+        "protective glass",
+        "chassis",
+        "coarse focus",
+        "pair of wheels",
+        "box with holes",
+        "trunk",
+        "x-ray",
+        "gas",
+    ],
+)
+def test_singular_subjects_by_grammar(noun: str) -> None:
+    """Whether they end in s or not."""
+    assert not GRAMMAR.is_plural(noun)
+
+
+@pytest.mark.parametrize(
+    ("noun", "said"),
+    [
+        ("hour hand", "an hour hand"),
+        ("unicycle", "a unicycle"),
+        ("umbrella", "an umbrella"),
+        ("egg", "an egg"),
+        ("tree", "a tree"),
+        ("used car", "a used car"),
+        ("LED lamp", "an LED lamp"),
+        ("one-way street", "a one-way street"),
+        ("binoculars", "binoculars"),
+    ],
+)
+def test_articles_by_grammar(noun: str, said: str) -> None:
+    """By sound, not by letter; a plural has none."""
+    assert GRAMMAR.with_article(noun) == said
+
+
+@pytest.mark.parametrize(
+    ("noun", "said"),
+    [("hour hand", "a hour hand"), ("unicycle", "an unicycle"), ("binoculars", "a binoculars")],
+)
+def test_articles_as_in_the_paper(noun: str, said: str) -> None:
+    """By letter."""
+    assert PAPER.with_article(noun) == said
+
+
+def test_number_as_in_the_paper() -> None:
+    """A subject that ends in s is plural, and no other."""
+    assert [PAPER.is_plural(noun) for noun in ("lens", "feet", "wheels")] == [True, False, True]
+
+
+def test_the_verb_agrees_with_the_subject_by_grammar() -> None:
+    """In number, possessives included."""
+    has_part = Ontology.load("parts").relations["has part"]
+    assert GRAMMAR.statement("lens", has_part, "rim") == "lens has the rim as its part"
+    assert GRAMMAR.statement("feet", has_part, "toes") == "feet have the toes as their part"
+
+
+def test_one_s_own_exceptions_count_more(tmp_path: Path) -> None:
+    """They add to those that come with Tacit, and overrule them."""
+    own = tmp_path / "nouns.yaml"
+    own.write_text("plural: [lens, spectra]\nan: [unicycle]\n", encoding="utf-8")
+    wording = Wording.of("grammar", own)
+    assert [wording.is_plural(noun) for noun in ("lens", "spectra", "feet", "bus")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert wording.with_article("unicycle") == "an unicycle"
+
+
+@pytest.mark.parametrize(
+    "text", ["- a list", "many: [words]", "plural: feet", "plural: [1]", "a: ["]
+)
+def test_malformed_exceptions_are_refused(tmp_path: Path, text: str) -> None:
+    """With the file's name."""
+    own = tmp_path / "nouns.yaml"
+    own.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=r"nouns\.yaml"):
+        Wording.of("grammar", own)
+
+
+def test_an_unknown_preset_and_exceptions_to_the_paper_s_rule_are_refused(tmp_path: Path) -> None:
+    """Rather than passed over."""
+    with pytest.raises(RequestError, match="none of paper, grammar"):
+        Wording.of("latin")
+    with pytest.raises(RequestError, match="for --number grammar"):
+        Wording.of("paper", tmp_path / "nouns.yaml")
