@@ -120,7 +120,8 @@ def _readable(result: dict[str, Any]) -> str:
             f"{result['unasked']:,} not asked"
         ),
         (
-            f"{result['groups_with_violations']:,} of {result['groups']:,} groups have a violation; "
+            f"{result['groups_with_violations']:,} of {result['groups']:,} groups "
+            "have a violation; "
             f"{percent(result['jointly_consistent'])} % could be true as a whole; "
             f"contradiction density {percent(result['contradiction_density'])} %"
         ),

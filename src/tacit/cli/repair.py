@@ -86,7 +86,8 @@ def _readable(result: dict[str, Any]) -> str:
                 f"{result['free']:,} decided by the rule among equals alone"
             ),
             (
-                f"{result['missing']:,} missing, of which {result['inferred']:,} inferred to be true; "
+                f"{result['missing']:,} missing, "
+                f"of which {result['inferred']:,} inferred to be true; "
                 f"{result['unasked']:,} not asked"
             ),
         ]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # With more transitive constraints than these, only those that a solution broke are written down.
 _MOST_TRIPLES = 4000
+# Branch and bound has use for all of them up to here: what it finds by the way is then a world.
+_MOST_BRANCHED = 100_000
 _TOLERANCE = 1e-6
 
 
@@ -39,15 +41,20 @@ class Rows:
         self._append(self._block(implications, (1.0, -1.0)), np.zeros(len(implications)))
         if total:
             self._append(self._block(exclusions, (-1.0, -1.0)), -np.ones(len(exclusions)))
+        self._basic = (self.matrix, self.limits)
         transitive = sum(each.transitive for each in family.classes)
-        self.complete = transitive * n * (n - 1) * (n - 2) <= _MOST_TRIPLES
-        if self.complete:
-            self.add(triples_of(family, n))
+        self._triples = transitive * n * (n - 1) * (n - 2)
+        self.complete = False
+        self._complete(_MOST_TRIPLES)
 
     @property
     def count(self) -> int:
         """How many statements there are."""
         return len(self.clauses.variables)
+
+    def before_branching(self) -> None:
+        """Writes down all transitive constraints, unless they are too many even so."""
+        self._complete(_MOST_BRANCHED)
 
     def add(self, triples: Integers) -> None:
         """Writes down transitive constraints, shape (t, 3)."""
@@ -99,6 +106,12 @@ class Rows:
                 break
         clash = (world[clauses.exclusions[:, 0]] & world[clauses.exclusions[:, 1]]).any()
         return None if clash else world
+
+    def _complete(self, most: int) -> None:
+        if not self.complete and self._triples <= most:
+            self.matrix, self.limits = self._basic
+            self.add(triples_of(self._family, self._n))
+            self.complete = True
 
     def _append(self, block: csr_array, limits: Floats) -> None:
         if len(limits):

@@ -57,12 +57,14 @@ class Solution:
         free: Which statements are known to be otherwise in another best world, shape (v,).
         bound: No world is heavier than this; the world's own weight when it is proven best.
         optimal: Whether it is proven best.
+        settled: Whether all other best worlds were looked for, and the tie rule chose among them.
     """
 
     true: Booleans
     free: Booleans
     bound: float
     optimal: bool
+    settled: bool = True
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,14 @@ def solve_program(program: Program, deadline: float = _NEVER) -> Solution:
     world: Booleans = found.world
     value = int(program.weights @ world)
     free: Booleans = np.zeros(rows.count, dtype=bool)
+    settled = True
     if program.break_ties:
         # A statement whose reduced cost exceeds the slack is the same in every best world.
         slack = found.relaxed_bound - (value - 0.5) * scale
         candidates = found.reduced < slack
         face = _Face(program, rows, weights, (value - 0.5) * scale, deadline)
-        world, free = face.explore(world, candidates)
-    return Solution(world, free, float(value), optimal=True)
+        world, free, settled = face.explore(world, candidates)
+    return Solution(world, free, float(value), optimal=True, settled=settled)
 
 
 class _Face:
@@ -132,20 +135,23 @@ class _Face:
         self.least = least
         self.deadline = deadline
 
-    def explore(self, world: Booleans, candidates: Booleans) -> tuple[Booleans, Booleans]:
-        """The world that the tie rule chooses, and which statements it alone decided."""
+    def explore(self, world: Booleans, candidates: Booleans) -> tuple[Booleans, Booleans, bool]:
+        """The world that the tie rule chooses, what it alone decided, and whether that is all."""
+        settled = True
         free: Booleans = np.zeros(len(world), dtype=bool)
         while (candidates & ~free).any():
             open_ones = candidates & ~free
             turn = np.where(open_ones, np.where(world, -1.0, 1.0), 0.0)
             other = self._best(turn, world, candidates)
+            settled = other is not None
             if other is None or not (other != world)[open_ones].any():
                 break
             free |= other != world
         if free.any():
             chosen = self._best(-self._cost(free), world, free)
+            settled &= chosen is not None
             world = world if chosen is None else chosen
-        return world, free
+        return world, free, settled
 
     def _best(self, objective: Floats, world: Booleans, loose: Booleans) -> Booleans | None:
         whole = world.astype(np.float64)
@@ -215,6 +221,7 @@ def _branch(
 ) -> tuple[Booleans | None, float, bool]:
     """A whole solution, a bound, and whether it is proven best."""
     bound = _NEVER
+    rows.before_branching()
     while True:
         left = deadline - time.monotonic()
         if left <= 0:
@@ -252,7 +259,8 @@ def _stopped(program: Program, rows: Rows, found: _Optimum, scale: float) -> Sol
     value = int(program.weights @ world)
     # All weights are integers, so a bound between two of them is as good as the lower one.
     bound = max(float(value), float(np.floor(found.bound / scale + 1e-6)))
-    return Solution(world, np.zeros(rows.count, dtype=bool), bound, optimal=bound == value)
+    nothing = np.zeros(rows.count, dtype=bool)
+    return Solution(world, nothing, bound, optimal=bound == value, settled=False)
 
 
 def _greedy(program: Program, rows: Rows, relaxed: Floats) -> Booleans:

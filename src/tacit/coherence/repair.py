@@ -56,6 +56,8 @@ class Repaired:
         turned_false: Statements believed and not true in the world.
         free: Statements that are otherwise in another world of the same value: only the rule
             among equals decided them.
+        settled: Whether ``free`` counts them all. When the time ran out on the way it may not,
+            and the rule may have had fewer worlds to choose from.
         missing: Rows without p.
         inferred: Rows without p that are true in the world.
         unasked: Ordered pairs of different items and relations, within groups, without a row.
@@ -63,8 +65,9 @@ class Repaired:
         seconds: How long it took.
         table: One row per group: its columns, statements, missing, value, bound, optimal,
             turned_true, turned_false, free.
-        world: Every statement true in the world, asked or not: the group's columns, subject,
-            relation and object, sorted.
+        world: Every statement true in the world, asked or not, sorted: the group's columns,
+            subject, relation, object, p_true (null when missing or not asked) and ``repaired``,
+            which is True; these are beliefs again, without a violation.
     """
 
     objective: str
@@ -76,6 +79,7 @@ class Repaired:
     turned_true: int
     turned_false: int
     free: int
+    settled: bool
     missing: int
     inferred: int
     unasked: int
@@ -87,7 +91,7 @@ class Repaired:
     def to_json(self) -> dict[str, Any]:
         """The result in the stable shape of ``tacit repair --json``."""
         keys = ("objective", "groups", "optimal", "value", "bound", "turned_true", "turned_false")
-        more = ("free", "missing", "inferred", "unasked", "status")
+        more = ("free", "settled", "missing", "inferred", "unasked", "status")
         stable = {key: getattr(self, key) for key in keys} | {"seconds": self.seconds}
         return stable | {key: getattr(self, key) for key in more}
 
@@ -137,13 +141,14 @@ def repair(
         turned_true=int(rows["turned_true"].sum()),
         turned_false=int(rows["turned_false"].sum()),
         free=int(rows["free"].sum()),
+        settled=world.settled,
         missing=int(rows["missing"].sum()),
         inferred=int((rows["missing"] & rows["repaired"]).sum()),
         unasked=int((coded.sizes * (coded.sizes - 1)).sum()) * len(ontology.relations) - asked,
         status="optimal" if proven == len(coded.groups) else "timeout",
         seconds=time.monotonic() - started,
         table=table,
-        world=_named(world.statements, coded, ontology),
+        world=_named(world.statements, coded, beliefs, ontology),
     )
 
 
@@ -192,16 +197,25 @@ def _table(rows: pl.DataFrame, coded: Coded, world: World, objective: str) -> pl
     return pl.concat([coded.groups, summed.select(columns)], how="horizontal")
 
 
-def _named(statements: pl.DataFrame, coded: Coded, ontology: Ontology) -> pl.DataFrame:
+def _named(
+    statements: pl.DataFrame, coded: Coded, beliefs: pl.DataFrame, ontology: Ontology
+) -> pl.DataFrame:
     groups = coded.groups.with_row_index("g").with_columns(pl.col("g").cast(pl.Int64))
     items = pl.Series("items", coded.items, dtype=pl.String)
     relations = pl.Series("relations", list(ontology.relations), dtype=pl.String)
-    ordered = statements.sort("g", "r", "s", "o")
+    keys = {"g": coded.group, "s": coded.subject, "r": coded.relation, "o": coded.object}
+    asked = pl.DataFrame(keys).with_columns(beliefs["p_true"])
+    ordered = statements.sort(list(keys)).join(
+        asked, on=list(keys), how="left", maintain_order="left"
+    )
     return ordered.join(groups, on="g", how="left", maintain_order="left").select(
-        *coded.groups.columns,
+        # Without a group's column there is one group, and nothing to name it by.
+        *(name for name in coded.groups.columns if name in beliefs.columns),
         items.gather(ordered["s"]).alias("subject"),
         relations.gather(ordered["r"]).alias("relation"),
         items.gather(ordered["o"]).alias("object"),
+        "p_true",
+        repaired=pl.lit(value=True),
     )
 
 

@@ -7,7 +7,7 @@ import pickle
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -56,12 +56,14 @@ class Answers:
         free: Which statements the tie rule alone decided, shape (p, v).
         bound: What no world of the problem exceeds, shape (p,).
         optimal: Whether the world is proven best, shape (p,).
+        settled: Whether the tie rule chose among all best worlds, shape (p,).
     """
 
     true: Booleans
     free: Booleans
     bound: Floats
     optimal: Booleans
+    settled: Booleans
 
 
 def cores() -> int:
@@ -106,6 +108,7 @@ def solve(
         answer.free[problem] = solution.free
         answer.bound[problem] = solution.bound
         answer.optimal[problem] = solution.optimal
+        answer.settled[problem] = solution.settled
     return answers
 
 
@@ -126,7 +129,7 @@ def solve_one(program: Program, deadline: float = float("inf")) -> Solution:
         return Solution(world, _listed(free, index), value, optimal=True)
     solution = solve_program(program, deadline)
     forward = (index[0] >= 0) & solution.true[index[0]] & (weights > 0)
-    return Solution(_closed(forward, index), solution.free, solution.bound, solution.optimal)
+    return replace(solution, true=_closed(forward, index))
 
 
 def _blank(bucket: Bucket) -> Answers:
@@ -135,6 +138,7 @@ def _blank(bucket: Bucket) -> Answers:
         np.zeros(shape, dtype=bool),
         np.zeros(shape, dtype=bool),
         np.zeros(shape[0]),
+        np.ones(shape[0], dtype=bool),
         np.ones(shape[0], dtype=bool),
     )
 
@@ -220,6 +224,9 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
     finally:
         for worker in workers:
             worker.kill()
+            worker.wait()
+            if worker.stdout is not None:
+                worker.stdout.close()
     return [solutions[number % count][number // count] for number in range(len(programs))]
 
 

@@ -32,6 +32,7 @@ class World:
         row_free: Whether another world of the same value has it otherwise.
         room: For each group, how much heavier an undiscovered world could be; 0 when proven best.
         optimal: For each group, whether the world is proven best.
+        settled: Whether the tie rule chose among all best worlds, in every group.
         statements: All statements true in it, asked or not: columns g, s, r, o as in `violations`.
     """
 
@@ -39,6 +40,7 @@ class World:
     row_free: Booleans
     room: Floats
     optimal: Booleans
+    settled: bool
     statements: pl.DataFrame
 
 
@@ -71,7 +73,8 @@ def best_world(coded: Coded, ontology: Ontology, weights: Integers, effort: Effo
         np.logical_and.at(optimal, bucket.group, answer.optimal)
     statements = _statements(buckets, answers, families, ontology)
     verify(statements, ontology)
-    return World(true[variables.of_row], free[variables.of_row], room, optimal, statements)
+    settled = all(bool(answer.settled.all()) for answer in answers)
+    return World(true[variables.of_row], free[variables.of_row], room, optimal, settled, statements)
 
 
 def verify(statements: pl.DataFrame, ontology: Ontology) -> None:

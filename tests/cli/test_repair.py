@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+RELATIONS = ("above", "below", "next to", "connects", "part of", "has part")
+
+
+def beliefs_with_ties(seed: int) -> str:
+    """Two groups of six items whose p have one decimal, so that many worlds are equally good."""
+    draw = random.Random(seed)  # noqa: S311 - test data
+    rows = ["thing\tsubject\trelation\tobject\tp_true"]
+    for thing in ("egg", "tree"):
+        for x, y in permutations("abcdef", 2):
+            rows += [f"{thing}\t{x}\t{r}\t{y}\t{draw.randint(0, 10) / 10}" for r in RELATIONS]
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def beliefs(tmp_path: Path) -> Path:
+    """Beliefs about two things, many of them tied."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(beliefs_with_ties(0))
+    return file
+
+
+def test_json_has_the_stable_shape_first(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
+    """Standard output is one JSON object, whose first keys are the stable ones."""
+    ran = tacit("repair", beliefs, "--out", tmp_path / "repaired.tsv", "--json")
+    result = json.loads(ran.out)
+    assert list(result)[:8] == [
+        "objective",
+        "groups",
+        "optimal",
+        "value",
+        "bound",
+        "turned_true",
+        "turned_false",
+        "seconds",
+    ]
+    assert (result["objective"], result["groups"], result["optimal"]) == ("paper", 2, 2)
+
+
+def test_the_value_is_the_confidence_kept(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
+    """The value is the sum of round(100 p) over the rows that are repaired to True."""
+    out = tmp_path / "repaired.tsv"
+    value = json.loads(tacit("repair", beliefs, "--out", out, "--json").out)["value"]
+    header, *rows = [line.split("\t") for line in out.read_text().splitlines()]
+    assert header == [*beliefs.read_text().split("\n", 1)[0].split("\t"), "believed", "repaired"]
+    assert value == sum(round(100 * float(row[4])) for row in rows if row[6] == "True")
+    assert {row[5] for row in rows} == {"True", "False"}
+
+
+@pytest.mark.parametrize("objective", ["paper", "log-odds", "margin"])
+def test_what_is_repaired_has_no_violation(
+    tacit: Tacit, beliefs: Path, tmp_path: Path, objective: str
+) -> None:
+    """A check of the repaired column finds nothing violated."""
+    out = tmp_path / "repaired.csv"
+    assert tacit("repair", beliefs, "--out", out, "--objective", objective).code == 0
+    result = json.loads(tacit("check", out, "--believed", "repaired", "--json").out)
+    assert result["micro"] == 0.0
+    assert result["groups"] == 2
+
+
+def test_hash_seeds_and_the_order_of_rows_change_nothing(beliefs: Path, tmp_path: Path) -> None:
+    """Three hash seeds, shuffled rows, one process and two give the same rows."""
+    header, *rows = beliefs.read_text().splitlines()
+    found = []
+    for number, (seed, processes) in enumerate((("0", "1"), ("1", "2"), ("4294967295", "1"))):
+        shuffled = random.Random(number).sample(rows, len(rows))  # noqa: S311 - test data
+        given, out = tmp_path / f"given{number}.tsv", tmp_path / f"out{number}.tsv"
+        given.write_text("\n".join([header, *(rows if number == 0 else shuffled)]) + "\n")
+        program = "from tacit.cli import main; main()"
+        arguments = ["repair", str(given), "--out", str(out), "--processes", processes, "--json"]
+        subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            check=True,
+            capture_output=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+        )
+        found.append(sorted(out.read_text().splitlines()))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("egg\ta\tabove\tb\t1.2", "line 362"),
+        ("egg\ta\tover\tb\t0.5", "expected one of"),
+        ("egg\ta\tabove\ta\t0.5", "to itself"),
+        ("egg\ta\tabove\tb\t0.55", "line 362"),
+    ],
+)
+def test_bad_rows_are_refused_and_nothing_is_written(
+    tacit: Tacit, beliefs: Path, tmp_path: Path, row: str, told: str
+) -> None:
+    """A malformed row ends with code 2, its line, and no file."""
+    beliefs.write_text(beliefs.read_text() + row + "\n")
+    out = tmp_path / "repaired.tsv"
+    ran = tacit("repair", beliefs, "--out", out, "--json")
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+    assert not out.exists()
+
+
+def test_two_p_for_one_statement_name_both_lines(
+    tacit: Tacit, beliefs: Path, tmp_path: Path
+) -> None:
+    """The error names both lines; --on-duplicate first takes the first."""
+    first = beliefs.read_text().splitlines()[1].split("\t")
+    beliefs.write_text(beliefs.read_text() + "\t".join([*first[:4], "0.77"]) + "\n")
+    out = tmp_path / "repaired.tsv"
+    refused = tacit("repair", beliefs, "--out", out)
+    assert "line 362" in refused.err
+    assert "line 2" in refused.err
+    assert tacit("repair", beliefs, "--out", out, "--on-duplicate", "first").code == 0
+    assert len(out.read_text().splitlines()) == 361
+
+
+def test_an_output_of_no_known_kind_is_refused(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
+    """A suffix that names no table ends with code 2 before any work."""
+    ran = tacit("repair", beliefs, "--out", tmp_path / "repaired.txt")
+    assert ran.code == 2
+    assert ".txt" in ran.err
+
+
+def test_groups_and_the_world_are_written(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
+    """The world is beliefs again, and checks without a violation."""
+    world, groups = tmp_path / "world.tsv", tmp_path / "groups.tsv"
+    out = tmp_path / "repaired.tsv"
+    ran = tacit("repair", beliefs, "--out", out, "--world", world, "--groups", groups)
+    assert ran.code == 0
+    assert len(groups.read_text().splitlines()) == 3
+    result = json.loads(tacit("check", world, "--believed", "repaired", "--json").out)
+    assert result["micro"] == 0.0

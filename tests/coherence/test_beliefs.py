@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from tacit.coherence.beliefs import check_beliefs, group_columns, read_beliefs
+from tacit.coherence.ontology import Ontology
+from tacit.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEADER = "thing\tsubject\trelation\tobject\tp_true\n"
+TWICE = f"{HEADER}egg\tx\tabove\ty\t0.2\negg\ty\tabove\tx\t0.2\n\negg\tx\tabove\ty\t0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("egg\tx\tabove\ty\t1.2", "p_true '1.2'"),
+        ("egg\tx\tabove\ty\t-0.1", "p_true '-0.1'"),
+        ("egg\tx\tabove\ty\tabc", "p_true 'abc'"),
+        ("egg\tx\tabove\ty\tnan", "p_true 'nan'"),
+        ("egg\tx\tabove\ty\tinf", "p_true 'inf'"),
+        ("egg\tx\tover\ty\t0.5", "expected one of part of, has part"),
+        ("egg\t\tabove\ty\t0.5", "has no subject"),
+        ("egg\tx\tabove\tx\t0.5", "to itself"),
+    ],
+)
+def test_a_malformed_row_is_refused_with_its_line(tmp_path: Path, row: str, told: str) -> None:
+    """The message names the file, the line and what was expected."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(f"{HEADER}egg\tx\tabove\tz\t0.5\n\n{row}\n")
+    with pytest.raises(DataError) as raised:
+        read_beliefs(file, Ontology.load("parts"))
+    assert f"{file}, line 4: " in str(raised.value)
+    assert told in str(raised.value)
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    """A file without p_true is refused."""
+    file = tmp_path / "beliefs.csv"
+    file.write_text("subject,relation,object\nx,above,y\n")
+    with pytest.raises(DataError, match="no column p_true"):
+        read_beliefs(file, Ontology.load("parts"))
+
+
+def test_an_empty_p_is_missing(tmp_path: Path) -> None:
+    """An empty cell of p_true is null, not a number."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(f"{HEADER}egg\tx\tabove\ty\t\negg\tx\tbelow\ty\t0.25\n")
+    assert read_beliefs(file, Ontology.load("parts"))["p_true"].to_list() == [None, 0.25]
+
+
+def test_one_statement_with_two_p_is_refused_with_both_lines(tmp_path: Path) -> None:
+    """The message names the two lines that disagree."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(TWICE)
+    with pytest.raises(DataError, match=r"line 5: .* 0\.5, and line 2 gives it 0\.2"):
+        read_beliefs(file, Ontology.load("parts"))
+
+
+@pytest.mark.parametrize(("rule", "p"), [("mean", 0.35), ("first", 0.2)])
+def test_one_statement_with_two_p_can_be_allowed(tmp_path: Path, rule: str, p: float) -> None:
+    """The mean or the first is taken, in the first row's place."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(TWICE)
+    found = read_beliefs(file, Ontology.load("parts"), rule)  # type: ignore[arg-type]
+    assert found["p_true"].to_list() == pytest.approx([p, 0.2])
+
+
+def test_a_row_repeated_to_the_same_p_is_kept_once(tmp_path: Path) -> None:
+    """Two equal rows do not contradict one another."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(TWICE.replace("0.5", "0.2"))
+    assert read_beliefs(file, Ontology.load("parts")).height == 2
+
+
+def test_statements_of_two_groups_are_not_the_same(tmp_path: Path) -> None:
+    """The same words in another group are another statement."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(f"{HEADER}egg\tx\tabove\ty\t0.2\ntree\tx\tabove\ty\t0.5\n")
+    assert read_beliefs(file, Ontology.load("parts")).height == 2
+
+
+def test_what_repair_adds_is_no_part_of_the_group() -> None:
+    """Every column but the statement's, p_true and the truth values names the group."""
+    columns = ["thing", "subject", "relation", "object", "annotator", "p_true", "repaired", "label"]
+    assert group_columns(pl.DataFrame(schema=columns)) == ["thing", "annotator"]
+
+
+def test_a_table_of_nan_is_refused() -> None:
+    """In a table, too, nan is no probability and not a missing belief."""
+    beliefs = pl.DataFrame(
+        {"subject": ["a"], "relation": ["above"], "object": ["b"], "p_true": [float("nan")]}
+    )
+    with pytest.raises(DataError, match="row 0 of the beliefs has p_true nan"):
+        check_beliefs(beliefs, Ontology.load("parts"))

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import os
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.coherence.check import check
+from tacit.coherence.enrich import enrich
+from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.errors import RequestError
+from tacit.sources.drawings import read_drawings
+from tacit.sources.statements import drawing_statements
+from tests.coherence.worlds_by_hand import all_worlds, linked
+
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
+needs_parrot = pytest.mark.skipif(
+    not (DATA / "parrot").is_dir(), reason="the real drawings are not here"
+)
+
+Statement = tuple[str, str, str]
+
+
+def as_beliefs(statements: list[Statement], p: list[float | None]) -> pl.DataFrame:
+    """A table of beliefs."""
+    frame = pl.DataFrame(
+        statements, schema=dict.fromkeys(("subject", "relation", "object"), pl.String), orient="row"
+    )
+    return frame.with_columns(p_true=pl.Series(p, dtype=pl.Float64))
+
+
+def random_case(name: str, n: int, seed: int) -> tuple[Ontology, list[Statement], list[bool]]:
+    """All statements between n items, some of them believed."""
+    ontology = Ontology.load(name)
+    random = np.random.default_rng(seed)
+    items = [f"item {number}" for number in range(n)]
+    statements = [(x, r, y) for x, y in permutations(items, 2) for r in ontology.relations]
+    believed = random.random(len(statements)) < random.choice([0.05, 0.3, 0.8])
+    return ontology, statements, believed.tolist()
+
+
+def count_by_hand(ontology: Ontology, held: set[Statement]) -> dict[str, tuple[int, int]]:
+    """(violated, applicable) of each type, from METHODS' words, one constraint at a time."""
+    applies: dict[str, dict[object, bool]] = {
+        kind: {}
+        for kind in ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
+    }
+    for x, r, y in held:
+        relation = ontology.relations[r]
+        if relation.symmetric:
+            applies["symmetric"][r, frozenset((x, y))] = (y, r, x) not in held
+        if relation.asymmetric:
+            applies["asymmetric"][r, frozenset((x, y))] = (y, r, x) in held
+        if relation.inverse:
+            partner = (y, relation.inverse, x)
+            applies["inverse"][frozenset(((x, r, y), partner))] = partner not in held
+        for other in relation.implies:
+            applies["implies"][x, r, y, other] = (x, other, y) not in held
+        for s, another in ontology.relations.items():
+            if s in relation.excludes or r in another.excludes:
+                applies["excludes"][x, y, frozenset((r, s))] = (x, s, y) in held
+        for y2, r2, z in held:
+            if relation.transitive and r2 == r and y2 == y and z != x:
+                applies["transitive"][x, r, y, z] = (x, r, z) not in held
+    return {kind: (sum(found.values()), len(found)) for kind, found in applies.items()}
+
+
+@pytest.mark.parametrize("name", shipped_ontologies())
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 5))
+def test_counts_are_those_of_the_definitions(name: str, seed: int, n: int) -> None:
+    """Each type's violated and applicable equal a count made one constraint at a time."""
+    ontology, statements, believed = random_case(name, n, seed)
+    found = check(as_beliefs(statements, [0.9 if each else 0.1 for each in believed]), ontology)
+    held = {statement for statement, each in zip(statements, believed, strict=True) if each}
+    by_hand = count_by_hand(ontology, held)
+    counts = {kind: (each.violated, each.applicable) for kind, each in found.counts.items()}
+    assert counts == by_hand
+    assert found.violations.height == sum(violated for violated, _ in by_hand.values())
+    assert found.believed == len(held)
+
+
+@pytest.mark.parametrize("name", shipped_ontologies())
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> None:
+    """A group is consistent exactly when one of all worlds holds everything believed."""
+    ontology, statements, _ = random_case(name, 3, seed)
+    random = np.random.default_rng(seed)
+    held = [statement for statement in statements if random.random() < random.choice([0.02, 0.1])]
+    p: list[float | None] = [0.9 if each in held else 0.1 for each in statements]
+    found = check(as_beliefs(statements, p), ontology)
+    items = ("item 0", "item 1", "item 2")
+    fits = True
+    for relations in linked(ontology):
+        listed, worlds = all_worlds(name, tuple(relations), items)
+        fits &= bool(worlds[:, [each in held for each in listed]].all(axis=1).any())
+    assert found.consistent == float(fits)
+
+
+@pytest.mark.parametrize("name", shipped_ontologies())
+@pytest.mark.parametrize("seed", range(4))
+def test_the_revision_cost_is_the_distance_to_the_nearest_world(name: str, seed: int) -> None:
+    """The least number of statements on which any world differs from what is believed."""
+    ontology, statements, believed = random_case(name, 3, seed)
+    beliefs = as_beliefs(statements, [0.9 if each else 0.1 for each in believed])
+    found = check(beliefs, ontology, revision_cost=True)
+    items = ("item 0", "item 1", "item 2")
+    truth = dict(zip(statements, believed, strict=True))
+    nearest = 0
+    for relations in linked(ontology):
+        listed, worlds = all_worlds(name, tuple(relations), items)
+        held = np.array([truth[each] for each in listed])
+        nearest += int((worlds != held).sum(axis=1).min())
+    assert found.revision_cost == nearest
+
+
+@needs_parrot
+def test_the_gold_statements_violate_nothing() -> None:
+    """0 of 10,615 constraints, as the paper's annotators were checked (METHODS)."""
+    ontology = Ontology.load("parts")
+    drawings = read_drawings(DATA / "parrot", ontology.relations)
+    gold = enrich(drawing_statements(drawings), ontology)
+    beliefs = gold.with_columns(p_true=pl.col("label").cast(pl.Float64))
+    found = check(beliefs, ontology)
+    assert found.micro == 0.0
+    assert sum(count.applicable for count in found.counts.values()) == 10_615
+    assert found.consistent == 1.0
+    assert found.counts == check(beliefs, ontology, "label").counts
+
+
+def test_even_and_missing_beliefs_are_not_believed() -> None:
+    """A p of one half is a tie, an empty one is missing; neither is believed, both are counted."""
+    statements = [("a", "above", "b"), ("b", "above", "c"), ("c", "above", "a")]
+    found = check(as_beliefs(statements, [0.5, None, 0.500001]), Ontology.load("parts"))
+    assert (found.believed, found.ties, found.missing, found.statements) == (1, 1, 1, 3)
+
+
+def test_the_rate_of_nothing_is_undefined() -> None:
+    """Where no constraint applies there is no rate, and no mean of rates."""
+    result = check(as_beliefs([("a", "above", "b")], [0.1]), Ontology.load("parts")).to_json()
+    assert result["transitive"] == {"violated": 0, "applicable": 0, "rate": None}
+    assert result["macro"] is result["micro"] is result["contradiction_density"] is None
+
+
+def test_macro_and_micro_are_means_over_types_and_over_constraints() -> None:
+    """One of one symmetric and none of two asymmetric: one half, and one third (and inverses)."""
+    statements = [("a", "next to", "b"), ("a", "above", "b"), ("b", "below", "a")]
+    found = check(as_beliefs(statements, [0.9, 0.9, 0.9]), Ontology.load("parts"))
+    # Above and below each apply as asymmetric, and together as inverse; only next to is violated.
+    assert found.macro == pytest.approx((1 + 0 + 0) / 3)
+    assert found.micro == pytest.approx(1 / (1 + 2 + 1))
+
+
+def test_groups_are_counted_apart() -> None:
+    """Statements of two groups never clash; each group has its own density."""
+    beliefs = as_beliefs([("a", "above", "b"), ("b", "above", "a")], [0.9, 0.9])
+    apart = check(beliefs.with_columns(thing=pl.Series(["x", "y"])), Ontology.load("parts"))
+    assert apart.counts["asymmetric"].violated == 0
+    assert apart.groups["thing"].to_list() == ["x", "y"]
+    assert apart.groups["density"].to_list() == [0.5, 0.5]
+    assert apart.consistent == 1.0
+    assert apart.contradicted == 2
+
+
+def test_a_violation_tells_its_statements_and_beliefs() -> None:
+    """A broken chain lists both premises and what should follow."""
+    statements = [("a", "inside", "b"), ("b", "inside", "c"), ("a", "inside", "c")]
+    found = check(as_beliefs(statements, [0.9, 0.8, 0.3]), Ontology.load("parts"))
+    chain = found.violations.filter(pl.col("constraint") == "transitive").row(0, named=True)
+    assert [chain[f"{name}_3"] for name in ("subject", "relation", "object")] == [
+        "a",
+        "inside",
+        "c",
+    ]
+    assert [chain[f"p_true_{number}"] for number in (1, 2, 3)] == [0.9, 0.8, 0.3]
+    assert [chain[f"believed_{number}"] for number in (1, 2, 3)] == [True, True, False]
+
+
+def test_a_column_that_is_not_there_cannot_be_believed() -> None:
+    """Only p_true or a column of truth values can say what is believed."""
+    beliefs = as_beliefs([("a", "above", "b")], [0.9])
+    with pytest.raises(RequestError, match="no column repaired of True and False"):
+        check(beliefs, Ontology.load("parts"), "repaired")

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.errors import DataError, RequestError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDING = 'singular: "{subject} is r the {object}"\n    plural: "{subject} are r the {object}"'
+INVERSE_PAIRS = {
+    ("part of", "has part"),
+    ("inside", "contains"),
+    ("in front of", "behind"),
+    ("above", "below"),
+    ("surrounds", "surrounded by"),
+    ("requires", "required by"),
+}
+
+
+def test_parts_has_the_papers_relations_and_properties() -> None:
+    """Six inverse pairs are asymmetric, two relations symmetric, eight transitive."""
+    relations = Ontology.load("parts").relations
+    assert len(relations) == 14
+    pairs = {(name, each.inverse) for name, each in relations.items() if each.inverse}
+    assert pairs == INVERSE_PAIRS | {(other, name) for name, other in INVERSE_PAIRS}
+    asymmetric = {name for name, each in relations.items() if each.asymmetric}
+    assert asymmetric == {name for pair in INVERSE_PAIRS for name in pair}
+    assert {name for name, each in relations.items() if each.symmetric} == {"connects", "next to"}
+    transitive = {name for name, each in relations.items() if each.transitive}
+    assert transitive == asymmetric - {"part of", "has part", "requires", "required by"}
+
+
+def test_parts_is_worded_as_in_the_paper() -> None:
+    """The statements of Table 7 come out to the letter."""
+    relations = Ontology.load("parts").relations
+    above = relations["above"].singular.format(subject="trunk", object="roots")
+    assert above == "trunk is above the roots"
+    connects = relations["connects"].singular.format(subject="twig", object="branches")
+    assert connects == "twig is directly connected to the branches"
+    surrounded = relations["surrounded by"].plural.format(subject="roots", object="trunk")
+    assert surrounded == "roots are surrounded by the trunk"
+    assert relations["contains"].plural.startswith("{subject} contain the")
+    assert relations["has part"].plural == "{subject} have the {object} as their part"
+
+
+@pytest.mark.parametrize("name", ["parts", "space", "taxonomy", "time"])
+def test_shipped_ontologies_load_by_name(name: str) -> None:
+    """Each shipped ontology is found under the name that it bears."""
+    assert name in shipped_ontologies()
+    assert Ontology.load(name).name == name
+
+
+def test_the_fingerprint_covers_every_word(tmp_path: Path) -> None:
+    """The same content has the same fingerprint; one more word has another."""
+    one, two, three = (tmp_path / f"{number}.yaml" for number in range(3))
+    body = f"name: own\nrelations:\n  r:\n    {WORDING}\n"
+    one.write_text(body)
+    two.write_text(f"# a remark\n{body}")
+    three.write_text(body.replace("are r", "are all r"))
+    assert Ontology.load(one).fingerprint == Ontology.load(two).fingerprint
+    assert Ontology.load(one).fingerprint != Ontology.load(three).fingerprint
+
+
+def test_an_asymmetric_relation_is_irreflexive(tmp_path: Path) -> None:
+    """Nothing can bear an asymmetric relation to itself."""
+    file = tmp_path / "own.yaml"
+    file.write_text(f"name: own\nrelations:\n  r:\n    {WORDING}\n    asymmetric: true\n")
+    assert Ontology.load(str(file)).relations["r"].irreflexive
+
+
+def relation(name: str, *lines: str) -> str:
+    """One relation of a file: its wording stands on two lines."""
+    return "\n    ".join([f"  {name}:", WORDING, *lines]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("relations", "line", "told"),
+    [
+        (relation("r", "inverse: s"), 6, "s is no relation; expected one of r"),
+        (relation("r", "inverse: s") + relation("s"), 6, "the inverse of s is not given"),
+        (relation("r", "inverse: r"), 6, "names itself"),
+        (relation("r", "asymmetric: true", "symmetric: true"), 6, "can only be one"),
+        (
+            relation("r", "inverse: s", "transitive: true") + relation("s", "inverse: r"),
+            7,
+            "its inverse s is not",
+        ),
+        (
+            relation("r", "symmetric: true", "inverse: s") + relation("s", "inverse: r"),
+            7,
+            "its own inverse",
+        ),
+        (relation("r", "implies: [s]", "excludes: [s]") + relation("s"), 6, "implies and excludes"),
+        (relation("r", "excludes: [t]"), 6, "t is no relation"),
+        (relation("r", "colour: red"), 6, "unknown key colour"),
+        (relation("r", "transitive: perhaps"), 6, "must be true or false"),
+        (relation("r", "implies: s"), 6, "must be a list"),
+        (relation("r") + relation("r"), 6, "has r twice"),
+        ('  r:\n    singular: "{subject} is it"\n', 4, "needs {subject} and {object}"),
+        ('  r:\n    singular: "{subject} is {object}"\n', 4, "no wording plural"),
+        ("  r: [a\n", 4, "is not YAML"),
+        ("  []\n", 3, "must be a mapping"),
+    ],
+)
+def test_a_faulty_file_is_refused_with_its_line(
+    tmp_path: Path, relations: str, line: int, told: str
+) -> None:
+    """The message names the line and what is wrong there."""
+    file = tmp_path / "own.yaml"
+    file.write_text(f"name: own\nrelations:\n{relations}")
+    with pytest.raises(DataError) as raised:
+        Ontology.load(file)
+    assert told in str(raised.value)
+    assert raised.value.line == line
+
+
+def test_an_unknown_name_lists_the_shipped_ones() -> None:
+    """A name that is no ontology's is answered with those that are."""
+    with pytest.raises(RequestError, match="parts, space, taxonomy, time"):
+        Ontology.load("kinship")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """A path without a file is refused with the path."""
+    with pytest.raises(DataError, match=r"own\.yaml: there is no such file"):
+        Ontology.load(tmp_path / "own.yaml")

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.coherence import solve
+from tacit.coherence.check import check
+from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.coherence.repair import repair
+from tacit.errors import DataError, RequestError
+from tests.coherence.worlds_by_hand import all_worlds, linked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Objective = Literal["paper", "log-odds", "margin"]
+OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")
+# Of the two largest ontologies, the relations whose worlds of four items can all be listed.
+FOUR_ITEMS = {
+    "parts": None,
+    "time": None,
+    "space": ["inside", "contains", "overlaps", "borders"],
+    "taxonomy": ["is a", "synonym", "antonym"],
+}
+
+
+def random_beliefs(
+    ontology: Ontology, n: int, seed: int, decimals: int, share: float = 1.0
+) -> pl.DataFrame:
+    """Uniform p, rounded, about a share of all statements between n items."""
+    random = np.random.default_rng(seed)
+    statements = [
+        (x, r, y)
+        for x, y in permutations([f"item {number}" for number in range(n)], 2)
+        for r in ontology.relations
+    ]
+    p = np.round(random.random(len(statements)), decimals)
+    asked = random.random(len(statements)) < share
+    frame = pl.DataFrame(statements, schema=["subject", "relation", "object"], orient="row")
+    return frame.with_columns(p_true=pl.Series(p)).filter(pl.Series(asked))
+
+
+def weights_by_hand(p: float | None, objective: Objective) -> float:
+    """METHODS' weight of one statement, positive for it."""
+    if p is None:
+        return 0.0
+    if objective == "paper":
+        return float(round(100 * p))
+    if objective == "margin":
+        return p - 0.5
+    p = min(max(p, 1e-6), 1 - 1e-6)
+    return float(np.log(p / (1 - p)))
+
+
+def best_by_hand(
+    beliefs: pl.DataFrame, ontology: Ontology, objective: Objective
+) -> tuple[float, int]:
+    """The best value, and how many rows are true in one best world and false in another."""
+    items = tuple(sorted({*beliefs["subject"], *beliefs["object"]}))
+    asked = {(x, r, y): p for x, r, y, p in beliefs.iter_rows()}
+    total, free = 0.0, 0
+    for relations in linked(ontology):
+        statements, worlds = all_worlds(ontology.name, tuple(relations), items)
+        weights = np.array([weights_by_hand(asked.get(each), objective) for each in statements])
+        values = worlds @ np.maximum(weights, 0) + ~worlds @ np.maximum(-weights, 0)
+        total += values.max()
+        best = worlds[values > values.max() - 1e-9]
+        undecided = best.any(axis=0) & ~best.all(axis=0)
+        free += sum(bool(undecided[i]) for i, each in enumerate(statements) if each in asked)
+    return total, free
+
+
+def with_relations(ontology: Ontology, names: Sequence[str] | None) -> Ontology:
+    """The ontology with some of its relations only."""
+    if names is None:
+        return ontology
+    kept = {
+        name: replace(
+            ontology.relations[name],
+            implies=tuple(other for other in ontology.relations[name].implies if other in names),
+            excludes=tuple(other for other in ontology.relations[name].excludes if other in names),
+        )
+        for name in names
+    }
+    return Ontology(ontology.name, kept)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("name", shipped_ontologies())
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.sampled_from([3, 4]),
+    decimals=st.sampled_from([1, 2, 9]),
+    share=st.sampled_from([0.3, 1.0]),
+)
+def test_the_value_is_the_best_of_all_worlds(
+    name: str, objective: Objective, seed: int, n: int, decimals: int, share: float
+) -> None:
+    """No world listed by hand beats the repaired one, and as many statements are free."""
+    ontology = with_relations(Ontology.load(name), FOUR_ITEMS[name] if n > 3 else None)
+    beliefs = random_beliefs(ontology, n, seed, decimals, share)
+    found = repair(beliefs, ontology, objective, processes=1)
+    value, free = best_by_hand(beliefs, ontology, objective)
+    assert found.value == pytest.approx(value, abs=1e-4)
+    assert found.bound == found.value
+    assert found.settled
+    if objective == "paper" or decimals < 9:
+        assert found.free == free
+    counts = check(found.world, ontology, "repaired").counts.values()
+    assert not any(count.violated for count in counts)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_world_holds_what_it_made_true(objective: Objective) -> None:
+    """The repaired column says of each row whether the world has its statement."""
+    ontology = Ontology.load("parts")
+    found = repair(random_beliefs(ontology, 6, 1, 2), ontology, objective)
+    kept = found.beliefs.filter("repaired").select("subject", "relation", "object")
+    world = found.world.select("subject", "relation", "object")
+    assert kept.sort(kept.columns).equals(world.sort(world.columns))
+
+
+def test_the_paper_keeps_only_what_has_weight_or_follows() -> None:
+    """A pair without any weight stays false, though a total order would make it true."""
+    ontology = Ontology.load("parts")
+    beliefs = pl.DataFrame(
+        {
+            "subject": ["a", "b", "c"],
+            "relation": ["above"] * 3,
+            "object": ["b", "c", "d"],
+            "p_true": [0.9, 0.8, 0.001],
+        }
+    )
+    world = repair(beliefs, ontology).world
+    above = world.filter(pl.col("relation") == "above").select("subject", "object").rows()
+    assert sorted(above) == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_missing_beliefs_have_no_weight_and_may_be_inferred() -> None:
+    """A missing row is not believed, turns true when it follows, and is counted."""
+    ontology = Ontology.load("parts")
+    beliefs = pl.DataFrame(
+        {
+            "subject": ["a", "b", "a"],
+            "relation": ["above"] * 3,
+            "object": ["b", "c", "c"],
+            "p_true": [0.9, 0.8, None],
+        }
+    )
+    found = repair(beliefs, ontology, "log-odds")
+    assert found.beliefs["believed"].to_list() == [True, True, False]
+    assert found.beliefs["repaired"].to_list() == [True, True, True]
+    assert (found.missing, found.inferred, found.turned_true) == (1, 1, 1)
+    # Three items, 14 relations, both directions, less the three rows.
+    assert found.unasked == 3 * 2 * 14 - 3
+
+
+def test_rounding_is_pythons() -> None:
+    """A p of 0.125 weighs 12, because Python rounds halves to even."""
+    ontology = Ontology.load("parts")
+    beliefs = pl.DataFrame(
+        {"subject": ["a"], "relation": ["above"], "object": ["b"], "p_true": [0.125]}
+    )
+    assert repair(beliefs, ontology).value == round(12.5) == 12
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_rows_in_any_order_and_any_number_of_processes_give_the_same(
+    objective: Objective, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shuffled rows, one process and two repair every statement alike, ties included."""
+    ontology = Ontology.load("parts")
+    beliefs = pl.concat(
+        [
+            random_beliefs(ontology, 6, seed, 1).with_columns(thing=pl.lit(f"thing {seed}"))
+            for seed in range(4)
+        ]
+    )
+    once = repair(beliefs, ontology, objective, processes=1)
+    # Workers start for any work at all.
+    monkeypatch.setattr(solve, "_WORTH_WORKERS", 0.0)
+    shuffled = beliefs.sample(fraction=1.0, shuffle=True, seed=7)
+    again = repair(shuffled, ontology, objective, processes=2)
+    assert once.free > 0
+    keys = ["thing", "subject", "relation", "object"]
+    assert once.beliefs.sort(keys).equals(again.beliefs.sort(keys))
+    assert once.world.equals(again.world)
+    assert (once.value, once.free) == (again.value, again.free)
+    assert once.table.drop("value", "bound").equals(again.table.drop("value", "bound"))
+
+
+def test_a_time_limit_gives_a_world_and_a_bound() -> None:
+    """Forty items with signed weights stop at the limit with a consistent world below a bound."""
+    parts = Ontology.load("parts")
+    ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
+    found = repair(random_beliefs(ontology, 40, 0, 9), ontology, "log-odds", time_limit=1.0)
+    assert found.status == "timeout"
+    assert found.optimal == 0
+    assert found.bound > found.value > 0
+    counts = check(found.beliefs, ontology, "repaired").counts.values()
+    assert sum(count.violated for count in counts) == 0
+    assert found.seconds < 15
+
+
+def test_orders_too_large_for_subsets_are_solved_by_linear_programs() -> None:
+    """Twenty nearly ordered items are proven optimal, and so is their order's value."""
+    parts = Ontology.load("parts")
+    ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
+    items = [f"item {number:02d}" for number in range(20)]
+    rows = [(x, "above", y, 0.9 if x < y else 0.2) for x, y in permutations(items, 2)]
+    beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
+    found = repair(beliefs, ontology)
+    assert found.status == "optimal"
+    assert found.value == 90 * 190
+    assert found.free == 0
+
+
+def test_groups_are_repaired_apart() -> None:
+    """What one group believes has no say in another."""
+    ontology = Ontology.load("parts")
+    beliefs = pl.DataFrame(
+        {
+            "thing": ["tree", "house"],
+            "subject": ["a", "b"],
+            "relation": ["above", "above"],
+            "object": ["b", "a"],
+            "p_true": [0.9, 0.9],
+        }
+    )
+    found = repair(beliefs, ontology)
+    assert found.beliefs["repaired"].all()
+    assert found.groups == found.optimal == 2
+
+
+def test_an_item_may_bear_a_relation_to_itself() -> None:
+    """Where nothing forbids it, a statement of an item about itself is repaired like others."""
+    parts = Ontology.load("parts")
+    near = replace(parts.relations["next to"], irreflexive=False)
+    beliefs = pl.DataFrame(
+        {"subject": ["a"], "relation": ["next to"], "object": ["a"], "p_true": [0.9]}
+    )
+    found = repair(beliefs, Ontology("near", {"next to": near}))
+    assert found.beliefs["repaired"].to_list() == [True]
+    assert found.world.height == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "told"),
+    [
+        ({"objective": "best"}, RequestError, "paper, log-odds, margin"),
+        ({"time_limit": 0.0}, RequestError, "above 0"),
+        ({"processes": 0}, RequestError, "at least 1"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    change: dict[str, object], error: type[Exception], told: str
+) -> None:
+    """An unknown objective, no time and no processes are refused."""
+    ontology = Ontology.load("parts")
+    with pytest.raises(error, match=told):
+        repair(random_beliefs(ontology, 3, 0, 2), ontology, **change)  # type: ignore[arg-type]
+
+
+def test_a_statement_twice_is_refused() -> None:
+    """A table with two rows for one statement is refused, whatever their p."""
+    ontology = Ontology.load("parts")
+    beliefs = random_beliefs(ontology, 3, 0, 2)
+    with pytest.raises(DataError, match="another row gives"):
+        repair(pl.concat([beliefs, beliefs.head(1)]), ontology)
