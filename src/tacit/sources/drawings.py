@@ -131,6 +131,37 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def is_things(path: Path | str) -> bool:
+    """Whether a path leads to things and parts that nobody drew.
+
+    It does when it is a file that begins as a things file, or a folder with ``things.tsv`` and no
+    annotations.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return (path / "things.tsv").is_file() and not any(path.glob(_PATTERN))
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            return lines.readline().startswith("Everyday thing")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
+    """Things and their parts as drawings without relations, by an annotator without a name.
+
+    Args:
+        path: As for :func:`read_things`.
+        things: Only these; all when None.
+
+    Raises:
+        DataError: As :func:`read_things`; or a thing was asked for that is not there.
+    """
+    listed = read_things(path)
+    drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]
+    return drawings if things is None else _only(drawings, things, Path(path))
+
+
 def demo_drawings() -> Path:
     """The folder of the drawings that come with Tacit: three things, three annotators each."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "drawings"))

@@ -10,11 +10,12 @@ from tacit.coherence.check import check
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import repair
+from tacit.errors import DataError
 from tacit.probes.findings import Findings
 from tacit.probes.parts import measure, questions
 from tacit.probes.parts.template import Template
 from tacit.probes.parts.wording import AS_IN_THE_PAPER, Wording
-from tacit.sources.drawings import read_drawings
+from tacit.sources.drawings import is_things, read_drawings, undrawn
 from tacit.sources.statements import all_statements, drawing_statements
 
 if TYPE_CHECKING:
@@ -49,14 +50,26 @@ class PartsProbe:
     def read(
         cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
     ) -> PartsProbe:
-        """Reads drawings; with a limit, only the first so many.
+        """Reads drawings, or things that nobody drew, and puts them as the paper did.
+
+        Args:
+            path: A folder of drawings or of ``things.tsv`` alone, an annotations file, or a file
+                of things and parts.
+            things: Only these things; all when None.
+            limit: Only the first so many drawings; all when None.
 
         Raises:
             DataError: A file is missing or malformed, or nothing can be asked of the drawings.
         """
         ontology = Ontology.load("parts")
-        drawings = read_drawings(path, ontology.relations, things)[:limit]
-        return cls(drawings, ontology, Template.load("plain"))
+        if is_things(path):
+            drawings = undrawn(path, things)
+        else:
+            drawings = read_drawings(path, ontology.relations, things)
+        probe = cls(tuple(drawings[:limit]), ontology, Template.load("plain"))
+        if probe.statements.is_empty():
+            raise DataError("no thing has two parts, so that there is nothing to ask", path)
+        return probe
 
     @cached_property
     def statements(self) -> pl.DataFrame:
