@@ -14,10 +14,9 @@ from tacit.errors import ScoringError
 from tacit.models.batching import Budget, how_many, in_batches
 from tacit.models.loading import LoadOptions, load_model
 from tacit.prompts import Prompt
-from tests.models import tiny
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tacit.models.local import LocalModel
     from tests.models.conftest import FolderOf, Loaded
@@ -27,6 +26,13 @@ PROMPTS = [
     for n in range(12)
 ]
 MANY = [Prompt("It is", tuple(map("".join, product("abc", "def", "ghi", "jk"))))]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_collection() -> Iterator[None]:
+    """Collecting garbage takes longer than all else here, and is of no use without a device."""
+    with patch("tacit.models.batching.gc.collect"):
+        yield
 
 
 def limited(model: LocalModel, most: int, error: Callable[[], Exception]) -> LocalModel:
@@ -59,7 +65,9 @@ def out_of_memory() -> Exception:
     [
         out_of_memory,
         MemoryError,
-        lambda: RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory"),
+        lambda: RuntimeError(
+            "[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory"
+        ),
     ],
     ids=["cuda", "python", "processor"],
 )
@@ -129,7 +137,9 @@ def test_batches(costs: list[int], tokens: int) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(1, 200), st.integers(1, 60))
+@given(
+    st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(1, 200), st.integers(1, 60)
+)
 def test_batches_that_run_out_of_memory(costs: list[int], tokens: int, most: int) -> None:
     """Every row is done exactly once or the work fails; it fails only when a row is too much."""
     done: list[int] = []
@@ -140,13 +150,11 @@ def test_batches_that_run_out_of_memory(costs: list[int], tokens: int, most: int
         done.extend(batch)
 
     budget = Budget(tokens)
-    quick = patch("tacit.models.batching.gc.collect")  # slow, and of no use here
     if max(costs) > most:
-        with quick, pytest.raises(ScoringError, match="single row"):
+        with pytest.raises(ScoringError, match="single row"):
             in_batches(costs, budget, forward)
     else:
-        with quick:
-            in_batches(costs, budget, forward)
+        in_batches(costs, budget, forward)
         assert sorted(done) == list(range(len(costs)))
     assert 1 <= budget.tokens <= tokens
 
@@ -158,12 +166,3 @@ def test_how_many(cost: int, tokens: int) -> None:
     assert number >= 1
     assert number == 1 or number * cost <= tokens
     assert (number + 1) * max(cost, 1) > tokens
-
-
-def test_kinds() -> None:
-    """The models above are of all three kinds."""
-    assert {tiny.MODELS[name].kind for name in ("gpt2", "bert", "t5")} == {
-        "causal",
-        "masked",
-        "seq2seq",
-    }

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 # Letters that merge, spaces, line ends, combining marks and characters of several bytes.
-CHARACTERS = st.sampled_from([*"TreFals dbihouyk.,'?12_\n\t ", " ", "  ", "é", "e\u0301", "🐦", "鳥"])
+CHARACTERS = st.sampled_from(
+    [*"TreFals dbihouyk.,'?12_\n\t ", " ", "  ", "é", "e\u0301", "🐦", "鳥"]
+)
 TEXT = st.lists(CHARACTERS, max_size=12).map("".join)
 ANSWER = st.lists(CHARACTERS, min_size=1, max_size=8).map("".join)
 SEPARATOR = st.sampled_from([" ", "\n", "", ": "])
@@ -140,7 +142,9 @@ def test_special_tokens_that_change_a_text() -> None:
 def test_bare_leaves_the_tokenizer_alone() -> None:
     """The copy adds nothing; the tokenizer that it was made of still does."""
     tokenizer = tiny.roberta_like()
-    assert bare(tokenizer)("a")["input_ids"] == tokenizer("a", add_special_tokens=False)["input_ids"]
+    assert (
+        bare(tokenizer)("a")["input_ids"] == tokenizer("a", add_special_tokens=False)["input_ids"]
+    )
     assert len(tokenizer("a")["input_ids"]) == 3
 
 

@@ -130,7 +130,9 @@ def test_bos_is_never_doubled(name: str, loaded: Loaded) -> None:
         begun = values(model, replace(prompt, text="<s>" + prompt.text))
     for one in seen:
         ids = one.arguments["input_ids"]
-        assert int((ids == bos).sum()) == (len(ids) if "past_key_values" not in one.arguments else 0)
+        assert int((ids == bos).sum()) == (
+            len(ids) if "past_key_values" not in one.arguments else 0
+        )
     if name != "llama":  # whose tokenizer puts a space before a first word only
         assert begun == pytest.approx(values(model, prompt), abs=1e-5)
 

@@ -24,11 +24,23 @@ TOLERANCE = 1e-4
 ONE = 1
 LARGE = 100_000
 
-WORDS = ("True", "False", "Trues", "Falsehoods", "a", "bird", "birdhouse", "bird bath", "unbelievable")
+WORDS = (
+    "True",
+    "False",
+    "Trues",
+    "Falsehoods",
+    "a",
+    "bird",
+    "birdhouse",
+    "bird bath",
+    "unbelievable",
+)
 ANSWERS = ("true", "the egg", "the eggs", "the egg yolk", "roots", "12 345")
 EVERYWHERE = [
     Prompt("In a tree, the trunk is above the roots.", WORDS),
-    Prompt("Judge whether this statement is true or false: the egg yolk is inside.", ("True",), "\n"),
+    Prompt(
+        "Judge whether this statement is true or false: the egg yolk is inside.", ("True",), "\n"
+    ),
     Prompt("A bear has fur, is big, and has", (*ANSWERS, "claws", "claw")),
     Prompt("naïve café 🐻", ("naïve", "café", "don't", "bird 🐦")),
     Prompt("Is it?\nAnswer:", ("yes", "no", "Yes", "No", "yes, it is: a bird, a tree and 12 eggs")),
@@ -69,9 +81,7 @@ def known(name: str, answer: str) -> bool:
     """Whether the tokenizer knows all of an answer, by what it gives back."""
     tokenizer = tiny.tokenizer_of(name)
     ids = tokenizer(answer, add_special_tokens=False)["input_ids"]
-    return (
-        tokenizer.unk_token_id not in ids or tokenizer.unk_token_id == tokenizer.eos_token_id
-    )
+    return tokenizer.unk_token_id not in ids or tokenizer.unk_token_id == tokenizer.eos_token_id
 
 
 def scored(

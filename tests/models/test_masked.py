@@ -36,7 +36,9 @@ def test_one_token_answers_take_one_row(name: str, loaded: Loaded) -> None:
     assert row.count(tiny.tokenizer_of(name).mask_token_id) == 1
 
 
-@pytest.mark.parametrize(("mode", "masks"), [("left-to-right", [3, 2, 1]), ("one-at-a-time", [1] * 3)])
+@pytest.mark.parametrize(
+    ("mode", "masks"), [("left-to-right", [3, 2, 1]), ("one-at-a-time", [1] * 3)]
+)
 def test_masks_of_a_long_answer(mode: str, masks: list[int], loaded: Loaded) -> None:
     """An answer of three tokens takes three rows: the rest of it masked, or the token alone."""
     model = loaded("bert", masked_mode=mode)
@@ -63,9 +65,7 @@ def test_modes_differ_only_in_long_answers(name: str, loaded: Loaded) -> None:
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "albert"])
 @pytest.mark.parametrize("after", ["", "s", "able", ".", ", is it?", " is", "\n"])
-def test_what_follows_the_blank(
-    after: str, name: str, loaded: Loaded, folder_of: FolderOf
-) -> None:
+def test_what_follows_the_blank(after: str, name: str, loaded: Loaded, folder_of: FolderOf) -> None:
     """Letters, punctuation, a space or nothing may follow the blank."""
     prompt = Prompt(f"It is a ___{after}", ("bird", "egg", "tree house"))
     reference = plain.load(name, folder_of(name))
@@ -77,7 +77,9 @@ def test_what_follows_the_blank(
 
 def test_an_answer_inside_a_word_may_be_spanned(loaded: Loaded) -> None:
     """A token that reaches over the answer's end belongs to the answer, which is then spanned."""
-    scores = loaded("bert").score([Prompt("un___able", ("believ",)), Prompt("un ___ able", ("egg",))])
+    scores = loaded("bert").score(
+        [Prompt("un___able", ("believ",)), Prompt("un ___ able", ("egg",))]
+    )
     assert scores[0].answers[0].spanned
     assert not scores[1].answers[0].spanned
 

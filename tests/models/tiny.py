@@ -155,7 +155,9 @@ def _unigram(specials: list[str], unknown: str, prepend: str) -> Any:
     pieces += sorted({"▁" + word[:2] for word in words} - set(pieces))
     pieces += ["s", "house", "hoods", "bath", "able"]
     pieces += sorted({"▁", *"".join(LINES)} - {" ", *pieces})
-    scored = [(piece, -3.0 - 3 * (len(piece) < 3) - number / 100) for number, piece in enumerate(pieces)]
+    scored = [
+        (piece, -3.0 - 3 * (len(piece) < 3) - number / 100) for number, piece in enumerate(pieces)
+    ]
     backend = Tokenizer(
         models.Unigram([(one, 0.0) for one in specials] + scored, specials.index(unknown))
     )
@@ -268,9 +270,7 @@ _T5 = {"d_model": WIDTH, "d_kv": 8, "d_ff": 48, "num_layers": LAYERS, "num_heads
 
 MODELS: dict[str, Tiny] = {
     "gpt2": Tiny("causal", gpt2_like, _model("GPT2LMHeadModel", **_GPT2)),
-    "gpt-neo": Tiny(
-        "causal", trimming, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=256)
-    ),
+    "gpt-neo": Tiny("causal", trimming, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=256)),
     "gpt-neo-local": Tiny(
         "causal", gpt2_like, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=12)
     ),
@@ -399,7 +399,9 @@ def make(name: str, seed: int = 0) -> PreTrainedModel:
         for parameter in model.parameters():
             noise = torch.randn_like(parameter)
             # Vectors are biases around 0 and norms around 1.
-            parameter.copy_(noise * MODELS[name].spread if parameter.ndim > 1 else parameter + noise * 0.2)
+            parameter.copy_(
+                noise * MODELS[name].spread if parameter.ndim > 1 else parameter + noise * 0.2
+            )
     return model
 
 

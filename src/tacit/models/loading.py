@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -83,16 +83,20 @@ def load_model(
         raise MissingPackage(error.name or "torch", "local") from error
     device = _device(options.device)
     config = _load("config", name, options)
-    kind = kind_of(config)
+    kind = kind_of(called or name, config)
     tokenizer = _load("tokenizer", name, options)
     _check_tokenizer(name, tokenizer, config)
     model = _load_weights(name, kind, config, options, device)
-    weights = weight_hashes(_folder(name, options), hashes or FileHashes())
-    return _assemble(called or name, kind, (model, tokenizer, config), options, weights)
+    folder = _folder(name, options)
+    weights = weight_hashes(folder, hashes or FileHashes())
+    # A hub's cache names a snapshot's folder by its commit.
+    revision = folder.name if folder.parent.name == "snapshots" else options.revision
+    parts = (model, tokenizer, config)
+    return _assemble(called or name, kind, parts, replace(options, revision=revision), weights)
 
 
-def kind_of(config: PreTrainedConfig) -> str:
-    """``causal``, ``masked`` or ``seq2seq``, as the config says.
+def kind_of(name: str, config: PreTrainedConfig) -> str:
+    """``causal``, ``masked`` or ``seq2seq``, as the config of the model of that name says.
 
     Raises:
         ModelError: The architecture has no head that scores text.
@@ -102,8 +106,8 @@ def kind_of(config: PreTrainedConfig) -> str:
     named = " ".join(config.architectures or ())
     if any(head in named for head in _OTHER_HEADS):
         raise ModelError(
-            f"{named} was trained for something else than text; a causal, masked or seq2seq "
-            "language model is needed"
+            f"{name}: {named} was trained for something else than text; a causal, masked or "
+            "seq2seq language model is needed"
         )
     if config.is_encoder_decoder:
         return "seq2seq"
@@ -119,8 +123,9 @@ def kind_of(config: PreTrainedConfig) -> str:
     if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         return "causal"
     raise ModelError(
-        f"a model of the type {config.model_type!r} ({named or 'no architecture named'}) scores "
-        "no text; a causal, masked or seq2seq language model is needed"
+        f"{name}: a model of the type {config.model_type!r} "
+        f"({named or 'no architecture named'}) scores no text; a causal, masked or seq2seq "
+        "language model is needed"
     )
 
 
@@ -248,7 +253,7 @@ def _assemble(
         weights=weights,
         config=config_digest(config),
         tokenizer=tokenizer_digest(tokenizer),
-        revision=getattr(config, "_commit_hash", None) or options.revision,
+        revision=options.revision,
         dtype=str(model.dtype).removeprefix("torch."),
         specials=f"as configured: {list(specials.before)} before, {list(specials.after)} after",
         scorer=scorer,

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.models.fingerprint import FileHashes, Identity, weight_hashes
+from tacit.models.loading import LoadOptions, load_model
+from tests.models import tiny
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.models.conftest import FolderOf, Loaded
+
+
+@pytest.fixture
+def copy(folder_of: FolderOf, tmp_path: Path) -> Path:
+    """A BERT folder to change."""
+    return shutil.copytree(folder_of("bert"), tmp_path / "model")
+
+
+def edit(folder: Path, file: str, change: Callable[[Any], None]) -> None:
+    """Changes a JSON file in place."""
+    path = folder / file
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+def one_float(folder: Path) -> None:
+    """Changes the last bit of one weight; the file's size stays."""
+    path = folder / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-4] ^= 1
+    path.write_bytes(content)
+
+
+def set_config(**settings: object) -> Callable[[Path], None]:
+    """Changes the config."""
+    return lambda folder: edit(folder, "config.json", lambda content: content.update(settings))
+
+
+def swap_pieces(content: dict[str, Any]) -> None:
+    """Gives two pieces each other's ids."""
+    vocabulary = content["model"]["vocab"]
+    vocabulary["##s"], vocabulary["##house"] = vocabulary["##house"], vocabulary["##s"]
+
+
+def no_lower_case(content: dict[str, Any]) -> None:
+    """Leaves capitals alone."""
+    content["normalizer"]["lowercase"] = False
+
+
+def no_end(content: dict[str, Any]) -> None:
+    """Puts no [SEP] behind a text."""
+    content["post_processor"]["single"].pop()
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "one bit of a weight": one_float,
+    "two pieces": lambda folder: edit(folder, "tokenizer.json", swap_pieces),
+    "lower case": lambda folder: edit(folder, "tokenizer.json", no_lower_case),
+    "special-token rule": lambda folder: edit(folder, "tokenizer.json", no_end),
+    "special token": lambda folder: edit(
+        folder, "tokenizer_config.json", lambda content: content.update(unk_token="[PAD]")
+    ),
+    "activation": set_config(hidden_act="relu"),
+    "norm": set_config(layer_norm_eps=1e-3),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_change_changes_it(case: str, copy: Path, loaded: Loaded) -> None:
+    """One bit, piece, rule or setting changed gives another fingerprint."""
+    assert load_model(str(copy)).fingerprint == loaded("bert").fingerprint
+    CHANGES[case](copy)
+    assert load_model(str(copy)).fingerprint != loaded("bert").fingerprint
+
+
+def test_a_merge_changes_it(folder_of: FolderOf, tmp_path: Path, loaded: Loaded) -> None:
+    """One merge less in byte-level BPE gives another fingerprint."""
+    folder = shutil.copytree(folder_of("gpt2"), tmp_path / "model")
+    edit(folder, "tokenizer.json", lambda content: content["model"]["merges"].pop())
+    assert load_model(str(folder)).fingerprint != loaded("gpt2").fingerprint
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        LoadOptions(dtype="bfloat16"),
+        LoadOptions(revision="other"),
+        LoadOptions(masked_mode="one-at-a-time"),
+    ],
+    ids=["dtype", "revision", "masked mode"],
+)
+def test_an_option_changes_it(options: LoadOptions, folder_of: FolderOf, loaded: Loaded) -> None:
+    """Dtype, revision and the mode of scoring give other fingerprints."""
+    changed = load_model(str(folder_of("bert")), options)
+    assert changed.fingerprint != loaded("bert").fingerprint
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
+def test_the_scorers_version_changes_it(
+    name: str, folder_of: FolderOf, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version of the code that scores gives another fingerprint."""
+    before = loaded(name).fingerprint
+    monkeypatch.setattr(f"tacit.models.{tiny.MODELS[name].kind}.SCORER", "another-2")
+    assert load_model(str(folder_of(name))).fingerprint != before
+
+
+@pytest.mark.parametrize(
+    ("options", "copied"),
+    [(LoadOptions(batch_tokens=7), False), (LoadOptions(dtype="float32"), False), (None, True)],
+    ids=["batch size", "dtype by name", "another folder"],
+)
+def test_what_does_not_change_it(
+    options: LoadOptions | None,
+    copied: bool,
+    copy: Path,
+    folder_of: FolderOf,
+    loaded: Loaded,
+) -> None:
+    """Batch size, the folder's place and the default said aloud leave the fingerprint alone."""
+    folder = copy if copied else folder_of("bert")
+    assert load_model(str(folder), options).fingerprint == loaded("bert").fingerprint
+
+
+def test_use_does_not_change_it(folder_of: FolderOf) -> None:
+    """A model that has scored keeps its fingerprint, and so has one that is loaded after it."""
+    from tacit.prompts import Prompt
+
+    model = load_model(str(folder_of("bert")))
+    before = model.fingerprint
+    model.score([Prompt("A ___ has fur", ("bear", "birdhouse"))])
+    assert model.fingerprint == before == load_model(str(folder_of("bert"))).fingerprint
+
+
+def test_another_process_finds_the_same(folder_of: FolderOf, loaded: Loaded) -> None:
+    """The fingerprints of all kinds are the same in a process with other random hashes."""
+    names = ("gpt2", "llama", "gemma3", "bert", "t5", "bart")
+    code = (
+        "import sys; from tacit.models.loading import load_model\n"
+        "print(*[load_model(name).fingerprint for name in sys.argv[1:]])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code, *(str(folder_of(name)) for name in names)],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split() == [loaded(name).fingerprint for name in names]
+
+
+def test_every_field_counts() -> None:
+    """Each field of an identity changes its fingerprint; the same fields give the same."""
+    base = Identity({"a": "1"}, "c", "t", "r", "float32", "s", "v")
+    assert base.fingerprint == replace(base).fingerprint
+    prints = {base.fingerprint}
+    for field in fields(Identity):
+        changed = {"a": "2"} if field.name == "weights" else "other"
+        prints.add(replace(base, **{field.name: changed}).fingerprint)
+    prints.add(replace(base, revision=None).fingerprint)
+    assert len(prints) == len(fields(Identity)) + 2
+
+
+# Hashes of files
+
+
+def test_sha256(tmp_path: Path) -> None:
+    """A file's hash is its SHA-256."""
+    file = tmp_path / "weights.bin"
+    file.write_bytes(b"weights")
+    assert FileHashes().sha256(file) == hashlib.sha256(b"weights").hexdigest()
+
+
+def test_hashes_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of the same size and time is not read again, in this run or the next."""
+    file, memory = tmp_path / "weights.bin", tmp_path / "new" / "hashes.json"
+    file.write_bytes(b"weights")
+    hashes = FileHashes(memory)
+    digest = hashes.sha256(file)
+    hashes.save()
+    monkeypatch.setattr("tacit.models.fingerprint.hashlib.file_digest", None)
+    assert hashes.sha256(file) == FileHashes(memory).sha256(file) == digest
+
+
+@pytest.mark.parametrize("content", [b"weighty", b"more weights"], ids=["time", "size"])
+def test_a_changed_file_is_hashed_again(content: bytes, tmp_path: Path) -> None:
+    """A file of another size, or of another time, is read again."""
+    file, memory = tmp_path / "weights.bin", tmp_path / "hashes.json"
+    file.write_bytes(b"weights")
+    os.utime(file, ns=(10**18, 10**18))
+    hashes = FileHashes(memory)
+    hashes.sha256(file)
+    hashes.save()
+    file.write_bytes(content)
+    os.utime(file, ns=(10**18, 10**18 + (len(content) == 7)))
+    assert FileHashes(memory).sha256(file) == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"x": 3}', b"\xff"])
+def test_a_broken_memory_is_no_matter(content: bytes, tmp_path: Path) -> None:
+    """What was remembered is only a shortcut: when it cannot be read, files are hashed again."""
+    file, memory = tmp_path / "weights.bin", tmp_path / "hashes.json"
+    file.write_bytes(b"weights")
+    memory.write_bytes(content.replace(b"x", str(file.resolve()).encode()))
+    hashes = FileHashes(memory)
+    assert hashes.sha256(file) == hashlib.sha256(b"weights").hexdigest()
+    hashes.save()
+    assert json.loads(memory.read_text())
+
+
+def test_safetensors_come_before_pickles(tmp_path: Path) -> None:
+    """Where both stand side by side, the files that are loaded are the ones that count."""
+    for name in ("model-1.safetensors", "model-2.safetensors", "pytorch_model.bin"):
+        (tmp_path / name).write_text(name)
+    assert sorted(weight_hashes(tmp_path, FileHashes())) == [
+        "model-1.safetensors",
+        "model-2.safetensors",
+    ]

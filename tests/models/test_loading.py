@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.errors import ModelError
+from tacit.models.loading import LoadOptions, load_model
+from tacit.prompts import Prompt
+from tests.models import tiny
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.models.conftest import FolderOf
+
+PROMPTS = [Prompt("In a tree, the trunk is", ("above", "a bird"))]
+
+
+@pytest.fixture
+def copy(folder_of: FolderOf, tmp_path: Path) -> Path:
+    """A GPT-2 folder to spoil."""
+    return shutil.copytree(folder_of("gpt2"), tmp_path / "model")
+
+
+def without(*patterns: str) -> Callable[[Path], None]:
+    """Takes files away."""
+
+    def spoil(folder: Path) -> None:
+        for pattern in patterns:
+            for file in folder.glob(pattern):
+                file.unlink()
+
+    return spoil
+
+
+def with_file(name: str, content: bytes) -> Callable[[Path], None]:
+    """Writes a file."""
+
+    def spoil(folder: Path) -> None:
+        (folder / name).write_bytes(content)
+
+    return spoil
+
+
+def with_setting(**settings: Any) -> Callable[[Path], None]:
+    """Changes the config."""
+
+    def spoil(folder: Path) -> None:
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**config, **settings}))
+
+    return spoil
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"
+SPOILT = {
+    "no weights": (without("*.safetensors"), "holds no weights"),
+    "no config": (without("config.json"), "holds no config.json"),
+    "no tokenizer": (without("tokenizer*"), "no tokenizer"),
+    "broken tokenizer": (with_file("tokenizer.json", b'{"model": {"type": "?"}}'), "its tokenizer"),
+    "half a tokenizer": (with_file("tokenizer.json", b'{"version":'), "its tokenizer"),
+    "broken config": (with_file("config.json", b"{"), "its config cannot be loaded"),
+    "empty config": (with_file("config.json", b"{}"), "its config cannot be loaded"),
+    "LFS pointer": (with_file("model.safetensors", LFS), "its weights cannot be loaded"),
+    "one layer more": (with_setting(n_layer=3), "weights lack 12 parts of a causal model"),
+    "another width": (with_setting(n_embd=48), "another shape than its config.json says"),
+    "classifier": (
+        with_setting(architectures=["GPT2ForSequenceClassification"]),
+        "trained for something else",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SPOILT)
+def test_a_spoilt_folder(case: str, copy: Path) -> None:
+    """Each way in which a folder is no whole model is a ModelError that names the folder."""
+    spoil, message = SPOILT[case]
+    spoil(copy)
+    with pytest.raises(ModelError, match=message) as caught:
+        load_model(str(copy))
+    assert str(copy) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_half_a_weight_file(copy: Path) -> None:
+    """A weight file that was cut off is a ModelError."""
+    file = copy / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:2000])
+    with pytest.raises(ModelError, match="its weights cannot be loaded"):
+        load_model(str(copy))
+
+
+def test_a_pickle_that_is_none(copy: Path) -> None:
+    """A broken pytorch_model.bin is a ModelError."""
+    (copy / "model.safetensors").unlink()
+    (copy / "pytorch_model.bin").write_bytes(b"no pickle")
+    with pytest.raises(ModelError, match="its weights cannot be loaded"):
+        load_model(str(copy))
+
+
+@pytest.mark.parametrize(
+    "name", ["./nowhere", "/no/such/folder", "~/no-such-folder", "~nobody-here/model", "a/b/c"]
+)
+def test_a_folder_that_is_not_there(name: str) -> None:
+    """A path that leads nowhere is a ModelError at once."""
+    with pytest.raises(ModelError, match="there is no such model folder"):
+        load_model(name)
+
+
+@pytest.mark.parametrize("name", ["nobody/nothing-at-all", "nothing-at-all", "x" * 300, "a b"])
+def test_a_name_that_is_not_there_when_offline(name: str) -> None:
+    """Offline, a name that is in no cache is a ModelError within seconds."""
+    begin = time.monotonic()
+    with pytest.raises(ModelError, match=f"^{name}: its config cannot be loaded"):
+        load_model(name)
+    assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (LoadOptions(dtype="int3"), "the dtype 'int3' is none of auto, float32"),
+        (LoadOptions(device="abacus"), "the device 'abacus' cannot be used here"),
+        (LoadOptions(device="cuda:99"), "the device 'cuda:99' cannot be used here"),
+        (LoadOptions(device="meta"), "the device 'meta' cannot be used here"),
+        (LoadOptions(batch_tokens=0), "--batch-tokens is 0"),
+    ],
+)
+def test_options_that_cannot_be(options: LoadOptions, message: str, folder_of: FolderOf) -> None:
+    """A dtype, device or batch size that cannot be is a ModelError that names it."""
+    with pytest.raises(ModelError, match=message):
+        load_model(str(folder_of("gpt2")), options)
+
+
+def saved(folder: Path, name: str, tokenizer: str, model_class: str) -> Path:
+    """A tiny model with another head."""
+    import transformers
+
+    config = tiny.MODELS[name].model(tiny.tokenizer_of(name)).config
+    getattr(transformers, model_class)(config).save_pretrained(folder)
+    tiny.tokenizer_of(tokenizer).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "model_class", "message"),
+    [
+        ("bert", "BertModel", "weights lack .* parts of a masked model .*cls.predictions"),
+        ("bert", "BertForSequenceClassification", "trained for something else"),
+        ("bert", "BertForQuestionAnswering", "trained for something else"),
+        ("electra", "ElectraForPreTraining", "weights lack .* parts of a masked model"),
+        ("gpt2", "GPT2ForSequenceClassification", "trained for something else"),
+        ("bart", "BartForSequenceClassification", "trained for something else"),
+        ("t5", "T5EncoderModel", "scores no text"),
+        ("llama", "LlamaModel", "weights lack 1 parts of a causal model .*lm_head"),
+    ],
+)
+def test_weights_of_another_head(name: str, model_class: str, message: str, tmp_path: Path) -> None:
+    """Weights that were trained for something else are refused, never filled up at random."""
+    with pytest.raises(ModelError, match=message):
+        load_model(str(saved(tmp_path, name, name, model_class)))
+
+
+def test_a_body_whose_head_is_its_embedding(tmp_path: Path, folder_of: FolderOf) -> None:
+    """A GPT-2 saved without its head, as the hub's is, is whole: the head is the embedding."""
+    tiny.make("gpt2").transformer.save_pretrained(tmp_path)
+    tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)
+    values = [
+        [one.logprob for one in load_model(str(folder)).score(PROMPTS)[0].answers]
+        for folder in (tmp_path, folder_of("gpt2"))
+    ]
+    assert values[0] == pytest.approx(values[1], abs=1e-5)
+
+
+def test_a_tokenizer_without_offsets(tmp_path: Path) -> None:
+    """A tokenizer that does not say which characters a token covers is refused by name."""
+    import transformers
+
+    tiny.make("t5").save_pretrained(tmp_path)
+    transformers.ByT5Tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="ByT5Tokenizer does not say which characters"):
+        load_model(str(tmp_path))
+
+
+def test_a_tokenizer_of_another_model(copy: Path) -> None:
+    """A tokenizer with more tokens than the model has embeddings is found out when it matters."""
+    from tacit.errors import PromptError
+
+    tokenizer = tiny.gpt2_like()
+    tokenizer.add_tokens(["trunk"])
+    tokenizer.save_pretrained(copy)
+    model = load_model(str(copy))
+    with pytest.raises(PromptError, match="its tokenizer belongs to another model"):
+        model.score([Prompt("the trunk is", ("a",))])
+
+
+def test_kinds_by_the_config(folder_of: FolderOf) -> None:
+    """Each model's kind, architecture, window and device are read off and described."""
+    for name, one in tiny.MODELS.items():
+        description = load_model(str(folder_of(name)), LoadOptions(device="cpu")).description
+        assert description["kind"] == one.kind
+        assert description["window"] == one.window
+        assert description["device"] == "cpu"
+        assert description["dtype"] == "float32"
+        json.dumps(description)
+
+
+# A hub's cache
+
+
+@pytest.fixture
+def hub(tmp_path: Path, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache as huggingface_hub lays it out, with two revisions that share their weights."""
+    import huggingface_hub.constants
+
+    root = tmp_path / "hub"
+    repository = root / "models--org--tiny-gpt2"
+    for number, branch in ((1, "main"), (2, "second")):
+        commit = str(number) * 40
+        (repository / "refs").mkdir(parents=True, exist_ok=True)
+        (repository / "refs" / branch).write_text(commit)
+        for file in folder_of("gpt2").iterdir():
+            content = file.read_bytes()
+            large = file.suffix == ".safetensors"
+            digest = hashlib.sha256(content) if large else hashlib.sha1(content)  # noqa: S324 - as git
+            blob = repository / "blobs" / digest.hexdigest()
+            blob.parent.mkdir(exist_ok=True)
+            blob.write_bytes(content)
+            link = repository / "snapshots" / commit / file.name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(blob)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(root))
+    return root
+
+
+def test_a_cached_name_loads_offline(hub: Path, folder_of: FolderOf) -> None:
+    """A name in the cache loads with no network, with its commit, and scores as the folder."""
+    model = load_model("org/tiny-gpt2")
+    folder = load_model(str(folder_of("gpt2")))
+    assert hub.is_dir()
+    assert model.name == "org/tiny-gpt2"
+    assert model.description["revision"] == "1" * 40
+    assert model.description["weights"] == folder.description["weights"]
+    ours, theirs = (one.score(PROMPTS)[0].answers for one in (model, folder))
+    assert [one.logprob for one in ours] == [one.logprob for one in theirs]
+
+
+def test_a_blob_is_known_by_its_name(hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache's own hash of a weight file is used: nothing is hashed again."""
+
+    def never(*_: object) -> None:
+        raise AssertionError("hashed a file")
+
+    monkeypatch.setattr("tacit.models.fingerprint.hashlib.file_digest", never)
+    weights = load_model("org/tiny-gpt2").description["weights"]
+    (blob,) = (file for file in hub.rglob("blobs/*") if len(file.name) == 64)
+    assert weights == {"model.safetensors": blob.name}
+
+
+def test_revisions_are_told_apart(hub: Path) -> None:
+    """Two revisions with the same weights differ in their fingerprint; a branch is its commit."""
+    prints = {
+        revision: load_model("org/tiny-gpt2", LoadOptions(revision=revision)).fingerprint
+        for revision in ("main", "second", "1" * 40, None)
+    }
+    assert hub.is_dir()
+    assert prints["main"] == prints["1" * 40] == prints[None]
+    assert prints["main"] != prints["second"]
+
+
+def test_a_revision_that_is_not_there(hub: Path) -> None:
+    """A revision that the cache lacks is a ModelError when offline."""
+    assert hub.is_dir()
+    with pytest.raises(ModelError, match="its config cannot be loaded"):
+        load_model("org/tiny-gpt2", LoadOptions(revision="third"))
+
+
+def test_a_cached_name_without_weights(hub: Path) -> None:
+    """A cache that holds all but the weights is a ModelError."""
+    for link in hub.rglob("snapshots/*/*.safetensors"):
+        link.unlink()
+    with pytest.raises(ModelError, match="its weights cannot be loaded"):
+        load_model("org/tiny-gpt2")

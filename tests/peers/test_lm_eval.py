@@ -1,0 +1,158 @@
+"""EleutherAI's lm-evaluation-harness, version 0.4.13: HFLM.loglikelihood."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.models.loading import LoadOptions, load_model
+from tacit.prompts import Prompt
+from tests.models import plain, tiny
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# What it imports, and how, is its own affair.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+TOLERANCE = 1e-3
+TREE = "In a tree, the trunk is above the roots. True or False?"
+PROMPTS = [
+    Prompt(TREE, ("True", "False", "Trues", "birdhouse", "it is a bird, a tree and the eggs")),
+    Prompt("A bear has", ("fur", "claws", "a birdhouse", "it")),
+    Prompt("Question: is it?\nAnswer:", ("yes", "no", "it is"), " "),
+    Prompt("Question: is it?", ("yes", "no", "True"), "\n"),
+    Prompt("", ("True", "bird", "In a tree")),
+    Prompt("", ("True", "bird", "🐦"), ""),
+    Prompt("Something that has wings is called a bird", ("house", "bath", "s"), ""),
+]
+
+
+class Both:
+    """One tiny model in Tacit and in the harness."""
+
+    def __init__(self, name: str, folder: Path):
+        from lm_eval.models.huggingface import HFLM
+
+        self.name = name
+        self.folder = tiny.save(name, folder)
+        self.ours: Any = load_model(str(self.folder), LoadOptions(device="cpu"))
+        self.theirs = HFLM(pretrained=str(self.folder), device="cpu", dtype="float32", batch_size=4)
+
+    def ask_them(self, context: str, continuation: str) -> float:
+        """Their log-probability of one continuation."""
+        from lm_eval.api.instance import Instance
+
+        request = Instance("loglikelihood", {}, (context, continuation), 0)
+        ((value, _),) = self.theirs.loglikelihood([request], disable_tqdm=True)
+        return float(value)
+
+    def pairs(self, prompts: list[Prompt]) -> Iterator[tuple[Prompt, str, float, float]]:
+        """Prompt, answer, our log-probability and theirs; not where a token spans the boundary."""
+        for prompt, score in zip(prompts, self.ours.score(prompts), strict=True):
+            for one in score.answers:
+                if one.logprob is not None and not one.spanned:
+                    continuation = prompt.separator + one.answer
+                    if self.ours.kind == "seq2seq":
+                        continuation = one.answer
+                    yield prompt, one.answer, one.logprob, self.ask_them(prompt.text, continuation)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A tiny model in both, made at its first use."""
+    return cache(lambda name: Both(name, tmp_path_factory.mktemp(name)))
+
+
+def separator_is_apart(name: str, prompt: Prompt, answer: str) -> bool:
+    """Whether the token before the answer's first is made of the separator alone."""
+    tokenizer = tiny.tokenizer_of(name)
+    encoded = tokenizer(prompt.text + prompt.separator + answer, add_special_tokens=False)
+    first = encoded.char_to_token(len(prompt.text + prompt.separator))
+    pieces = encoded.tokens()
+    return bool(prompt.separator) and first > 0 and pieces[first - 1] in {"Ġ", "Ċ", "▁", "\n"}
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt2", "gpt-neo", "gpt-neox", "opt", "llama", "mistral", "gemma3"]
+)
+def test_causal(name: str, both: Any, record_property: Any) -> None:
+    """Equal, where the separator's tokens are the answer's or the separator is asked as part of it.
+
+    Where the tokenizer makes a token of the separator alone, the harness counts that token as the
+    continuation's; Tacit's rule does not. Asked with the separator inside the answer, both agree.
+    """
+    pair = both(name)
+    largest, apart = 0.0, 0
+    for prompt, answer, ours, theirs in pair.pairs(PROMPTS):
+        if separator_is_apart(name, prompt, answer):
+            apart += 1
+            assert theirs < ours
+            inside = Prompt(prompt.text, (prompt.separator + answer,), "")
+            ours = pair.ours.score([inside])[0].answers[0].logprob  # noqa: PLW2901 - asked anew
+        assert ours == pytest.approx(theirs, abs=TOLERANCE), (prompt, answer)
+        largest = max(largest, abs(ours - theirs))
+    record_property("largest difference in nats", largest)
+    assert 0 < apart < 15
+
+
+@pytest.mark.parametrize("name", ["t5", "flan-t5"])
+def test_seq2seq(name: str, both: Any, record_property: Any) -> None:
+    """Equal: the encoder reads the text with its end token, the decoder starts with its own."""
+    pairs = list(both(name).pairs(PROMPTS[:5]))
+    off = [abs(ours - theirs) for _, _, ours, theirs in pairs]
+    record_property("largest difference in nats", max(off))
+    assert len(off) > 10
+    assert max(off) < TOLERANCE
+
+
+def test_bart_without_its_beginning(both: Any) -> None:
+    """The harness leaves out the <s> that begins what BART writes; without it both agree."""
+    pair = both("bart")
+    assert max(abs(ours - theirs) for _, _, ours, theirs in pair.pairs(PROMPTS[:4])) > 0.1
+    start = pair.ours._start
+    assert tiny.tokenizer_of("bart").convert_ids_to_tokens(list(start)) == ["</s>", "<s>"]
+    pair.ours._start = start[:1]
+    try:
+        off = [abs(ours - theirs) for _, _, ours, theirs in pair.pairs(PROMPTS[:4])]
+    finally:
+        pair.ours._start = start
+    assert max(off) < TOLERANCE
+
+
+def test_a_token_over_the_boundary(both: Any) -> None:
+    """A token that holds the text's end and the answer's beginning: the harness mixes two strings.
+
+    It takes the text's tokens alone, and behind them what the whole string has from that number on,
+    which together are no tokens of the whole string. Tacit gives the token to the answer, and says
+    that it is spanned.
+    """
+    pair = both("gpt2")
+    tokenizer = tiny.tokenizer_of("gpt2")
+    text, answer = "A bear has bra", "nches and claws"
+    whole, alone = tokenizer(text + answer)["input_ids"], tokenizer(text)["input_ids"]
+    assert whole[: len(alone)] != alone
+    ours = pair.ours.score([Prompt(text, (answer,), "")])[0].answers[0]
+    assert ours.spanned
+    reference = plain.load("gpt2", pair.folder)
+    places = range(len(alone), len(whole))
+    mixed = alone + whole[len(alone) :]
+    cut = reference._read(reference._logits(mixed), mixed, places, -1)
+    theirs = pair.ask_them(text, answer)
+    assert theirs == pytest.approx(cut, abs=TOLERANCE)
+    assert ours.tokens > len(places)
+    assert abs(ours.logprob - theirs) > 1
+
+
+@pytest.mark.parametrize("name", ["opt", "llama"])
+def test_bos_in_the_text(name: str, both: Any) -> None:
+    """A text that begins with BOS gets no second one in either."""
+    for _, _, ours, theirs in both(name).pairs([Prompt("<s>In a tree is", ("bird", "roots"))]):
+        assert ours == pytest.approx(theirs, abs=TOLERANCE)
