@@ -16,6 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array, vstack
 
 from tacit.coherence.constraints import Rows
+from tacit.coherence.greedy import bettered, greedy_world
 
 if TYPE_CHECKING:
     from tacit.coherence.structure import Family, Integers
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _SCALE = 1000.0
 _WHOLE = 1e-5
 _NEVER = float("inf")
+# The share of the time to look for a proof in; the rest betters a world without one.
+_SEARCHING = 0.85
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,11 @@ def solve_program(program: Program, deadline: float = _NEVER) -> Solution:
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     weights = (program.weights * scale).astype(np.float64)
     everything = _Region(np.zeros(rows.count), np.ones(rows.count))
-    found = _optimum(weights, rows, everything, deadline)
+    now = time.monotonic()
+    search = deadline if deadline == _NEVER else now + _SEARCHING * (deadline - now)
+    found = _optimum(weights, rows, everything, search)
     if not found.optimal:
-        return _stopped(program, rows, found, scale)
+        return _stopped(program, rows, found, scale, deadline)
     if found.world is None:
         raise RuntimeError("a proven best world is missing")
     world: Booleans = found.world
@@ -251,28 +256,16 @@ def _best_sum(objective: Floats, within: _Region) -> float:
     return float(np.maximum(objective * within.low, objective * within.high).sum())
 
 
-def _stopped(program: Program, rows: Rows, found: _Optimum, scale: float) -> Solution:
-    """The better of the solver's world and a greedy one, with the bound that was proven."""
-    world = _greedy(program, rows, found.relaxed)
+def _stopped(
+    program: Program, rows: Rows, found: _Optimum, scale: float, deadline: float
+) -> Solution:
+    """The best world that could be found in time, with the bound that was proven."""
+    world = greedy_world(rows, program.weights, found.relaxed)
     if found.world is not None and program.weights @ found.world > program.weights @ world:
         world = found.world
+    world = bettered(rows, program.weights, world, deadline)
     value = int(program.weights @ world)
     # All weights are integers, so a bound between two of them is as good as the lower one.
     bound = max(float(value), float(np.floor(found.bound / scale + 1e-6)))
     nothing = np.zeros(rows.count, dtype=bool)
     return Solution(world, nothing, bound, optimal=bound == value, settled=False)
-
-
-def _greedy(program: Program, rows: Rows, relaxed: Floats) -> Booleans:
-    """Adds statements, the likeliest first, as long as the world gets heavier and stays one."""
-    world: Booleans = np.zeros(rows.count, dtype=bool)
-    value = 0
-    for statement in np.lexsort((-program.weights, -np.round(relaxed, 3))):
-        if program.weights[statement] <= 0 or world[statement]:
-            continue
-        trial = world.copy()
-        trial[statement] = True
-        closed = rows.closed(trial)
-        if closed is not None and program.weights @ closed > value:
-            world, value = closed, int(program.weights @ closed)
-    return world

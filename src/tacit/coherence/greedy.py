@@ -1,0 +1,63 @@
+"""Good worlds without a proof, for when the time runs out."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tacit.coherence.constraints import Rows
+    from tacit.coherence.structure import Integers
+    from tacit.coherence.worlds import Booleans, Floats
+
+
+def greedy_world(rows: Rows, weights: Integers, likely: Floats) -> Booleans:
+    """Adds statements, the likeliest first, as long as the world gets heavier.
+
+    Args:
+        rows: The constraints.
+        weights: One integer per statement.
+        likely: A number per statement, greater for those to try first.
+    """
+    nothing = np.zeros(rows.count, dtype=bool)
+    return _added(rows, weights, nothing, np.lexsort((-weights, -np.round(likely, 3))))
+
+
+def bettered(rows: Rows, weights: Integers, world: Booleans, deadline: float) -> Booleans:
+    """Takes each item out of the world and puts it back the best way, until that gains nothing.
+
+    Args:
+        rows: The constraints.
+        weights: One integer per statement.
+        world: A consistent world.
+        deadline: The `time.monotonic` at which to stop.
+    """
+    heaviest_first = np.argsort(-weights, kind="stable")
+    ends = rows.clauses.variables[:, 1:]
+    gained = True
+    while gained:
+        gained = False
+        for item in range(int(ends.max(initial=-1)) + 1):
+            if time.monotonic() > deadline:
+                return world
+            mine = (ends == item).any(axis=1)
+            # Constraints hold between the other items alone, so without this one they still do.
+            trial = _added(rows, weights, world & ~mine, heaviest_first[mine[heaviest_first]])
+            if weights @ trial > weights @ world:
+                world, gained = trial, True
+    return world
+
+
+def _added(rows: Rows, weights: Integers, world: Booleans, order: Integers) -> Booleans:
+    """Adds each statement that, with all that follows from it, makes the world heavier."""
+    for statement in order:
+        if weights[statement] <= 0 or world[statement]:
+            continue
+        trial = world.copy()
+        trial[statement] = True
+        closed = rows.closed(trial)
+        if closed is not None and weights @ closed > weights @ world:
+            world = closed
+    return world
