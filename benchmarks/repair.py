@@ -73,7 +73,10 @@ def compare_parts(cut_off: float) -> None:
 
 def compare_orders(cut_off: float) -> None:
     """One transitive pair of relations over n items: signed and positive weights."""
-    print(f"{'items':>5} {'weights':>9} {'beliefs':>8} {'Tacit (s)':>10} {'gap %':>6} ", end="")
+    print(
+        f"{'items':>5} {'weights':>9} {'beliefs':>8} {'Tacit (s)':>10} {'gap %':>6} {'ties':>7} ",
+        end="",
+    )
     print(f"{'RC2 (s)':>9} {'stratified':>10}  same value")
     for objective in ("log-odds", "paper"):
         for kind in ("uniform", "near"):
@@ -107,11 +110,10 @@ def compare_order(n: int, case: tuple[str, str], cut_off: float, stopped: set[bo
             true = found.beliefs["repaired"].to_numpy()
             kept = int(np.abs(weights[np.where(weights > 0, true, ~true)]).sum())
             same.append(kept == value)
-    print(
-        f"{n:>5} {'signed' if objective == 'log-odds' else 'positive':>9} {kind:>8} {ours:>10.3f} "
-        f"{gap:>6.2f} {told[0]:>9} {told[1]:>10}  {all(same) if same else '-'}",
-        flush=True,
-    )
+    weights_are = "signed" if objective == "log-odds" else "positive"
+    ties = "settled" if found.settled else "open"
+    print(f"{n:>5} {weights_are:>9} {kind:>8} {ours:>10.3f} {gap:>6.2f} {ties:>7} ", end="")
+    print(f"{told[0]:>9} {told[1]:>10}  {all(same) if same else '-'}", flush=True)
 
 
 def compare_drawings(folder: Path) -> None:

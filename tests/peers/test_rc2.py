@@ -11,11 +11,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.coherence.ontology import Ontology
+from tacit.coherence.objectives import weights_of, whole_weights
+from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.repair import repair
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from tacit.coherence.objectives import Objective
 
 pytest.importorskip("pysat", reason="python-sat is not installed")
 
@@ -52,3 +55,25 @@ def test_equal_to_rc2_with_the_papers_objective(seed: int, n: int) -> None:
     found = repair(beliefs, ontology, processes=1)
     assert found.status == "optimal"
     assert found.value == found.bound == OLD_WAY.best_value(weights, items, ontology)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("objective", ["paper", "log-odds", "margin"])
+@pytest.mark.parametrize("name", shipped_ontologies())
+def test_equal_to_rc2_with_every_objective_and_ontology(
+    name: str, objective: Objective, seed: int
+) -> None:
+    """Weights for and against, implied and excluded relations: the kept weight is RC2's optimum."""
+    ontology = Ontology.load(name)
+    random = np.random.default_rng(seed)
+    items = [f"item {number}" for number in range(4)]
+    statements = [(x, r, y) for x, y in permutations(items, 2) for r in ontology.relations]
+    p = np.round(random.random(len(statements)), int(random.choice([1, 6])))
+    beliefs = pl.DataFrame(
+        statements, schema=["subject", "relation", "object"], orient="row"
+    ).with_columns(p_true=p)
+    weights = whole_weights(weights_of(p, objective), objective)
+    true = repair(beliefs, ontology, objective).beliefs["repaired"].to_numpy()
+    kept = int(np.abs(weights[np.where(weights > 0, true, ~true)]).sum())
+    problem = dict(zip(statements, weights.tolist(), strict=True))
+    assert kept == OLD_WAY.best_value(problem, items, ontology)
