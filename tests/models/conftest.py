@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tacit.models.local import LocalModel
+    from tests.models.passes import Local
 
     FolderOf = Callable[[str], Path]
-    Loaded = Callable[..., LocalModel]
+    Loaded = Callable[..., Local]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,11 +49,10 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> FolderOf:
 @pytest.fixture(scope="session")
 def loaded(folder_of: FolderOf) -> Loaded:
     """A tiny model, loaded as a user loads it; the same one each time."""
-    from tacit.models.loading import LoadOptions, load_model
+    from tests.models import tiny
 
     @cache
-    def load(name: str, batch_tokens: int = 100_000, **options: str) -> LocalModel:
-        settings = LoadOptions(batch_tokens=batch_tokens, device="cpu", **options)
-        return load_model(str(folder_of(name)), settings)
+    def load(name: str, batch_tokens: int = 100_000, **options: str) -> Local:
+        return tiny.load(folder_of(name), batch_tokens=batch_tokens, **options)
 
     return load

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from tacit.models.local import LocalModel
+    import torch
+
+    from tacit.models.causal import CausalModel
+    from tacit.models.masked import MaskedModel
+    from tacit.models.seq2seq import Seq2SeqModel
+
+    Local = CausalModel | MaskedModel | Seq2SeqModel
+    Hook = Callable[[torch.nn.Module, tuple[object, ...], dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -32,12 +39,12 @@ class Pass:
 
 
 @contextmanager
-def passes(model: LocalModel) -> Iterator[list[Pass]]:
+def passes(model: Local) -> Iterator[list[Pass]]:
     """The forward passes that are made inside the block, in order."""
     seen: list[Pass] = []
 
-    def watch(part: str) -> Any:
-        def hook(_module: Any, _given: Any, arguments: dict[str, Any]) -> None:
+    def watch(part: str) -> Hook:
+        def hook(_module: object, _given: object, arguments: dict[str, Any]) -> None:
             own = "decoder_" if "decoder_input_ids" in arguments else ""
             ids = arguments[f"{own}input_ids"]
             mask = arguments[f"{own}attention_mask"][:, -ids.shape[1] :]

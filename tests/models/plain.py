@@ -7,7 +7,7 @@ token holds it, in the sequence as the tokenizer itself encloses it in special t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.models import tiny
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from tacit.prompts import Prompt
@@ -35,7 +36,7 @@ class Plain:
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     one_at_a_time: bool = False
-    _known: dict[tuple[tuple[int, ...], ...], Any] = field(default_factory=dict)
+    _known: dict[tuple[tuple[int, ...], ...], torch.Tensor] = field(default_factory=dict)
 
     def score(self, prompt: Prompt, answer: str, shift: int = 0) -> tuple[float, int]:
         """Log-probability in nats and number of tokens.
@@ -107,7 +108,7 @@ class Plain:
             end += 1
         return ids, begin, end
 
-    def _logits(self, ids: Sequence[int], **rest: Sequence[int]) -> Any:
+    def _logits(self, ids: Sequence[int], **rest: Sequence[int]) -> torch.Tensor:
         import torch
 
         asked = (tuple(ids), *(tuple(row) for row in rest.values()))
@@ -118,7 +119,9 @@ class Plain:
             self._known[asked] = output.logits[0].double().log_softmax(-1)
         return self._known[asked]
 
-    def _read(self, values: Any, ids: Sequence[int], places: Sequence[int], shift: int) -> float:
+    def _read(
+        self, values: torch.Tensor, ids: Sequence[int], places: Sequence[int], shift: int
+    ) -> float:
         last = len(values) - 1
         return sum(float(values[min(max(at + shift, 0), last), ids[at]]) for at in places)
 

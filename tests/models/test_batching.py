@@ -3,7 +3,7 @@ from __future__ import annotations
 import logging
 from functools import wraps
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from tacit.errors import ScoringError
 from tacit.models.batching import Budget, how_many, in_batches
-from tacit.models.loading import LoadOptions, load_model
 from tacit.prompts import Prompt
+from tests.models import tiny
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tacit.models.local import LocalModel
     from tests.models.conftest import FolderOf, Loaded
+    from tests.models.passes import Local
 
 PROMPTS = [
     Prompt("In a tree, the trunk is above the roots" + "." * n, ("True", "False", "birdhouse"))
@@ -35,16 +35,16 @@ def _no_collection() -> Iterator[None]:
         yield
 
 
-def limited(model: LocalModel, most: int, error: Callable[[], Exception]) -> LocalModel:
+def limited(model: Local, most: int, error: Callable[[], Exception]) -> Local:
     """Has a model fail on more tokens than it can take, padding and what is cached included."""
+    import torch
+
     forward = model._model.forward
 
     @wraps(forward)
-    def tight(**given: Any) -> Any:
-        ids = given.get("decoder_input_ids", given.get("input_ids"))
+    def tight(**given: object) -> object:
         mask = given.get("decoder_attention_mask", given.get("attention_mask"))
-        assert ids is not None
-        assert mask is not None
+        assert isinstance(mask, torch.Tensor)
         if mask.numel() > most:
             raise error()
         return forward(**given)
@@ -82,7 +82,7 @@ def test_running_out_of_memory(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The budget shrinks until it fits, with a warning, and the scores are the same."""
-    model = load_model(str(folder_of(name)), LoadOptions(batch_tokens=4096, device="cpu"))
+    model = tiny.load(folder_of(name), batch_tokens=4096)
     expected = loaded(name).score(prompts)
     with caplog.at_level(logging.WARNING, "tacit"):
         scores = limited(model, 60, error).score(prompts)
@@ -97,7 +97,7 @@ def test_running_out_of_memory(
 @pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
 def test_memory_for_not_even_one_row(name: str, folder_of: FolderOf) -> None:
     """When a single row is too much, the work fails and says so."""
-    model = load_model(str(folder_of(name)), LoadOptions(device="cpu"))
+    model = tiny.load(folder_of(name))
     with pytest.raises(ScoringError, match="out of memory with a single row"):
         limited(model, 2, out_of_memory).score(PROMPTS)
 
@@ -106,8 +106,8 @@ def test_memory_for_not_even_one_row(name: str, folder_of: FolderOf) -> None:
 @pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
 def test_other_failures(name: str, error: type[Exception], folder_of: FolderOf) -> None:
     """Whatever else a model raises is a ScoringError that quotes it."""
-    model = load_model(str(folder_of(name)), LoadOptions(device="cpu"))
-    with pytest.raises(ScoringError, match="the model failed on a batch of .*no luck"):
+    model = tiny.load(folder_of(name))
+    with pytest.raises(ScoringError, match=r"the model failed on a batch of .*no luck"):
         limited(model, 2, lambda: error("no luck")).score(PROMPTS)
 
 
@@ -115,16 +115,16 @@ def test_no_number(folder_of: FolderOf) -> None:
     """A model that gives NaN fails; it scores nothing."""
     import torch
 
-    model = load_model(str(folder_of("gpt2")), LoadOptions(device="cpu"))
+    model = tiny.load(folder_of("gpt2"))
     with torch.no_grad():
-        model._model.get_input_embeddings().weight[5:] = float("nan")
+        next(model._model.parameters()).fill_(float("nan"))
     with pytest.raises(ScoringError, match="log-probability of nan"):
         model.score(PROMPTS)
 
 
 @given(st.lists(st.integers(1, 50), max_size=30), st.integers(1, 200))
 def test_batches(costs: list[int], tokens: int) -> None:
-    """Every row comes once, the costliest first, in batches that fit unless a row alone does not."""
+    """Every row comes once, the costliest first, in batches that fit unless one row does not."""
     budget = Budget(tokens)
     batches: list[list[int]] = []
     in_batches(costs, budget, batches.append)

@@ -157,5 +157,5 @@ def test_characters_of_several_tokens() -> None:
     """All the tokens of an emoji are the answer's."""
     tokenizer = tiny.tokenizer_of("gpt2")
     (tokens,) = tokenize(bare(tokenizer), [filled("a bird", "", "🐦", "🐻")])
-    assert tokenizer.decode(tokens.ids[tokens.begin : tokens.end]) == "🐦"
+    assert tokenizer.decode(list(tokens.ids[tokens.begin : tokens.end])) == "🐦"
     assert isinstance(tokens, Tokens)

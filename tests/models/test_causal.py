@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.errors import ModelError, PromptError
-from tacit.models.loading import LoadOptions, load_model
 from tacit.prompts import Prompt
 from tests.models import plain, tiny
 from tests.models.passes import passes
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.models.conftest import FolderOf, Loaded
+    from tests.models.passes import Local
 
 CAUSAL = tiny.names("causal")
 SHARING = [name for name in CAUSAL if tiny.MODELS[name].shares]
@@ -31,7 +31,7 @@ def wrong(name: str, folder: Path, prompt: Prompt, values: list[float | None]) -
     return max(abs(a - b) for a, b in zip(expected, values, strict=True) if b is not None)
 
 
-def values(model: Any, prompt: Prompt) -> list[float | None]:
+def values(model: Local, prompt: Prompt) -> list[float | None]:
     """A prompt's log-probabilities."""
     return [one.logprob for one in model.score([prompt])[0].answers]
 
@@ -89,7 +89,7 @@ def test_a_broken_cache_is_not_used(
 
     forward = GPT2LMHeadModel.forward
 
-    def breaking(self: Any, **given: Any) -> Any:
+    def breaking(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
         if given.get("past_key_values") is None:
             return forward(self, **given)
         if how == "fails":
@@ -100,7 +100,7 @@ def test_a_broken_cache_is_not_used(
 
     monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
     with caplog.at_level(logging.WARNING, "tacit"):
-        model = load_model(str(folder_of("gpt2")), LoadOptions(device="cpu"))
+        model = tiny.load(folder_of("gpt2"))
     assert "computed again for each of its answers" in caplog.text
     assert model.description["shares_text"] is False
     prompt = Prompt(TREE, MANY)
@@ -170,7 +170,7 @@ def test_bos_as_an_answer_follows_bos(name: str, loaded: Loaded, folder_of: Fold
 
 def test_a_blank_inside_is_refused(loaded: Loaded) -> None:
     """Text behind the blank is an error that names the prompt."""
-    with pytest.raises(PromptError, match="'A ___ has fur'.*goes on after its blank"):
+    with pytest.raises(PromptError, match=r"'A ___ has fur'.*goes on after its blank"):
         loaded("gpt2").score([Prompt("A ___ has fur", ("bear",))])
 
 
@@ -201,7 +201,7 @@ def test_a_model_that_looks_ahead_is_refused(tmp_path: Path) -> None:
     import transformers
 
     tokenizer = tiny.tokenizer_of("bert")
-    settings = {"vocab_size": len(tokenizer), **tiny._BERT}
+    settings: dict[str, Any] = {"vocab_size": len(tokenizer), **tiny._BERT}
     for is_decoder in (True, False):
         config = transformers.BertConfig(**settings, is_decoder=is_decoder)
         model = transformers.BertLMHeadModel(config)
@@ -211,9 +211,9 @@ def test_a_model_that_looks_ahead_is_refused(tmp_path: Path) -> None:
         folder = tmp_path / str(is_decoder)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    assert load_model(str(tmp_path / "True")).kind == "causal"
+    assert tiny.load(tmp_path / "True").kind == "causal"
     with pytest.raises(ModelError, match="depends on the tokens behind it"):
-        load_model(str(tmp_path / "False"))
+        tiny.load(tmp_path / "False")
 
 
 def test_logits_are_computed_only_where_read(loaded: Loaded) -> None:

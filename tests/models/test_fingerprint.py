@@ -71,7 +71,7 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "lower case": lambda folder: edit(folder, "tokenizer.json", no_lower_case),
     "special-token rule": lambda folder: edit(folder, "tokenizer.json", no_end),
     "special token": lambda folder: edit(
-        folder, "tokenizer_config.json", lambda content: content.update(unk_token="[PAD]")
+        folder, "tokenizer_config.json", lambda content: content.update({"unk_token": "[PAD]"})
     ),
     "activation": set_config(hidden_act="relu"),
     "norm": set_config(layer_norm_eps=1e-3),
@@ -125,7 +125,7 @@ def test_the_scorers_version_changes_it(
 )
 def test_what_does_not_change_it(
     options: LoadOptions | None,
-    copied: bool,
+    copied: bool,  # noqa: FBT001 - a column
     copy: Path,
     folder_of: FolderOf,
     loaded: Loaded,
@@ -168,7 +168,7 @@ def test_every_field_counts() -> None:
     assert base.fingerprint == replace(base).fingerprint
     prints = {base.fingerprint}
     for field in fields(Identity):
-        changed = {"a": "2"} if field.name == "weights" else "other"
+        changed: Any = {"a": "2"} if field.name == "weights" else "other"
         prints.add(replace(base, **{field.name: changed}).fingerprint)
     prints.add(replace(base, revision=None).fingerprint)
     assert len(prints) == len(fields(Identity)) + 2

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.errors import ModelError, PromptError
-from tacit.models.loading import LoadOptions, load_model
 from tacit.prompts import Prompt
 from tests.models import plain, tiny
 from tests.models.passes import passes
@@ -15,11 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.models.conftest import FolderOf, Loaded
+    from tests.models.passes import Pass
 
 MASKED = tiny.names("masked")
 
 
-def rows_of(seen: list[Any]) -> list[list[int]]:
+def rows_of(seen: list[Pass]) -> list[list[int]]:
     """All rows that went through the model."""
     return [row for one in seen for row in one.arguments["input_ids"].tolist()]
 
@@ -118,4 +118,4 @@ def test_no_mask_token(tmp_path: Path, folder_of: Callable[[str], Path]) -> None
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder_of("gpt2"))
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="has no mask token"):
-        load_model(str(tmp_path), LoadOptions(device="cpu"))
+        tiny.load(tmp_path)

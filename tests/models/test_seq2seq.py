@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import ModelError, PromptError
-from tacit.models.loading import load_model
 from tacit.prompts import Prompt
 from tests.models import tiny
 from tests.models.passes import passes
@@ -49,7 +48,7 @@ def test_a_blank_is_a_sentinel(name: str, loaded: Loaded) -> None:
 
 def test_a_blank_without_sentinels_is_refused(loaded: Loaded) -> None:
     """A model without sentinels cannot fill a blank, and the error names the prompt."""
-    with pytest.raises(PromptError, match="'A ___ has fur' has a blank, and .* has no sentinel"):
+    with pytest.raises(PromptError, match=r"'A ___ has fur' has a blank, and .* has no sentinel"):
         loaded("bart").score([Prompt("A ___ has fur", ("bear",))])
 
 
@@ -69,7 +68,7 @@ def test_no_decoder_start(tmp_path: Path) -> None:
     model.save_pretrained(tmp_path)
     tiny.tokenizer_of("t5").save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="names no decoder_start_token_id"):
-        load_model(str(tmp_path))
+        tiny.load(tmp_path)
 
 
 def test_an_empty_text(loaded: Loaded) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tokenizers import AddedToken, Tokenizer
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from tests.models.passes import Local
 
 LINES = (
     "In a tree, the trunk is above the roots and the branches are part of the crown.",
@@ -35,13 +38,13 @@ WINDOW = 64
 # Tokenizers of four kinds
 
 
-def _wrapped(backend: Any, **special: str) -> PreTrainedTokenizerBase:
+def _wrapped(backend: Tokenizer, **special: str | AddedToken) -> PreTrainedTokenizerBase:
     from transformers import PreTrainedTokenizerFast
 
     return PreTrainedTokenizerFast(tokenizer_object=backend, **special)
 
 
-def _byte_level(specials: list[str], size: int = 400) -> Any:
+def _byte_level(specials: list[str], size: int = 400) -> Tokenizer:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     backend = Tokenizer(models.BPE())
@@ -130,7 +133,7 @@ def _words() -> list[str]:
     return sorted({word for line in LINES for word in re.findall(r"\w+", line.lower())})
 
 
-def _bert_specials(backend: Any) -> PreTrainedTokenizerBase:
+def _bert_specials(backend: Tokenizer) -> PreTrainedTokenizerBase:
     from tokenizers import processors
 
     pieces = [(piece, backend.token_to_id(piece)) for piece in ("[CLS]", "[SEP]")]
@@ -147,7 +150,7 @@ def _bert_specials(backend: Any) -> PreTrainedTokenizerBase:
     )
 
 
-def _unigram(specials: list[str], unknown: str, prepend: str) -> Any:
+def _unigram(specials: list[str], unknown: str, prepend: str) -> Tokenizer:
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     words = _words()
@@ -221,7 +224,7 @@ class Tiny:
     spread: float = 0.35
 
 
-def _model(name: str, **settings: Any) -> Callable[[PreTrainedTokenizerBase], PreTrainedModel]:
+def _model(name: str, **settings: object) -> Callable[[PreTrainedTokenizerBase], PreTrainedModel]:
     """A model class of transformers with a config of its own, in the tokenizer's vocabulary."""
 
     def make(tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
@@ -394,7 +397,8 @@ def make(name: str, seed: int = 0) -> PreTrainedModel:
     import torch
 
     torch.manual_seed(seed)
-    model = MODELS[name].model(tokenizer_of(name)).eval()
+    model = MODELS[name].model(tokenizer_of(name))
+    model.eval()
     with torch.no_grad():
         for parameter in model.parameters():
             noise = torch.randn_like(parameter)
@@ -410,3 +414,10 @@ def save(name: str, folder: Path) -> Path:
     make(name).save_pretrained(folder)
     tokenizer_of(name).save_pretrained(folder)
     return folder
+
+
+def load(folder: Path, **options: Any) -> Local:  # noqa: ANN401 - LoadOptions' fields
+    """Loads a model as a user does, on the processor unless told otherwise."""
+    from tacit.models.loading import LoadOptions, load_model
+
+    return cast("Local", load_model(str(folder), LoadOptions(**{"device": "cpu", **options})))

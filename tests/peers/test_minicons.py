@@ -7,23 +7,37 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.models.loading import LoadOptions, load_model
 from tacit.prompts import Prompt
 from tests.models import tiny
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from minicons.scorer import MaskedLMScorer
 
     from tacit.models.masked import MaskedMode
+    from tests.models.conftest import FolderOf
+
+    Property = Callable[[str, object], None]
 
 # What it imports, and how, is its own affair.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 TOLERANCE = 1e-3
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quiet() -> None:
+    """No progress bars."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+
+
 WORDS = ("bird", "birdhouse", "trees", "eggs", "roots", "Falsehoods", "a")
 PROMPTS = [
     Prompt("A ___ has fur and is big.", WORDS),
@@ -37,13 +51,13 @@ METRICS: dict[str, MaskedMode] = {
 
 
 @pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> FolderOf:
     """A tiny model's folder."""
     root = tmp_path_factory.mktemp("minicons")
     return cache(lambda name: tiny.save(name, root / name))
 
 
-def theirs(scorer: Any, prompt: Prompt, answer: str, metric: str) -> tuple[float, int]:
+def theirs(scorer: MaskedLMScorer, prompt: Prompt, answer: str, metric: str) -> tuple[float, int]:
     """The sum over the answer's tokens of what minicons gives to each token of the sentence.
 
     The sentence is tokenized here: minicons' own call, batch_encode_plus, left transformers in 5.
@@ -58,12 +72,12 @@ def theirs(scorer: Any, prompt: Prompt, answer: str, metric: str) -> tuple[float
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("name", ["bert", "electra", "roberta"])
-def test_masked(name: str, metric: str, folder_of: Any, record_property: Any) -> None:
+def test_masked(name: str, metric: str, folder_of: FolderOf, record_property: Property) -> None:
     """Words of one token and of several get the same, in both modes."""
     from minicons.scorer import MaskedLMScorer
 
-    folder: Path = folder_of(name)
-    ours = load_model(str(folder), LoadOptions(device="cpu", masked_mode=METRICS[metric]))
+    folder = folder_of(name)
+    ours = tiny.load(folder, masked_mode=METRICS[metric])
     scorer = MaskedLMScorer(str(folder), "cpu")
     off, several = [], 0
     for prompt, score in zip(PROMPTS, ours.score(PROMPTS), strict=True):
@@ -71,13 +85,14 @@ def test_masked(name: str, metric: str, folder_of: Any, record_property: Any) ->
             expected, tokens = theirs(scorer, prompt, one.answer, metric)
             assert one.tokens == tokens
             assert one.logprob == pytest.approx(expected, abs=TOLERANCE), (prompt, one)
+            assert one.logprob is not None
             off.append(abs(expected - one.logprob))
             several += one.tokens > 1
     record_property("largest difference in nats", max(off))
     assert several > 3
 
 
-def test_words_of_two(folder_of: Any) -> None:
+def test_words_of_two(folder_of: FolderOf) -> None:
     """Minicons masks within a word; Tacit masks the rest of the answer, whatever its words.
 
     An answer of two words therefore differs, by what the second word in sight tells of the first:
@@ -86,7 +101,7 @@ def test_words_of_two(folder_of: Any) -> None:
     from minicons.scorer import MaskedLMScorer
 
     folder = folder_of("bert")
-    ours = load_model(str(folder), LoadOptions(device="cpu"))
+    ours = tiny.load(folder)
     scorer = MaskedLMScorer(str(folder), "cpu")
     both = Prompt("A ___ has fur.", ("bird house",))
     value = ours.score([both])[0].answers[0].logprob

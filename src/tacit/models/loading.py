@@ -75,7 +75,7 @@ def load_model(
         from tacit.models.demo import demo_model
 
         return demo_model(options)
-    _check_folder(name, options)
+    check_place(name, options)
     try:
         import torch  # noqa: F401
         import transformers  # noqa: F401
@@ -129,8 +129,12 @@ def kind_of(name: str, config: PreTrainedConfig) -> str:
     )
 
 
-def _check_folder(name: str, options: LoadOptions) -> None:
-    """Says early, before anything heavy is imported, that a path leads nowhere."""
+def check_place(name: str, options: LoadOptions) -> None:
+    """Says early, before anything heavy is imported, that a path or an option leads nowhere.
+
+    Raises:
+        ModelError: The path is no model's folder, or an option is malformed.
+    """
     folder = _named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_like_path and not folder:
