@@ -31,14 +31,16 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     """The request, a manifest that says finished, the questions, the findings."""
     ran = tacit(*PARTS, "--out", "run", "--things", "peach")
     assert ran.code == 0, ran.err
-    assert "accuracy (n = " in ran.out
-    assert "violation, transitive" in ran.out
+    assert "accuracy, ParRoT++" in ran.out
+    assert "transitive" in ran.out
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "finished"
     assert manifest["model"]["name"] == "demo"
     assert set(manifest["data"]) == {"annotations-0.tsv", "things.tsv"}
     violation = pl.read_parquet(workplace / "run" / "findings" / "violation.parquet")
-    assert violation["violated_after"].drop_nulls().to_list() == [0, 0, 0, 0]
+    after = violation.filter(pl.col("world") != "before")
+    assert set(after["world"]) == {"paper", "log-odds", "margin"}
+    assert after["violated"].drop_nulls().to_list() == [0] * 15  # four types and micro, each thrice
     questions = pl.read_parquet(workplace / "run" / "questions.parquet")
     assert questions["p_true"].is_between(0, 1).all()
 

@@ -1,4 +1,4 @@
-"""From a model's answers to beliefs, contradictions, a repaired world and accuracy (section 6)."""
+"""From a model's answers to its beliefs about each drawing (section 6)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.template import belief
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
     from tacit.probes.parts.template import Template
     from tacit.prompts import LogProbs, Prompt
+    from tacit.statistics import Bootstrap
 
 DRAWING = ("thing", "annotator")
+STATEMENT = (*DRAWING, "subject", "relation", "object")
+_EVEN = 0.5
 
 
 def answered(
@@ -52,63 +55,28 @@ def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def judged(repaired: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """The repaired beliefs with the gold label of each; null where the annotators imply none."""
-    return repaired.join(
-        gold, on=[*DRAWING, "subject", "relation", "object"], how="left", maintain_order="left"
-    )
-
-
-def accuracy(judged: pl.DataFrame, by: Sequence[str] = ()) -> pl.DataFrame:
-    """The share of gold statements that are judged as the annotators imply.
+def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
+    """How the distinct questions were answered.
 
     Args:
-        judged: Beliefs with ``believed``, ``repaired``, ``p_true`` and ``label``.
-        by: Columns to count by; none for all together.
+        answers: The questions' columns and ``p_true``; ``filled`` where beliefs were filled in.
+        bootstrap: How intervals are made, over things.
 
     Returns:
-        The columns of ``by`` and ``n`` (gold statements with a belief), ``missing`` (those
-        without, left out), ``before`` and ``after`` repair (shares; null when n is 0).
+        The counts ``questions``, ``missing``, ``filled`` and ``ties`` (a belief of one half, taken
+        as false), ``true_share`` of the questions with a belief (%True; None without any), and
+        ``true_share_interval``.
     """
     import polars as pl
 
-    known = pl.col("p_true").is_not_null()
-    label = pl.col("label").filter(known)
-    counts = [
-        known.sum().alias("n"),
-        (~known).sum().alias("missing"),
-        (pl.col("believed").filter(known) == label).mean().alias("before"),
-        (pl.col("repaired").filter(known) == label).mean().alias("after"),
-    ]
-    gold = judged.filter(pl.col("label").is_not_null())
-    if not by:
-        return gold.select(counts)
-    return gold.group_by(by, maintain_order=True).agg(counts)
-
-
-def violations(before: Mapping[str, Any], after: Mapping[str, Any]) -> pl.DataFrame:
-    """Conditional violation by constraint type, before and after repair (Table 3).
-
-    Args:
-        before: ``Check.to_json()`` of the beliefs.
-        after: The same of the repaired world.
-
-    Returns:
-        Columns constraint, violated_before, applicable_before, rate_before, and the same after.
-        A rate is null where nothing applies. ``macro`` averages the types' rates, ``micro`` is
-        all that is violated over all that applies; both have no counts of their own here.
-    """
-    import polars as pl
-
-    types = ("symmetric", "asymmetric", "inverse", "transitive")
-    columns: dict[str, list[Any]] = {"constraint": [*types, "macro", "micro"]}
-    for when, check in (("before", before), ("after", after)):
-        for count in ("violated", "applicable"):
-            columns[f"{count}_{when}"] = [*(check[name][count] for name in types), None, None]
-        rates = [*(check[name]["rate"] for name in types), check["macro"], check["micro"]]
-        columns[f"rate_{when}"] = rates
-    schema = {
-        name: pl.String if name == "constraint" else pl.Float64 if name[:4] == "rate" else pl.Int64
-        for name in columns
+    p = pl.col("p_true")
+    of_thing = answers.group_by("thing").agg(true=(p > _EVEN).sum(), known=p.count())
+    share = bootstrap.ratio(of_thing["thing"], of_thing["true"], of_thing["known"])
+    return {
+        "questions": answers.height,
+        "missing": answers["p_true"].null_count(),
+        "filled": int(answers["filled"].sum()) if "filled" in answers.columns else 0,
+        "ties": int((answers["p_true"] == _EVEN).sum()),
+        "true_share": share.value,
+        "true_share_interval": share.interval,
     }
-    return pl.DataFrame(columns, schema=schema)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tacit.coherence.check import check
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
-from tacit.coherence.repair import repair
 from tacit.errors import DataError
 from tacit.probes.findings import Findings
-from tacit.probes.parts import measure, questions
+from tacit.probes.parts import accuracy, measure, questions, worlds
 from tacit.probes.parts.template import Template
 from tacit.probes.parts.wording import AS_IN_THE_PAPER, Wording
 from tacit.sources.drawings import is_things, read_drawings, undrawn
 from tacit.sources.statements import all_statements, drawing_statements
+from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.coherence.check import Check
-    from tacit.coherence.repair import Repaired
+    from tacit.probes.parts.worlds import Worlds
     from tacit.prompts import LogProbs, Prompt
     from tacit.sources.drawings import Drawing
 
@@ -92,43 +90,63 @@ class PartsProbe:
         return enrich(drawing_statements(self.drawings), self.ontology)
 
     def measure(self, scores: Sequence[LogProbs]) -> Findings:
-        """Beliefs, contradictions, the repaired world and accuracy, from one score per prompt."""
+        """Findings from one score per prompt; the summary also counts answers ``spanned``."""
         answers = measure.answered(self.questions, self.prompts, scores, self.template)
-        repaired = repair(measure.beliefs(self.statements, answers), self.ontology, "paper")
-        before = check(repaired.beliefs, self.ontology, believed="believed")
-        after = check(repaired.beliefs, self.ontology, believed="repaired")
-        judged = measure.judged(repaired.beliefs, self.gold)
-        tables = {
-            "accuracy": measure.accuracy(judged),
-            "accuracy_by_relation": measure.accuracy(judged, ["relation"]),
-            "accuracy_by_drawing": measure.accuracy(judged, measure.DRAWING),
-            "beliefs": judged,
-            "violation": measure.violations(before.to_json(), after.to_json()),
-            "violation_by_drawing": before.groups,
-            "repair_by_drawing": repaired.table,
-        }
+        findings = self.measure_beliefs(answers)
         spanned = sum(answer.spanned for score in scores for answer in score.answers)
-        summary = {**self._summary(answers, tables, before, repaired), "spanned": spanned}
-        return Findings(answers, tables, summary)
+        return replace(findings, summary={**findings.summary, "spanned": spanned})
+
+    def measure_beliefs(self, answers: pl.DataFrame) -> Findings:
+        """Contradictions, the worlds that repair makes, and accuracy, from beliefs.
+
+        Args:
+            answers: One row per question, with the questions' columns and ``p_true`` (null =
+                missing); any other column is kept.
+
+        Returns:
+            Tables with intervals clustered by thing. Where people drew nothing, those of accuracy
+            have no rows.
+
+        Raises:
+            DataError: A belief is malformed.
+        """
+        bootstrap = Bootstrap()
+        made = worlds.worlds(measure.beliefs(self.statements, answers), self.ontology)
+        judged = made.beliefs.join(
+            self.gold, on=measure.STATEMENT, how="left", maintain_order="left"
+        )
+        accuracies = accuracy.tables(judged, bootstrap)
+        tables = accuracies | {
+            "violation": worlds.violation(made.groups, bootstrap),
+            "violation_by_drawing": made.before.groups,
+            "repair": worlds.repair(made.repairs, accuracies["accuracy_by_drawing"]),
+            "repair_by_drawing": worlds.repair_by_drawing(made.repairs),
+            "beliefs": judged,
+        }
+        return Findings(answers, tables, self._summary(answers, tables, made, bootstrap))
 
     def _summary(
         self,
         answers: pl.DataFrame,
         tables: dict[str, pl.DataFrame],
-        before: Check,
-        repaired: Repaired,
+        made: Worlds,
+        bootstrap: Bootstrap,
     ) -> dict[str, Any]:
-        known = answers["p_true"].drop_nulls()
+        repairs = zip(tables["repair"].to_dicts(), made.repairs.values(), strict=True)
         return {
             "things": len({drawing.thing for drawing in self.drawings}),
             "drawings": len(self.drawings),
             "statements": self.statements.height,
-            "questions": answers.height,
-            "missing": answers["p_true"].null_count(),
-            "ties": int((known == 0.5).sum()),  # noqa: PLR2004 - the belief of one undecided
-            "true_share": int((known > 0.5).sum()) / known.len() if known.len() else None,  # noqa: PLR2004
-            "accuracy": tables["accuracy"].row(0, named=True),
+            **measure.answered_summary(answers, bootstrap),
+            "missing_statements": made.before.missing,
+            "accuracy": tables["accuracy"].to_dicts(),
+            "accuracy_gain": tables["accuracy_gain"].to_dicts(),
             "violation": tables["violation"].to_dicts(),
-            "drawings_with_violation": before.contradicted,
-            "repair": repaired.to_json(),
+            "macro": made.before.macro,
+            "micro": made.before.micro,
+            **worlds.set_level(made.before.groups, bootstrap),
+            "repair": [
+                {**row, "status": each.status, "seconds": each.seconds} for row, each in repairs
+            ],
+            "intervals": {**bootstrap.to_json(), "clusters": "thing"},
         }

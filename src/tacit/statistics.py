@@ -1,0 +1,179 @@
+"""Estimates with intervals, for what was observed in clusters.
+
+Statements about one thing are not independent of one another, so what is resampled is the things:
+all rows of a cluster go together. An interval is made in three steps.
+
+1. The rows are summed by cluster. A cluster with nothing in any denominator takes no part.
+2. Each resample draws as many clusters as there are, with replacement, and makes the figure of
+   their sums.
+3. The ends are the percentiles of the resampled figures, with linear interpolation. Resamples in
+   which the figure is undefined are left out.
+
+The draws depend on the seed and the number of clusters alone. Figures over the same clusters are
+therefore resampled alike, and a difference is paired.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+# How many clusters are drawn at once, over all resamples of a batch; bounds the memory.
+_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure and its interval.
+
+    Args:
+        value: The figure; None when it is undefined.
+        low: The interval's lower end; None when the figure, or a ratio in it, rests on fewer than
+            two clusters, which tells nothing of how clusters differ.
+        high: Its upper end, or None with it.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def interval(self) -> list[float] | None:
+        """Both ends, ready for JSON; None when there is no interval."""
+        return None if self.low is None or self.high is None else [self.low, self.high]
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """A percentile bootstrap over clusters.
+
+    Args:
+        resamples: How many resamples are drawn.
+        seed: Where the draws begin.
+        level: The interval's coverage.
+    """
+
+    resamples: int = 2000
+    seed: int = 0
+    level: float = 0.95
+
+    def ratio(
+        self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
+    ) -> Estimate:
+        """The sum of the numerators over the sum of the denominators.
+
+        Args:
+            clusters: The cluster of each row, shape (rows,).
+            numerators: Shape (rows,), such as how many were right.
+            denominators: Shape (rows,), such as how many there were.
+        """
+        import numpy as np
+
+        over, under = np.asarray(numerators)[None], np.asarray(denominators)[None]
+        return self._estimate(clusters, over, under, _first)
+
+    def mean_of_ratios(
+        self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
+    ) -> Estimate:
+        """The mean of several ratios of sums, of those that are defined (a macro average).
+
+        Args:
+            clusters: The cluster of each row, shape (rows,).
+            numerators: Shape (ratios, rows).
+            denominators: Shape (ratios, rows).
+        """
+        return self._estimate(clusters, numerators, denominators, _mean)
+
+    def difference(
+        self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
+    ) -> Estimate:
+        """The second ratio of sums minus the first, both of the same resamples.
+
+        Args:
+            clusters: The cluster of each row, shape (rows,).
+            numerators: Shape (2, rows).
+            denominators: Shape (2, rows).
+        """
+        return self._estimate(clusters, numerators, denominators, _difference)
+
+    def to_json(self) -> dict[str, Any]:
+        """How the intervals are made."""
+        return {"method": "percentile bootstrap", **asdict(self)}
+
+    def _estimate(
+        self,
+        clusters: ArrayLike,
+        numerators: ArrayLike,
+        denominators: ArrayLike,
+        figure: Callable[[Floats], Floats],
+    ) -> Estimate:
+        import numpy as np
+
+        over, under = _sums(clusters, numerators), _sums(clusters, denominators)
+        present = (under != 0).any(axis=1)
+        over, under = over[present], under[present]
+        value = float(figure(_ratios(over.sum(axis=0), under.sum(axis=0))[None])[0])
+        if np.isnan(value):
+            return Estimate(None, None, None)
+        behind = np.count_nonzero(under, axis=0)
+        if (behind == 1).any():
+            return Estimate(value, None, None)
+        drawn = [figure(_ratios(times @ over, times @ under)) for times in self._draws(len(over))]
+        values = np.concatenate(drawn)
+        tail = (1 - self.level) / 2
+        low, high = np.nanquantile(values, [tail, 1 - tail])
+        return Estimate(value, float(low), float(high))
+
+    def _draws(self, clusters: int) -> Iterator[Floats]:
+        """How often each cluster is drawn in each resample: batches of (resamples, clusters)."""
+        import numpy as np
+
+        generator = np.random.default_rng(self.seed)
+        step = max(1, _CELLS // clusters)
+        for begin in range(0, self.resamples, step):
+            rows = min(step, self.resamples - begin)
+            drawn = generator.integers(0, clusters, size=(rows, clusters))
+            cells = drawn + clusters * np.arange(rows)[:, None]
+            times = np.bincount(cells.ravel(), minlength=rows * clusters)
+            yield times.reshape(rows, clusters).astype(np.float64)
+
+
+def _sums(clusters: ArrayLike, values: ArrayLike) -> Floats:
+    """The sums by cluster, in sorted order: from (ratios, rows) to (clusters, ratios)."""
+    import numpy as np
+
+    names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+    columns = np.asarray(values, dtype=np.float64)
+    return np.stack(
+        [np.bincount(cluster, weights=column, minlength=len(names)) for column in columns], axis=1
+    )
+
+
+def _ratios(over: Floats, under: Floats) -> Floats:
+    """Element by element; nan where there is nothing below."""
+    import numpy as np
+
+    return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)
+
+
+def _first(ratios: Floats) -> Floats:
+    return ratios[:, 0]
+
+
+def _difference(ratios: Floats) -> Floats:
+    return ratios[:, 1] - ratios[:, 0]
+
+
+def _mean(ratios: Floats) -> Floats:
+    import numpy as np
+
+    defined = ~np.isnan(ratios)
+    return _ratios(np.where(defined, ratios, 0.0).sum(axis=1), defined.sum(axis=1).astype(float))
