@@ -240,6 +240,17 @@ def test_groups_are_repaired_apart() -> None:
     assert found.groups == found.optimal == 2
 
 
+def test_a_groups_column_may_have_any_name() -> None:
+    """Group columns with names of the results' columns are kept beside them."""
+    ontology = Ontology.load("parts")
+    beliefs = random_beliefs(ontology, 3, 0, 2).with_columns(g=pl.lit(1), value=pl.lit("x"))
+    found = repair(beliefs, ontology)
+    assert found.table.columns[:2] == ["g", "value (group)"]
+    assert found.table["value"].to_list() == [found.value]
+    assert found.world.columns[:2] == ["g", "value"]
+    assert check(beliefs, ontology).violations["g"].unique().to_list() == [1]
+
+
 def test_an_item_may_bear_a_relation_to_itself() -> None:
     """Where nothing forbids it, a statement of an item about itself is repaired like others."""
     parts = Ontology.load("parts")

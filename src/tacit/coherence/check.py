@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence.beliefs import STATEMENT, TRUTHS, check_beliefs
-from tacit.coherence.coding import Coded, code
+from tacit.coherence.coding import Coded, beside, code
 from tacit.coherence.joint import jointly_consistent
 from tacit.coherence.violations import KINDS, applicable
 from tacit.errors import RequestError
@@ -224,9 +224,8 @@ def _groups(
     columns["applicable"] = np.bincount(group, minlength=number)
     density = pl.when(pl.col("applicable") > 0).then(pl.col("violated") / pl.col("applicable"))
     table = pl.DataFrame({name: values[:number] for name, values in columns.items()})
-    return pl.concat([coded.groups, table], how="horizontal").with_columns(
-        density=density, consistent=pl.Series(consistent)
-    )
+    table = table.with_columns(density=density, consistent=pl.Series(consistent))
+    return beside(coded.groups, table)
 
 
 def _revision_costs(
@@ -284,4 +283,4 @@ def _violations(
         )
         shown[f"believed_{number}"] = told.select(believed).to_series()
     groups = coded.groups.select(pl.all().gather(table["g"]))
-    return pl.concat([groups, pl.DataFrame(shown)], how="horizontal")
+    return beside(groups, pl.DataFrame(shown))

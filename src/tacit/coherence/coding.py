@@ -60,6 +60,15 @@ def code(beliefs: pl.DataFrame, ontology: Ontology) -> Coded:
     )
 
 
+def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    """The groups' columns and a table's, one row each; a group's column of a taken name is renamed.
+
+    A group's column ``value`` beside a table's ``value`` becomes ``value (group)``.
+    """
+    taken = {name: f"{name} (group)" for name in groups.columns if name in table.columns}
+    return pl.concat([groups.rename(taken), table], how="horizontal")
+
+
 def _groups(beliefs: pl.DataFrame, columns: list[str]) -> tuple[Integers, pl.DataFrame]:
     if not columns:
         # Without a group's column all beliefs are one group.

@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence.beliefs import check_beliefs
-from tacit.coherence.coding import code
+from tacit.coherence.coding import beside, code
 from tacit.coherence.objectives import check_objective, unit_of, weights_of, whole_weights
 from tacit.coherence.solve import Effort, cores
 from tacit.coherence.world import best_world
@@ -194,13 +194,12 @@ def _table(rows: pl.DataFrame, coded: Coded, world: World, objective: str) -> pl
         .with_columns(bound=pl.col("value") + pl.col("room"))
     )
     columns = ["statements", "missing", "value", "bound", "optimal", *counts[1:]]
-    return pl.concat([coded.groups, summed.select(columns)], how="horizontal")
+    return beside(coded.groups, summed.select(columns))
 
 
 def _named(
     statements: pl.DataFrame, coded: Coded, beliefs: pl.DataFrame, ontology: Ontology
 ) -> pl.DataFrame:
-    groups = coded.groups.with_row_index("g").with_columns(pl.col("g").cast(pl.Int64))
     items = pl.Series("items", coded.items, dtype=pl.String)
     relations = pl.Series("relations", list(ontology.relations), dtype=pl.String)
     keys = {"g": coded.group, "s": coded.subject, "r": coded.relation, "o": coded.object}
@@ -208,15 +207,18 @@ def _named(
     ordered = statements.sort(list(keys)).join(
         asked, on=list(keys), how="left", maintain_order="left"
     )
-    return ordered.join(groups, on="g", how="left", maintain_order="left").select(
-        # Without a group's column there is one group, and nothing to name it by.
-        *(name for name in coded.groups.columns if name in beliefs.columns),
+    told = ordered.select(
         items.gather(ordered["s"]).alias("subject"),
         relations.gather(ordered["r"]).alias("relation"),
         items.gather(ordered["o"]).alias("object"),
         "p_true",
         repaired=pl.lit(value=True),
     )
+    # Without a group's column there is one group, and nothing to name it by.
+    named = [name for name in coded.groups.columns if name in beliefs.columns]
+    if not named:
+        return told
+    return beside(coded.groups.select(pl.col(named).gather(ordered["g"])), told)
 
 
 def _number(value: float, objective: str) -> float:
