@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import platform
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from tacit.errors import RequestError
 from tacit.tables import publish_text, write_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from tacit.probes.findings import Findings
@@ -98,10 +99,18 @@ class Run:
         }
         self._write_manifest()
 
-    def fail(self, error: Exception) -> None:
-        """Writes a manifest that says failed, and of what."""
-        self._manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-        self._write_manifest()
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Writes a manifest that says failed, and of what, when the work within raises an error.
+
+        A run that a person interrupts stays unfinished.
+        """
+        try:
+            yield
+        except Exception as error:
+            self._manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+            self._write_manifest()
+            raise
 
     def _known_request(self) -> dict[str, Any]:
         path = self.folder / "run.yaml"

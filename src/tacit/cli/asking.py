@@ -41,6 +41,19 @@ def load(name: str, options: LoadOptions, store: Store) -> LanguageModel:
     return load_model(name, options, store.hashes)
 
 
+def check_places(names: Sequence[str], options: LoadOptions) -> None:
+    """Refuses, before any model is loaded, what cannot be one.
+
+    Raises:
+        ModelError: As ``tacit.models.loading.check_place``.
+    """
+    from tacit.models.loading import DEMO, check_place
+
+    for name in names:
+        if name != DEMO:
+            check_place(name, options)
+
+
 def _hush() -> None:
     """Silences the advice and the progress bars of transformers, where it is installed."""
     try:
@@ -120,8 +133,9 @@ def echo_estimate(told: dict[str, Any], *, as_json: bool) -> None:
 
         typer.echo(json.dumps(told))
         return
+    name = f"{told['model']}: " if "model" in told else ""
     typer.echo(
-        f"{told['prompts']:,} prompts, {told['distinct']:,} distinct, "
+        f"{name}{told['prompts']:,} prompts, {told['distinct']:,} distinct, "
         f"{told['stored']:,} of them in the store\n"
         f"to ask: {told['to_ask']:,} prompts, {told['tokens']:,} tokens, "
         f"about {_duration(told['seconds'])} by a short trial\n"

@@ -13,7 +13,8 @@ def demo(
 ) -> None:
     """Run the parts probe on the bundled drawings, with a small model of random weights."""
     from tacit.cli import asking
-    from tacit.cli.run import conduct, echo_parts
+    from tacit.cli.parts import ask_a_model
+    from tacit.cli.parts_table import echo_parts
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.models.loading import DEMO, LoadOptions
@@ -25,7 +26,7 @@ def demo(
     folder = Run(out / "parts", {"probe": "parts", "model": DEMO, "drawings": DEMO})
     store = Store(out / "store")
     engine = Engine(asking.load(DEMO, LoadOptions(), store), store)
-    findings = conduct(probe, engine, folder, {"data": DEMO})
+    findings = ask_a_model(probe, engine, folder, {"data": DEMO})
     typer.echo(
         "The demo's model is built on the spot and its weights are random: what follows shows how\n"
         "Tacit works, and nothing about what a language model knows.\n"

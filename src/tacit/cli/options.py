@@ -13,6 +13,16 @@ ModelName = Annotated[
         "--model", help="A Hugging Face name, a model's folder, or demo.", show_default=False
     ),
 ]
+ModelNames = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="A Hugging Face name, a model's folder, or demo; once or more."),
+]
+BeliefsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--beliefs", help="Beliefs asked elsewhere, in place of a model: thing, subject, …, p_true."
+    ),
+]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of a model on the hub.")]
 Dtype = Annotated[
     str,
@@ -27,6 +37,24 @@ MaskedMode = Annotated[
     typer.Option(
         help="How a masked model scores answers of several tokens: left-to-right or one-at-a-time."
     ),
+]
+Drawings = Annotated[
+    Path,
+    typer.Option(help="A folder of drawings, an annotations file, or a file of things and parts."),
+]
+Things = Annotated[str | None, typer.Option(help="Only these things, with commas between.")]
+Preset = Annotated[
+    str, typer.Option(help="How a question is put: plain, macaw, gpt3 or gpt3-paper.")
+]
+PromptFile = Annotated[
+    Path | None, typer.Option("--prompt", help="A YAML template of your own, in place of a preset.")
+]
+NumberPreset = Annotated[
+    str, typer.Option("--number", help="paper (plural when it ends in s) or grammar.")
+]
+NounsFile = Annotated[
+    Path | None,
+    typer.Option("--nouns", help="YAML: your own exceptions to the rules of --number grammar."),
 ]
 StorePath = Annotated[
     Path | None,

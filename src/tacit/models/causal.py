@@ -76,6 +76,10 @@ class CausalModel(LocalModel):
             prompts, encoded, self._tally(self._trees(encoded), shared=self._shares)
         )
 
+    def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
+        ((answer,),) = self._encode([prompt])
+        return [("input", answer.ids, range(answer.begin, answer.end))]
+
     @property
     def _shares(self) -> bool:
         return self._difference is not None and self._difference <= _tolerance(self._model.dtype)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tacit.errors import PromptError
 from tacit.models.batching import Budget
 from tacit.models.boundary import Specials, bare
-from tacit.prompts import AnswerScore, LogProbs
+from tacit.prompts import AnswerScore, LogProbs, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,23 @@ if TYPE_CHECKING:
     from tacit.models.boundary import Tokens
     from tacit.models.fingerprint import Identity
     from tacit.models.reading import Tally
-    from tacit.prompts import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One sequence that goes through the model, as a person would look at it.
+
+    Args:
+        role: What the sequence is: ``input``, ``encoder`` or ``decoder``.
+        tokens: The tokens as the tokenizer spells them.
+        ids: Their ids.
+        scored: The positions of the answer's tokens; empty where none stands in the sequence.
+    """
+
+    role: str
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    scored: range
 
 
 @dataclass(frozen=True)
@@ -81,6 +97,22 @@ class LocalModel:
             "batch_tokens": self._budget.tokens,
             **self._checkpoint.settings,
         }
+
+    def inputs(self, prompt: Prompt, answer: str) -> list[Input]:
+        """The sequences through which an answer is scored, tokens and ids.
+
+        Raises:
+            PromptError: The prompt cannot be scored by this model.
+        """
+        one = Prompt(prompt.text, (answer,), prompt.separator)
+        return [
+            Input(role, tuple(self._tokenizer.convert_ids_to_tokens(list(ids))), ids, scored)
+            for role, ids, scored in self._sequences(one)
+        ]
+
+    def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
+        """The role, ids and answer's positions of each sequence of a prompt's one answer."""
+        raise NotImplementedError
 
     @property
     def _device(self) -> torch.device:

@@ -70,6 +70,10 @@ class MaskedModel(LocalModel):
         )
         return self._scores(prompts, encoded, tally)
 
+    def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
+        ((answer,),) = self._encode([prompt])
+        return [("input", ids, range(at, at + 1)) for at, ids in self._maskings(answer)]
+
     def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
         filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
         tokens = iter(tokenize(self._bare, filled))

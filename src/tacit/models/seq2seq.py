@@ -76,6 +76,14 @@ class Seq2SeqModel(LocalModel):
         )
         return self._scores(prompts, answers, tally)
 
+    def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
+        (text,) = self._texts([prompt])
+        ((answer,),) = self._answers([prompt])
+        return [
+            ("encoder", text, range(0)),
+            ("decoder", answer.ids, range(answer.begin, answer.end)),
+        ]
+
     def _texts(self, prompts: Sequence[Prompt]) -> list[tuple[int, ...]]:
         texts = [self._marked(prompt) for prompt in prompts]
         encoded = self._tokenizer(texts, verbose=False)["input_ids"] if texts else []

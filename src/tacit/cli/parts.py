@@ -1,0 +1,148 @@
+"""What the verbs that use the parts probe share: its options, and how it is carried out."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tacit.engine.ask import Engine
+    from tacit.probes.findings import Findings
+    from tacit.probes.parts.probe import PartsProbe
+    from tacit.runs import Run
+
+
+@dataclass(frozen=True)
+class PartsOptions:
+    """What is asked about, and how it is put.
+
+    Args:
+        drawings: A folder of drawings, an annotations file, or a file of things and parts.
+        things: Only these things, with commas between.
+        limit: Only the first so many drawings.
+        preset: The preset of the prompt.
+        prompt: A template of one's own, in place of a preset.
+        number: The preset of number and article.
+        nouns: Exceptions of one's own to the rules of number and article.
+    """
+
+    drawings: Path
+    things: str | None = None
+    limit: int | None = None
+    preset: str = "plain"
+    prompt: Path | None = None
+    number: str = "paper"
+    nouns: Path | None = None
+
+    def probe(self) -> PartsProbe:
+        """The probe that these options describe.
+
+        Raises:
+            RequestError: A preset is unknown, or two templates are given.
+            DataError: A file is missing or malformed.
+        """
+        from tacit.probes.parts.probe import PartsProbe
+        from tacit.probes.parts.template import Template
+        from tacit.probes.parts.wording import Wording
+
+        if self.prompt is not None and self.preset != "plain":
+            raise RequestError("--preset and --prompt both say how to put a question; give one")
+        template = Template.read(self.prompt) if self.prompt else Template.load(self.preset)
+        wording = Wording.of(self.number, self.nouns)
+        things = None if self.things is None else self.things.split(",")
+        probe = PartsProbe.read(self.drawings, things, self.limit)
+        return replace(probe, template=template, wording=wording)
+
+    def request(self) -> dict[str, Any]:
+        """What a run's ``run.yaml`` says of them."""
+        return {
+            "drawings": str(self.drawings),
+            "things": None if self.things is None else self.things.split(","),
+            "limit": self.limit,
+            "preset": self.preset if self.prompt is None else None,
+            "prompt": None if self.prompt is None else str(self.prompt),
+            "number": self.number,
+            "nouns": None if self.nouns is None else str(self.nouns),
+        }
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each file that is read, by its name."""
+        files = sorted(self.drawings.glob("*.tsv")) if self.drawings.is_dir() else [self.drawings]
+        files += [file for file in (self.prompt, self.nouns) if file is not None]
+        return {file.name: digest(file) for file in files}
+
+
+def digest(file: Path) -> str:
+    """A file's SHA-256."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> dict[str, Run]:
+    """Each model's run: in ``out`` itself, or with several models in a folder of it named so.
+
+    Raises:
+        RequestError: A model is named twice, or a folder holds another run.
+    """
+    from tacit.runs import Run
+
+    if len(set(models)) < len(models):
+        raise RequestError("a model is named twice")
+    if len(models) == 1:
+        return {models[0]: Run(out, {**request, "model": models[0]})}
+    if (out / "run.yaml").exists():
+        raise RequestError(f"{out} holds the run of one model: choose another --out for several")
+    folders: dict[str, Run] = {}
+    for name in models:
+        place = out / re.sub(r"[^\w.-]+", "-", Path(name).name if Path(name).is_dir() else name)
+        if any(run.folder == place for run in folders.values()):
+            place = place.with_name(f"{place.name}-{len(folders) + 1}")
+        folders[name] = Run(place, {**request, "model": name})
+    return folders
+
+
+def ask_a_model(
+    probe: PartsProbe, engine: Engine, folder: Run, about: Mapping[str, Any]
+) -> Findings:
+    """Asks what the probe asks, measures, and keeps the run's folder true to how it went.
+
+    Args:
+        probe: What to ask, and how to measure it.
+        engine: Whom to ask.
+        folder: The run; nothing is written in it before all prompts are known to be scorable.
+        about: What the manifest says beside the model.
+    """
+    from tacit.cli import asking
+
+    plan = engine.plan(probe.prompts, folder.blocks)
+    folder.begin({"model": dict(engine.model.description), **about})
+    with folder.failing():
+        plan.record(folder.blocks)
+        findings = probe.measure(asking.ask(engine, probe.prompts, plan))
+        folder.finish(findings)
+    return findings
+
+
+def take_beliefs(
+    probe: PartsProbe, beliefs: Path, folder: Run, about: Mapping[str, Any]
+) -> Findings:
+    """Measures beliefs that come from elsewhere, in a run's folder like a model's.
+
+    Raises:
+        DataError: The file is missing or malformed.
+    """
+    from tacit.probes.parts.elsewhere import answers_in
+
+    answers = answers_in(beliefs, probe.questions, probe.ontology)
+    model = {"kind": "beliefs", "name": beliefs.name, "sha256": digest(beliefs)}
+    folder.begin({"model": model, **about})
+    with folder.failing():
+        findings = probe.measure_beliefs(answers)
+        folder.finish(findings)
+    return findings

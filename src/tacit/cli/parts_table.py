@@ -1,0 +1,153 @@
+"""What the parts probe found, as a person reads it in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+    from rich.table import Table
+
+
+def echo_parts(summary: Mapping[str, Any], model: str) -> None:
+    """Prints what the parts probe found: a table, and what was asked and answered."""
+    from rich.console import Console
+
+    Console(highlight=False).print(_parts_table(summary, model))
+    typer.echo("\n".join(_parts_told(summary)))
+
+
+def _parts_table(summary: Mapping[str, Any], model: str) -> Table:
+    """The beliefs and the three repaired worlds, side by side; fits 80 columns."""
+    from rich import box
+    from rich.table import Table
+
+    title = f"{model}: parts of {summary['things']:,} things"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    table.add_column("before\nrepair", justify="right", no_wrap=True)
+    for row in summary["repair"]:
+        table.add_column(f"repaired\n{row['objective']}", justify="right", no_wrap=True)
+    for name in dict.fromkeys(row["set"] for row in summary["accuracy"]):
+        rows = [row for row in summary["accuracy"] if row["set"] == name]
+        shares = [row for row in rows if row["gold"] == "all"]
+        label = f"accuracy, {name}\n  n = {shares[0]['n']:,}"
+        table.add_row(label, *(_share(row) for row in shares))
+        for gold in ("true", "false"):
+            shares = [row for row in rows if row["gold"] == gold]
+            table.add_row(f"  gold {gold}", *(_percent(row["accuracy"]) for row in shares))
+        gains = [row for row in summary["accuracy_gain"] if row["set"] == name]
+        table.add_row("  gain, points", "", *map(_gain, gains))
+    table.add_section()
+    table.add_row("violation")
+    for name in dict.fromkeys(row["constraint"] for row in summary["violation"]):
+        rows = [row for row in summary["violation"] if row["constraint"] == name]
+        table.add_row(f"  {name}", *map(_violation, rows))
+    table.add_section()
+    for label, keys in _REPAIR_ROWS.items():
+        counts = ("/".join(_count(row[key]) for key in keys) for row in summary["repair"])
+        table.add_row(label, "", *counts)
+    return table
+
+
+_REPAIR_ROWS = {
+    "statements turned\n  true/false": ("turned_true", "turned_false"),
+    "  free (a tie)": ("free",),
+    "drawings improved/\n  same/worse": ("improved", "same", "worse"),
+    "  proven optimal": ("optimal",),
+}
+
+
+def _parts_told(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What was asked and answered, and how the intervals were made, in sentences."""
+    yield (
+        f"{summary['drawings']:,} drawings, {summary['statements']:,} statements, "
+        f"{summary['questions']:,} distinct questions"
+    )
+    yield (
+        f"{_percent(summary['true_share'])} judged true, {summary['ties']:,} undecided (taken as "
+        f"false), {summary['missing']:,} without a belief"
+    )
+    if summary["missing_statements"]:
+        left_out = sum(
+            row["missing"]
+            for row in summary["accuracy"]
+            if (row["set"], row["gold"], row["world"]) == ("ParRoT", "all", "before")
+        )
+        yield (
+            f"{summary['missing_statements']:,} statements are without a belief, {left_out:,} of "
+            "them labelled and left out of accuracy"
+        )
+    if summary["filled"]:
+        yield f"{summary['filled']:,} missing beliefs were filled in, as the preset says"
+    if summary.get("spanned"):
+        yield f"{summary['spanned']:,} answers share a token with their text, scored with it"
+    yield f"{summary['drawings_with_violation']:,} drawings contradict themselves"
+    if not summary["accuracy"]:
+        yield "Nobody drew these things, so there is no accuracy"
+    made = summary["intervals"]
+    yield (
+        f"Ranges are {made['level']:.0%} intervals: {made['method']} over things, "
+        f"{made['resamples']:,} resamples, seed {made['seed']}"
+    )
+
+
+def _share(row: Mapping[str, Any]) -> str:
+    """An accuracy in per cent, and its interval on a line below when there is one."""
+    return "\n".join([_percent(row["accuracy"]), *_interval(row, ".1f")])
+
+
+def _gain(row: Mapping[str, Any]) -> str:
+    """A gain in percentage points, and its interval on a line below when there is one."""
+    gain = "undefined" if row["gain"] is None else f"{100 * row['gain']:+.2f}"
+    return "\n".join([gain, *_interval(row, "+.1f")])
+
+
+def _violation(row: Mapping[str, Any]) -> str:
+    """A rate, below it its counts, and the interval where it stands for all types."""
+    counts = [] if row["violated"] is None else [f"{row['violated']:,}/{row['applicable']:,}"]
+    interval = _interval(row, ".1f") if row["constraint"] in {"macro", "micro"} else []
+    return "\n".join([_percent(row["rate"]), *counts, *interval])
+
+
+def _interval(row: Mapping[str, Any], places: str) -> list[str]:
+    """Both ends in per cent; nothing where there is no interval."""
+    if row["low"] is None or row["high"] is None:
+        return []
+    return [f"{100 * row['low']:{places}} to {100 * row['high']:{places}}"]
+
+
+def _count(count: int | None) -> str:
+    return "-" if count is None else f"{count:,}"
+
+
+def _percent(share: float | None) -> str:
+    return "undefined" if share is None else f"{share:.2%}"
+
+
+def echo_comparison(together: pl.DataFrame) -> None:
+    """Prints how models differ: each figure of two models, and the difference in points."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title="Differences between models, in points", title_justify="left", box=box.SIMPLE_HEAD
+    )
+    table.add_column("")
+    for heading in ("first", "second", "second - first"):
+        table.add_column(heading, justify="right")
+    pairs = together.select("first", "second").unique(maintain_order=True)
+    for first, second in pairs.iter_rows():
+        table.add_section()
+        table.add_row(f"{first} | {second}")
+        rows = together.filter((together["first"] == first) & (together["second"] == second))
+        for row in rows.iter_rows(named=True):
+            gain = _gain({**row, "gain": row["difference"]})
+            values = (_percent(row["first_value"]), _percent(row["second_value"]))
+            table.add_row(f"  {row['figure']}", *values, gain)
+    Console(highlight=False).print(table)

@@ -1,0 +1,76 @@
+"""Several models beside one another: what differs, paired, with intervals."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from tacit.probes.parts import accuracy
+from tacit.statistics import Bootstrap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from tacit.probes.findings import Findings
+
+_ACCURACIES = {
+    f"accuracy, {name}, {when}": (name, world)
+    for name in accuracy.SETS
+    for when, world in (("before repair", "before"), ("after repair", "paper"))
+}
+_VIOLATION = "violation, micro, before repair"
+
+
+def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
+    """Each two models' accuracy and contradictions, and the difference between them.
+
+    Both are measured on the same drawings; the interval resamples things, the same for both.
+
+    Args:
+        found: What each model shows, by its name.
+        bootstrap: How intervals are made.
+
+    Returns:
+        Columns figure, first, second (models), first_value, second_value, difference (second
+        minus first), low, high. Null where a figure is undefined.
+    """
+    import polars as pl
+
+    bootstrap = bootstrap or Bootstrap()
+    sums = {model: _sums(findings) for model, findings in found.items()}
+    rows = []
+    for first, second in combinations(found, 2):
+        for figure in sums[first]:
+            one, other = sums[first][figure], sums[second][figure]
+            both = one.join(other, on="thing", how="full", coalesce=True, suffix="_2").fill_null(0)
+            over = [both["over"].to_numpy(), both["over_2"].to_numpy()]
+            under = [both["under"].to_numpy(), both["under_2"].to_numpy()]
+            change = bootstrap.difference(both["thing"].to_numpy(), over, under)
+            values = [
+                a.sum() / b.sum() if b.sum() else None for a, b in zip(over, under, strict=True)
+            ]
+            rows.append((figure, first, second, *values, change.value, change.low, change.high))
+    text = dict.fromkeys(("figure", "first", "second"), pl.String)
+    names = ("first_value", "second_value", "difference", "low", "high")
+    return pl.DataFrame(rows, schema={**text, **dict.fromkeys(names, pl.Float64)}, orient="row")
+
+
+def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
+    """For each figure what it divides, summed by thing: thing, over, under."""
+    import polars as pl
+
+    verdicts = accuracy.judge(findings.tables["beliefs"])
+    sets = {"ParRoT": verdicts, "ParRoT++": verdicts.filter("agreed")}
+    sums = {
+        figure: sets[name].select("thing", pl.col(world).alias("over"), pl.col("n").alias("under"))
+        for figure, (name, world) in _ACCURACIES.items()
+    }
+    sums[_VIOLATION] = findings.tables["violation_by_drawing"].select(
+        "thing", pl.col("violated").alias("over"), pl.col("applicable").alias("under")
+    )
+    return {
+        figure: rows.group_by("thing").agg(pl.all().cast(pl.Int64).sum()).sort("thing")
+        for figure, rows in sums.items()
+    }
