@@ -112,7 +112,8 @@ def test_the_value_is_the_best_of_all_worlds(
     assert found.value == pytest.approx(value, abs=1e-4)
     assert found.bound == found.value
     assert found.settled
-    if objective == "paper" or decimals < 9:
+    # Weights are compared in whole millionths, where ln 9 is not twice ln 3.
+    if objective == "paper" or (objective == "margin" and decimals < 9):
         assert found.free == free
     counts = check(found.world, ontology, "repaired").counts.values()
     assert not any(count.violated for count in counts)

@@ -9,9 +9,10 @@ the order of the rows, the hash seed or the number of processes:
    statements of positive weight and what follows from them.
 3. Everywhere else the fewest statements are true, then those with the least such sum.
 
-The tie-breaking number of a statement is the last 12 bits of the BLAKE2b digest (2 bytes) of
-relation, subject and object with tabs between them, the relation being the first of an inverse
-pair in the ontology's file.
+Worlds are equally good when the sums of their weights are, in whole millionths of each weight
+(``paper``: in whole weights). The tie-breaking number of a statement is the last 12 bits of the
+BLAKE2b digest (2 bytes) of relation, subject and object with tabs between them, the relation being
+the first of an inverse pair in the ontology's file.
 """
 
 from __future__ import annotations
