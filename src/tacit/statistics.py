@@ -152,9 +152,8 @@ def _sums(clusters: ArrayLike, values: ArrayLike) -> Floats:
 
     names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
     columns = np.asarray(values, dtype=np.float64)
-    return np.stack(
-        [np.bincount(cluster, weights=column, minlength=len(names)) for column in columns], axis=1
-    )
+    sums = [np.bincount(cluster, weights=column, minlength=len(names)) for column in columns]
+    return np.stack(sums, axis=1).astype(np.float64)  # those of no rows would be integers
 
 
 def _ratios(over: Floats, under: Floats) -> Floats:

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from tacit.sources.drawings import demo_drawings
+from tacit.cli.parts_table import echo_parts
+from tacit.coherence.ontology import Ontology
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.template import Template
+from tacit.sources.drawings import Drawing, demo_drawings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +37,7 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     assert ran.code == 0, ran.err
     assert "accuracy, ParRoT++" in ran.out
     assert "transitive" in ran.out
+    assert "…" not in ran.out, "nothing is cut off at 80 columns"
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "finished"
     assert manifest["model"]["name"] == "demo"
@@ -43,6 +48,23 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     assert after["violated"].drop_nulls().to_list() == [0] * 15  # four types and micro, each thrice
     questions = pl.read_parquet(workplace / "run" / "questions.parquet")
     assert questions["p_true"].is_between(0, 1).all()
+
+
+def test_things_that_nobody_drew_are_shown_without_accuracy(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The table says what is contradicted and repaired, and that there is no accuracy."""
+    drawing = Drawing("lamp", "", ("shade", "base"), ())
+    probe = PartsProbe((drawing,), Ontology.load("parts"), Template.load("plain"))
+    beliefs = pl.Series("p_true", [None, *[0.9] * 27])
+    echo_parts(probe.measure_beliefs(probe.questions.with_columns(beliefs)).summary, "mine")
+    shown = capsys.readouterr().out
+    assert "Nobody drew these things, so there is no accuracy" in shown
+    assert "accuracy, ParRoT" not in shown
+    assert "improved" in shown
+    assert "-/-/-" in shown
+    assert "1 statements are without a belief, 0 of them labelled" in shown
+    assert "11/12" in shown, "asymmetric pairs believed both ways, but for the missing one"
 
 
 def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -> None:

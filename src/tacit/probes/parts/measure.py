@@ -69,7 +69,7 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
     """
     import polars as pl
 
-    p = pl.col("p_true")
+    p = pl.col("p_true").cast(pl.Float64)
     of_thing = answers.group_by("thing").agg(true=(p > _EVEN).sum(), known=p.count())
     share = bootstrap.ratio(of_thing["thing"], of_thing["true"], of_thing["known"])
     return {

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tacit import statistics
+from tacit.statistics import Bootstrap, Estimate
+
+if TYPE_CHECKING:
+    from random import Random
+
+QUICK = Bootstrap(resamples=200)
+
+# Clusters of at most 20 rows' worth of successes: (right, asked).
+counts = st.integers(0, 20).flatmap(lambda asked: st.tuples(st.integers(0, asked), st.just(asked)))
+tables = st.lists(counts, min_size=2, max_size=30)
+
+
+def parts(table: list[tuple[int, int]]) -> tuple[list[str], list[int], list[int]]:
+    """Names, numerators and denominators of a table of clusters."""
+    return (
+        [f"thing {number:02}" for number in range(len(table))],
+        [right for right, _ in table],
+        [asked for _, asked in table],
+    )
+
+
+def observed(clusters: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numerators and denominators of shape (columns, clusters), none of them empty."""
+    random = np.random.default_rng(7)
+    under = random.integers(1, 60, (columns, clusters))
+    return random.binomial(under, 0.7), under
+
+
+def scipys(
+    over: np.ndarray, under: np.ndarray, figure: str, bootstrap: Bootstrap
+) -> tuple[float, float]:
+    """The interval that scipy's bootstrap makes of the same draws."""
+    data = (*over, *under)
+    half = len(over)
+
+    def of(*columns: np.ndarray, axis: int = -1) -> np.ndarray:
+        sums = [column.sum(axis=axis) for column in columns]
+        ratios = [sums[k] / sums[half + k] for k in range(half)]
+        if figure == "difference":
+            return np.asarray(ratios[1] - ratios[0])
+        return np.asarray(np.mean(ratios, axis=0))
+
+    made = stats.bootstrap(
+        data,
+        of,
+        paired=True,
+        vectorized=True,
+        n_resamples=bootstrap.resamples,
+        confidence_level=bootstrap.level,
+        method="percentile",
+        rng=np.random.default_rng(bootstrap.seed),
+    )
+    return made.confidence_interval.low, made.confidence_interval.high
+
+
+@pytest.mark.parametrize(
+    ("figure", "columns"), [("ratio", 1), ("mean_of_ratios", 4), ("difference", 2)]
+)
+@pytest.mark.parametrize("bootstrap", [Bootstrap(), Bootstrap(500, 3, 0.8)])
+def test_intervals_are_scipys(figure: str, columns: int, bootstrap: Bootstrap) -> None:
+    """The same draws give the same percentile interval of each figure."""
+    over, under = observed(40, columns)
+    given = (over[0], under[0]) if figure == "ratio" else (over, under)
+    made = getattr(bootstrap, figure)(range(40), *given)
+    assert (made.low, made.high) == pytest.approx(scipys(over, under, figure, bootstrap), abs=1e-12)
+    assert made.low < made.value < made.high
+
+
+def test_a_ratio_is_of_sums_and_not_a_mean_of_ratios() -> None:
+    """1 of 1 and 0 of 3 make 1 of 4."""
+    assert Bootstrap().ratio(["a", "b"], [1, 0], [1, 3]).value == 0.25
+
+
+def test_two_clusters_that_differ_tell_nothing() -> None:
+    """Each is drawn twice in a quarter of the resamples, so that the interval reaches both."""
+    assert Bootstrap().ratio(["a", "b"], [0, 5], [5, 5]) == Estimate(0.5, 0.0, 1.0)
+
+
+def test_a_paired_difference_of_equals_is_nothing() -> None:
+    """However much the clusters differ from one another."""
+    over, under = observed(12, 1)
+    both = [over[0], over[0]], [under[0], under[0]]
+    assert Bootstrap().difference(range(12), *both) == Estimate(0.0, 0.0, 0.0)
+
+
+def test_a_constant_gain_has_no_width() -> None:
+    """Two more right of ten in each cluster is a gain of 0.2 in every resample."""
+    over = [[1, 5, 8], [3, 7, 10]]
+    made = Bootstrap().difference(["a", "b", "c"], over, [[10] * 3] * 2)
+    assert (made.value, made.low, made.high) == pytest.approx((0.2, 0.2, 0.2))
+
+
+def test_nothing_asked_is_undefined() -> None:
+    """It has neither a value nor an interval, whether there are clusters or none."""
+    assert Bootstrap().ratio(["a", "b"], [0, 0], [0, 0]) == Estimate(None, None, None)
+    assert Bootstrap().ratio([], [], []) == Estimate(None, None, None)
+    assert Bootstrap().difference(["a"], [[1], [0]], [[1], [0]]).value is None
+
+
+def test_one_cluster_has_a_value_and_no_interval() -> None:
+    """Also when others have nothing to count, and when one of two ratios rests on it."""
+    assert Bootstrap().ratio(["a", "b"], [1, 0], [4, 0]) == Estimate(0.25, None, None)
+    over, under = [[1, 1], [1, 0]], [[2, 2], [4, 0]]
+    assert Bootstrap().difference(["a", "b"], over, under) == Estimate(-0.25, None, None)
+    assert Bootstrap().ratio(["a", "b"], [1, 0], [4, 0]).interval is None
+
+
+def test_a_mean_of_ratios_is_of_those_that_are_defined() -> None:
+    """1 of 2, 1 of 4 and 0 of 0 have the mean 3/8."""
+    made = Bootstrap().mean_of_ratios(
+        ["a", "a"], [[1, 0], [1, 0], [0, 0]], [[1, 1], [2, 2], [0, 0]]
+    )
+    assert made.value == 0.375
+
+
+def test_the_memory_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All resamples at once and a few at a time are the same draws."""
+    over, under = observed(17, 1)
+    whole = Bootstrap().ratio(range(17), over[0], under[0])
+    monkeypatch.setattr(statistics, "_CELLS", 100)
+    assert Bootstrap().ratio(range(17), over[0], under[0]) == whole
+
+
+def test_another_seed_draws_otherwise() -> None:
+    """The seed is used, and another gives nearly the same interval."""
+    over, under = observed(100, 1)
+    first, second = (Bootstrap(seed=seed).ratio(range(100), over[0], under[0]) for seed in (0, 1))
+    assert (first.low, first.high) != (second.low, second.high)
+    assert first.low == pytest.approx(second.low, abs=0.005)
+
+
+def test_what_is_said_of_the_intervals_is_what_made_them() -> None:
+    """Resamples, seed and level, ready for a manifest."""
+    assert Bootstrap(100, 7, 0.9).to_json() == {
+        "method": "percentile bootstrap",
+        "resamples": 100,
+        "seed": 7,
+        "level": 0.9,
+    }
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    """Of 200 samples of clusters that share a rate, about 95 in 100 intervals hold the true one."""
+    random = np.random.default_rng(11)
+    held = 0
+    for _ in range(200):
+        rates = random.beta(6, 4, 60)
+        under = random.integers(5, 30, 60)
+        made = QUICK.ratio(range(60), random.binomial(under, rates), under)
+        assert made.low is not None
+        assert made.high is not None
+        held += made.low <= 0.6 <= made.high
+    assert 0.90 <= held / 200 <= 0.99
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables)
+def test_a_share_and_its_interval_lie_between_0_and_1(table: list[tuple[int, int]]) -> None:
+    """And the ends are in order."""
+    made = QUICK.ratio(*parts(table))
+    if made.value is not None:
+        assert 0 <= made.value <= 1
+    if made.low is not None and made.high is not None:
+        assert 0 <= made.low <= made.high <= 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 10), min_size=2, max_size=40))
+def test_the_interval_holds_the_share_where_clusters_weigh_the_same(right: list[int]) -> None:
+    """Resampled means of equal clusters lie around their mean."""
+    made = Bootstrap().ratio(range(len(right)), right, [10] * len(right))
+    assert made.value is not None
+    assert made.low is not None
+    assert made.high is not None
+    assert made.low - 1e-12 <= made.value <= made.high + 1e-12
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables, st.randoms(use_true_random=False), st.integers(0, 5))
+def test_rows_may_stand_in_any_order_and_in_pieces(
+    table: list[tuple[int, int]], random: Random, empty: int
+) -> None:
+    """One row per statement or per cluster, shuffled, with empty clusters beside: all the same."""
+    names, over, under = parts(table)
+    rows = [
+        (name, int(k < right), 1)
+        for name, right, asked in zip(names, over, under, strict=True)
+        for k in range(asked)
+    ]
+    rows += [(f"empty {k}", 0, 0) for k in range(empty)]
+    random.shuffle(rows)
+    shuffled = tuple(map(list, zip(*rows, strict=True))) or ([], [], [])
+    assert QUICK.ratio(*shuffled) == QUICK.ratio(names, over, under)
