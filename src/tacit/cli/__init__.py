@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tacit.cli import check, demo, drawings, repair, run, score, show
+from tacit.cli import check, demo, drawings, repair, reproduce, run, score, show
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.add_typer(run.app, name="run")
+app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(show.app, name="show")
 app.command("score")(score.score)
 app.command("check")(check.check)

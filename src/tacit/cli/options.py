@@ -13,6 +13,9 @@ ModelName = Annotated[
         "--model", help="A Hugging Face name, a model's folder, or demo.", show_default=False
     ),
 ]
+OneModel = Annotated[
+    str | None, typer.Option("--model", help="A Hugging Face name, a model's folder, or demo.")
+]
 ModelNames = Annotated[
     list[str] | None,
     typer.Option("--model", help="A Hugging Face name, a model's folder, or demo; once or more."),

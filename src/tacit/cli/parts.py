@@ -96,7 +96,7 @@ def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> 
         raise RequestError("a model is named twice")
     if len(models) == 1:
         return {models[0]: Run(out, {**request, "model": models[0]})}
-    if (out / "run.yaml").exists():
+    if models and (out / "run.yaml").exists():
         raise RequestError(f"{out} holds the run of one model: choose another --out for several")
     folders: dict[str, Run] = {}
     for name in models:

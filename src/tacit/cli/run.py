@@ -63,6 +63,8 @@ def parts(
     models = model or []
     if bool(models) == (beliefs is not None):
         raise RequestError("give either --model, once or more, or --beliefs")
+    if beliefs is not None and dry_run:
+        raise RequestError("--dry-run is for models; beliefs are there already")
     loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
     options = PartsOptions(drawings, things, limit, preset, prompt, number, nouns)
     probe = options.probe()

@@ -1,0 +1,116 @@
+"""``tacit reproduce``: a paper's tables beside one's own figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli import options as given
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+app = typer.Typer(
+    help="Set a paper's tables beside your own figures: ours, published, difference.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def reproduce() -> None:
+    """Set a paper's tables beside your own figures: ours, published, difference."""
+
+
+@app.command("parrot")
+def parrot(
+    drawings: given.Drawings,
+    model: given.OneModel = None,
+    beliefs: given.BeliefsFile = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write the tables here: TSV, CSV, JSONL or Parquet.")
+    ] = None,
+    preset: given.Preset = "plain",
+    prompt: given.PromptFile = None,
+    number: given.NumberPreset = "paper",
+    nouns: given.NounsFile = None,
+    revision: given.Revision = None,
+    dtype: given.Dtype = "auto",
+    device: given.Device = "auto",
+    batch_tokens: given.BatchTokens = None,
+    masked_mode: given.MaskedMode = "left-to-right",
+    store: given.StorePath = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Tables 1 and 5 of Gu et al. (2023); with a model or beliefs also Tables 3, 4 and 6."""
+    import polars as pl
+
+    from tacit.cli import asking
+    from tacit.cli.parts import PartsOptions
+    from tacit.engine.ask import Engine
+    from tacit.engine.store import Store
+    from tacit.probes.parts.elsewhere import answers_in
+    from tacit.probes.parts.published import data_tables, model_tables
+    from tacit.sources.drawings import read_things
+    from tacit.tables import check_suffix, write_table
+
+    if model is not None and beliefs is not None:
+        raise RequestError("give --model or --beliefs, not both")
+    if out is not None:
+        check_suffix(out)
+    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    probe = PartsOptions(drawings, None, None, preset, prompt, number, nouns).probe()
+    seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
+    tables = [data_tables(probe, seed)]
+    if beliefs is not None:
+        answers = answers_in(beliefs, probe.questions, probe.ontology)
+        tables.append(model_tables(probe.measure_beliefs(answers)))
+    if model is not None:
+        kept = Store(store) if store else Store.default()
+        engine = Engine(asking.load(model, loading, kept), kept)
+        scores = asking.ask(engine, probe.prompts, engine.plan(probe.prompts))
+        tables.append(model_tables(probe.measure(scores)))
+    table = pl.concat(tables)
+    if out is not None:
+        write_table(table, out)
+    if as_json:
+        typer.echo(json.dumps(table.to_dicts()))
+        return
+    _echo(table)
+    if out is not None:
+        typer.echo(f"Written: {out}")
+
+
+def _echo(table: pl.DataFrame) -> None:
+    """Prints each table; of Table 5 only the things that differ, and how many do not."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    for (number, model), cells in table.group_by("table", "model", maintain_order=True):
+        beside = "" if model is None else f", beside {model}"
+        shown = Table(title=f"Table {number}{beside}", title_justify="left", box=box.SIMPLE_HEAD)
+        shown.add_column("")
+        for heading in ("ours", "published", "difference"):
+            shown.add_column(heading, justify="right")
+        for row in cells.iter_rows(named=True):
+            if number != "5" or row["difference"]:
+                values = (_number(row[name]) for name in ("ours", "published", "difference"))
+                shown.add_row(f"{row['row']}, {row['column']}", *values)
+        if shown.row_count:
+            console.print(shown)
+        if number == "5":
+            equal = int((cells["difference"] == 0).sum())
+            console.print(f"Table 5: {equal} of {cells.height} things have the published count\n")
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "missing"
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from tacit.models.demo import build
+from tacit.sources.drawings import demo_drawings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+DEMO = demo_drawings()
+PARTS = ("run", "parts", "--drawings", DEMO, "--things", "peach")
+
+
+def manifest(folder: Path) -> dict[str, object]:
+    """What a run's manifest says."""
+    content: dict[str, object] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return content
+
+
+def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workplace: Path) -> None:
+    """The same model under two names differs in nothing."""
+    build(workplace / "twin")
+    ran = tacit(*PARTS, "--model", "demo", "--model", "./twin", "--out", "runs")
+    assert ran.code == 0, ran.err
+    assert {path.name for path in (workplace / "runs").iterdir()} == {
+        "demo",
+        "twin",
+        "comparison.parquet",
+    }
+    together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
+    assert together["first"].unique().to_list() == ["demo"]
+    assert set(together["difference"].to_list()) == {0.0}
+    assert together["first_value"].is_between(0, 1).all()
+    assert "second - first" in ran.out
+
+
+def test_a_model_that_is_not_there_stops_before_the_first_is_asked(
+    tacit: Tacit, workplace: Path
+) -> None:
+    """Nothing is written."""
+    ran = tacit(*PARTS, "--model", "demo", "--model", "./nowhere", "--out", "runs")
+    assert (ran.code, list(workplace.iterdir())) == (2, [])
+
+
+def test_a_model_s_own_beliefs_give_the_model_s_own_findings(tacit: Tacit, workplace: Path) -> None:
+    """Taken from a run's findings and measured again, every table is the same bytes."""
+    tacit(*PARTS, "--model", "demo", "--out", "asked")
+    beliefs = pl.read_parquet(workplace / "asked" / "findings" / "beliefs.parquet")
+    names = ["thing", "annotator", "subject", "relation", "object", "p_true"]
+    beliefs.select(names).write_csv(workplace / "beliefs.tsv", separator="\t")
+    ran = tacit(*PARTS, "--beliefs", "beliefs.tsv", "--out", "taken")
+    assert ran.code == 0, ran.err
+    for file in (workplace / "asked" / "findings").iterdir():
+        assert (workplace / "taken" / "findings" / file.name).read_bytes() == file.read_bytes()
+    model = manifest(workplace / "taken")["model"]
+    assert isinstance(model, dict)
+    assert (model["kind"], model["name"]) == ("beliefs", "beliefs.tsv")
+
+
+def test_things_of_one_s_own_are_probed_and_have_no_accuracy(tacit: Tacit, workplace: Path) -> None:
+    """Accuracy is absent, not 0; contradictions are counted and repaired."""
+    things = workplace / "mine.tsv"
+    things.write_text("Everyday thing\tParts\nkettle\tlid, spout, handle\n", encoding="utf-8")
+    ran = tacit("run", "parts", "--drawings", things, "--model", "demo", "--out", "run", "--json")
+    assert ran.code == 0, ran.err
+    summary = json.loads(ran.out)
+    assert summary["accuracy"] == []
+    assert summary["questions"] == 6 * 14
+    assert all(row["improved"] is None for row in summary["repair"])
+    accuracy = pl.read_parquet(workplace / "run" / "findings" / "accuracy.parquet")
+    assert accuracy.is_empty()
+    violation = pl.read_parquet(workplace / "run" / "findings" / "violation.parquet")
+    assert violation["applicable"].sum() > 0
+
+
+def test_a_preset_and_grammar_reach_the_model(tacit: Tacit, workplace: Path) -> None:
+    """And the run's request, so that another wording is another run."""
+    (workplace / "nouns.yaml").write_text("plural: [stone]\n", encoding="utf-8")
+    told = ("--number", "grammar", "--nouns", "nouns.yaml", "--preset", "gpt3")
+    ran = tacit(*PARTS, "--model", "demo", "--out", "run", *told)
+    assert ran.code == 0, ran.err
+    texts = pl.read_parquet(workplace / "run" / "questions.parquet")["text"]
+    assert texts.str.contains("stone are ").any()
+    assert not texts.str.contains("stone is ").any()
+    again = tacit(*PARTS, "--model", "demo", "--out", "run", "--preset", "gpt3")
+    assert again.code == 2
+    assert "differs in nouns, number" in again.err
+
+
+def test_a_template_of_one_s_own_reaches_the_model(tacit: Tacit, workplace: Path) -> None:
+    """In place of a preset."""
+    own = 'text: "{statement}, {a_thing}?"\npositive: ["yes"]\nnegative: ["no"]\n'
+    (workplace / "own.yaml").write_text(own, encoding="utf-8")
+    ran = tacit(*PARTS, "--model", "demo", "--out", "run", "--prompt", "own.yaml")
+    assert ran.code == 0, ran.err
+    texts = pl.read_parquet(workplace / "run" / "questions.parquet")["text"]
+    assert texts.str.ends_with(", a peach?").all()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "give either --model"),
+        (("--model", "demo", "--beliefs", "b.tsv"), "give either --model"),
+        (("--model", "demo", "--model", "demo"), "named twice"),
+        (("--model", "demo", "--preset", "fancy"), "expected one of plain"),
+        (("--model", "demo", "--number", "latin"), "none of paper, grammar"),
+        (("--model", "demo", "--nouns", "n.yaml"), "for --number grammar"),
+        (("--model", "demo", "--prompt", "nowhere.yaml"), "nowhere.yaml"),
+        (("--model", "demo", "--prompt", "p.yaml", "--preset", "macaw"), "give one"),
+        (("--beliefs", "nowhere.tsv"), "nowhere.tsv"),
+        (("--beliefs", "b.tsv", "--dry-run"), "--dry-run is for models"),
+    ],
+)
+def test_bad_options_are_named_and_nothing_is_written(
+    tacit: Tacit, workplace: Path, options: tuple[str, ...], said: str
+) -> None:
+    """Exit code 2."""
+    ran = tacit(*PARTS, "--out", "run", *options)
+    assert (ran.code, list(workplace.iterdir())) == (2, [])
+    assert said in ran.err
+
+
+def test_prompts_are_shown_as_tokens_and_ids(tacit: Tacit, workplace: Path) -> None:
+    """Those of the answer are marked, and nothing is written."""
+    told = ("--drawings", DEMO, "--model", "demo", "--first", "2")
+    shown = json.loads(tacit("show", "prompts", "parts", *told, "--json").out)
+    assert len(shown) == 2
+    (one,) = shown[0]["answers"][0]["inputs"]
+    assert one["tokens"][-1] == "True"
+    assert one["scored"] == [len(one["ids"]) - 1]
+    assert len(one["ids"]) == len(one["tokens"])
+    readable = tacit("show", "prompts", "parts", *told)
+    assert "[True]" in readable.out
+    assert shown[1]["text"] in readable.out
+    assert list(workplace.iterdir()) == []
+
+
+def test_reproduce_sets_the_paper_s_tables_beside_ours(tacit: Tacit, workplace: Path) -> None:
+    """Tables 3, 4 and 6 need a model or beliefs; 1 and 5 do not."""
+    alone = json.loads(tacit("reproduce", "parrot", "--drawings", DEMO, "--json").out)
+    assert {row["table"] for row in alone} == {"1", "5"}
+    ran = tacit("reproduce", "parrot", "--drawings", DEMO, "--model", "demo", "--out", "t.tsv")
+    assert ran.code == 0, ran.err
+    table = pl.read_csv(workplace / "t.tsv", separator="\t", infer_schema_length=None)
+    assert set(table["table"].unique().to_list()) == {1, 3, 4, 5, 6}
+    row = table.filter((table["table"] == 4) & (table["column"] == "before")).row(0, named=True)
+    assert row["published"] == 53.83
+    assert row["difference"] == pytest.approx(row["ours"] - 53.83)
+    assert "Table 3, beside Macaw-11B" in ran.out
