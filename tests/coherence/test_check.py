@@ -45,7 +45,7 @@ def random_case(name: str, n: int, seed: int) -> tuple[Ontology, list[Statement]
 
 
 def count_by_hand(ontology: Ontology, held: set[Statement]) -> dict[str, tuple[int, int]]:
-    """(violated, applicable) of each type, from METHODS' words, one constraint at a time."""
+    """(violated, applicable) of each type, one constraint at a time."""
     applies: dict[str, dict[object, bool]] = {
         kind: {}
         for kind in ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
@@ -122,7 +122,7 @@ def test_the_revision_cost_is_the_distance_to_the_nearest_world(name: str, seed:
 
 @needs_parrot
 def test_the_gold_statements_violate_nothing() -> None:
-    """0 of 10,615 constraints, as the paper's annotators were checked (METHODS)."""
+    """0 of 10,615 constraints."""
     ontology = Ontology.load("parts")
     drawings = read_drawings(DATA / "parrot", ontology.relations)
     gold = enrich(drawing_statements(drawings), ontology)

@@ -48,7 +48,7 @@ def random_beliefs(
 
 
 def weights_by_hand(p: float | None, objective: Objective) -> float:
-    """METHODS' weight of one statement, positive for it."""
+    """The weight of one statement, positive for it, by the objectives' definitions."""
     if p is None:
         return 0.0
     if objective == "paper":

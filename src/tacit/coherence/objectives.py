@@ -1,4 +1,4 @@
-"""What a repaired world should keep: the weight of each statement (METHODS: Repair).
+"""What a repaired world should keep: the weight of each statement.
 
 ``paper``     round(100 * p) for a statement kept; nothing argues against one
 ``log-odds``  |log p/(1 - p)| for or against: the most probable consistent world

@@ -109,7 +109,7 @@ def repair(
     Args:
         beliefs: Group columns, subject, relation, object, p_true (null = missing: weight 0).
         ontology: The constraints.
-        objective: ``paper``, ``log-odds`` or ``margin`` (METHODS: Repair).
+        objective: ``paper``, ``log-odds`` or ``margin``.
         time_limit: Seconds after which to stop with the best world found and a proven bound.
         processes: How many processes may work at once; None for one per core.
 

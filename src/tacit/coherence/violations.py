@@ -1,6 +1,6 @@
 """Every constraint that applies to the statements believed true, and whether it is violated.
 
-Counted constraint by constraint as in Gu et al. 2023 (section 6.1) and METHODS: a symmetric,
+Counted constraint by constraint as in Gu et al. 2023 (section 6.1): a symmetric,
 asymmetric or inverse constraint joins an unordered pair of statements and applies when at least
 one is believed; a transitive one joins three items and applies when both premises are believed.
 """
