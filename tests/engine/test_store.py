@@ -47,7 +47,7 @@ def test_a_damaged_segment_is_an_error_that_names_it(tmp_path: Path, damage: str
     content = bytearray(segment.read_bytes())
     content[len(content) // 4] ^= 0x10
     damaged = {"flip": content, "cut": content[:-40], "empty": b""}[damage]
-    segment.write_bytes(damaged)
+    segment.write_bytes(bytes(damaged))
     with pytest.raises(StoreError, match=segment.name):
         store.read(MODEL["fingerprint"])
 
