@@ -212,7 +212,9 @@ def test_unknown_token(name: str, loaded: Loaded) -> None:
     assert only["True"].logprob is not None
 
 
-@pytest.mark.parametrize("name", list(tiny.MODELS))
+@pytest.mark.parametrize(
+    "name", [name for name in tiny.MODELS if name != "fnet"]
+)  # no bfloat16 FFT
 def test_half_precision(name: str, folder_of: FolderOf, loaded: Loaded) -> None:
     """In bfloat16 a model loads, says so, and scores about the same."""
     prompts = EVERYWHERE[:3]

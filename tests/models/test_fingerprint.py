@@ -147,7 +147,7 @@ def test_use_does_not_change_it(folder_of: FolderOf) -> None:
 
 def test_another_process_finds_the_same(folder_of: FolderOf, loaded: Loaded) -> None:
     """The fingerprints of all kinds are the same in a process with other random hashes."""
-    names = ("gpt2", "llama", "gemma3", "bert", "t5", "bart")
+    names = ("gpt2", "bert", "t5")
     code = (
         "import sys; from tacit.models.loading import load_model\n"
         "print(*[load_model(name).fingerprint for name in sys.argv[1:]])"

@@ -333,6 +333,17 @@ MODELS: dict[str, Tiny] = {
             type_vocab_size=1,
         ),
     ),
+    "fnet": Tiny(
+        "masked",
+        word_piece,
+        _model(
+            "FNetForMaskedLM",
+            hidden_size=WIDTH,
+            intermediate_size=48,
+            num_hidden_layers=LAYERS,
+            max_position_embeddings=WINDOW,
+        ),
+    ),
     "t5": Tiny(
         "seq2seq",
         t5_like,

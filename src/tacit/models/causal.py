@@ -17,6 +17,7 @@ from tacit.models.batching import in_batches
 from tacit.models.boundary import Filled, Tokens, tokenize
 from tacit.models.branching import score_trees, tree_cost
 from tacit.models.local import Checkpoint, LocalModel
+from tacit.models.padding import tolerance
 from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
 from tacit.models.trees import Tree, tree_of
 
@@ -46,6 +47,7 @@ class CausalModel(LocalModel):
         self._selects = "logits_to_keep" in takes
         self._places = "position_ids" in takes
         self._local = _local_window(checkpoint.model.config)
+        self._check_padding(self._score_rows, self._made_up())
         self._check_sight()
         self._difference = self._sharing_difference()
         if not self._shares:
@@ -82,7 +84,7 @@ class CausalModel(LocalModel):
 
     @property
     def _shares(self) -> bool:
-        return self._difference is not None and self._difference <= _tolerance(self._model.dtype)
+        return self._difference is not None and self._difference <= tolerance(self._model.dtype)
 
     def _trees(self, encoded: Sequence[Sequence[Tokens]]) -> list[Tree]:
         return [tree_of(number, answers) for number, answers in enumerate(encoded)]
@@ -190,7 +192,7 @@ class CausalModel(LocalModel):
             self._budget,
             lambda batch: found.extend(self._score_rows([rows[i] for i in batch])),
         )
-        if abs(found[0][1] - found[1][1]) > _tolerance(self._model.dtype):
+        if abs(found[0][1] - found[1][1]) > tolerance(self._model.dtype):
             raise ModelError(
                 f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
                 "no causal model (an encoder, without is_decoder in its config?)"
@@ -251,10 +253,3 @@ def _local_window(config: PreTrainedConfig) -> int | None:
     """How many tokens a token sees in the layers that do not see all; None without such layers."""
     sizes = [getattr(config.get_text_config(), name, None) for name in _LOCAL]
     return min((size for size in sizes if isinstance(size, int) and size > 0), default=None)
-
-
-def _tolerance(dtype: torch.dtype) -> float:
-    """What rounding alone may change in a log-probability of a few tokens, in nats."""
-    import torch
-
-    return 1e-4 if dtype in {torch.float32, torch.float64} else 0.1

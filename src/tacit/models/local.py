@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tacit.errors import PromptError
 from tacit.models.batching import Budget
 from tacit.models.boundary import Specials, bare
+from tacit.models.padding import made_up, padding_difference, tolerance
 from tacit.prompts import AnswerScore, LogProbs, Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from tacit.models.boundary import Tokens
     from tacit.models.fingerprint import Identity
-    from tacit.models.reading import Tally
+    from tacit.models.reading import Found, Row, Tally
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,22 @@ class LocalModel:
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         """The role, ids and answer's positions of each sequence of a prompt's one answer."""
         raise NotImplementedError
+
+    def _made_up(self) -> tuple[Row, Row]:
+        """Two rows of unequal length to measure the model with."""
+        return made_up(self._vocabulary, min(self._checkpoint.window or 22, 22))
+
+    def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
+        """Has a model that padding disturbs compute one row at a time from now on, and says so."""
+        difference = padding_difference(score, rows)
+        if not difference <= tolerance(self._model.dtype):
+            self._budget = Budget(1)
+            log.warning(
+                "%s: every row is computed alone, which is slow: beside a longer one it gives "
+                "other log-probabilities (difference: %.2g nats)",
+                self.name,
+                difference,
+            )
 
     @property
     def _device(self) -> torch.device:

@@ -47,6 +47,7 @@ class MaskedModel(LocalModel):
             raise ModelError(f"{self.name}: its tokenizer has no mask token")
         self._mask = mask
         self._mode = mode
+        self._check_padding(self._score_rows, self._made_up())
 
     @property
     def description(self) -> dict[str, Any]:

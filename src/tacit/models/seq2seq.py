@@ -58,6 +58,9 @@ class Seq2SeqModel(LocalModel):
         sentinel = checkpoint.tokenizer.convert_tokens_to_ids(SENTINEL)
         known = isinstance(sentinel, int) and sentinel != checkpoint.tokenizer.unk_token_id
         self._sentinel = cast("int", sentinel) if known else None
+        short, long = self._made_up()
+        pairs = [Pair(short.ids, (long,)), Pair(long.ids, (short,))]
+        self._check_padding(self._score_pairs, pairs)
 
     def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.tokens``: the text once, and what the decoder is given."""

@@ -1,0 +1,57 @@
+"""Whether a row scores the same beside a longer one, measured with made-up rows.
+
+Most models mask padding out. Some do not, or not everywhere (FNet, ConvBERT, Funnel, Nystromformer,
+Reformer), and then give another log-probability, without a word, to whatever stands in a batch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from tacit.models.batching import Budget, in_batches
+from tacit.models.reading import Read, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import torch
+
+    from tacit.models.reading import Found
+
+T = TypeVar("T")
+
+
+def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
+    """A row of few tokens and one of ``longest``, read at every position."""
+    spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
+    short, long = (
+        Row(tuple(ids), [Read(at, spread[0], (number, 0)) for at in range(len(ids))])
+        for number, ids in enumerate((spread[: 1 + longest // 4], spread[::-1]))
+    )
+    return short, long
+
+
+def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> float:
+    """The largest difference, in nats, between rows scored in one batch and each alone.
+
+    Raises:
+        ScoringError: The model fails.
+    """
+
+    def scored(most: int) -> Found:
+        found: Found = []
+        in_batches(
+            [1] * len(rows),
+            Budget(most),
+            lambda batch: found.extend(score([rows[i] for i in batch])),
+        )
+        return found
+
+    return max(abs(a - b) for (_, a), (_, b) in zip(scored(len(rows)), scored(1), strict=True))
+
+
+def tolerance(dtype: torch.dtype) -> float:
+    """What rounding alone may change in a log-probability of a few tokens, in nats."""
+    import torch
+
+    return 1e-4 if dtype in {torch.float32, torch.float64} else 0.1
