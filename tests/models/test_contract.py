@@ -112,7 +112,7 @@ def test_equals_the_plain_computation(
     mode: str,
     loaded: Loaded,
     folder_of: FolderOf,
-    record_property: Callable[[str, object], None],
+    record_testsuite_property: Callable[[str, object], None],
 ) -> None:
     """Every score equals one sequence per pass, no padding, no cache; misreading is far off."""
     options: dict[str, Any] = {"masked_mode": mode} if tiny.MODELS[name].kind == "masked" else {}
@@ -132,7 +132,7 @@ def test_equals_the_plain_computation(
             misread += [abs(expected - value) for value in shifted]
             other = replace(prompt, text=f"Is {prompt.text}")
             untold.append(abs(expected - reference.score(other, ours.answer)[0]))
-    record_property("largest difference in nats", max(off))
+    record_testsuite_property(f"{name}, {mode}: largest difference in nats", max(off))
     assert len(off) > 40
     for wrong in (misread, untold):
         assert statistics.median(wrong) > 1000 * TOLERANCE

@@ -97,7 +97,7 @@ def separator_is_apart(name: str, prompt: Prompt, answer: str) -> bool:
 @pytest.mark.parametrize(
     "name", ["gpt2", "gpt-neo", "gpt-neox", "opt", "llama", "mistral", "gemma3"]
 )
-def test_causal(name: str, both: Made, record_property: Property) -> None:
+def test_causal(name: str, both: Made, record_testsuite_property: Property) -> None:
     """Equal, where the separator's tokens are the answer's or the separator is asked as part of it.
 
     Where the tokenizer makes a token of the separator alone, the harness counts that token as the
@@ -113,16 +113,16 @@ def test_causal(name: str, both: Made, record_property: Property) -> None:
             ours = pair.ours.score([inside])[0].answers[0].logprob or 0  # noqa: PLW2901 - asked anew
         assert ours == pytest.approx(theirs, abs=TOLERANCE), (prompt, answer)
         largest = max(largest, abs(ours - theirs))
-    record_property("largest difference in nats", largest)
+    record_testsuite_property(f"{name}: largest difference in nats", largest)
     assert 0 < apart < 15
 
 
 @pytest.mark.parametrize("name", ["t5", "flan-t5"])
-def test_seq2seq(name: str, both: Made, record_property: Property) -> None:
+def test_seq2seq(name: str, both: Made, record_testsuite_property: Property) -> None:
     """Equal: the encoder reads the text with its end token, the decoder starts with its own."""
     pairs = list(both(name).pairs(PROMPTS[:5]))
     off = [abs(ours - theirs) for _, _, ours, theirs in pairs]
-    record_property("largest difference in nats", max(off))
+    record_testsuite_property(f"{name}: largest difference in nats", max(off))
     assert len(off) > 10
     assert max(off) < TOLERANCE
 

@@ -72,7 +72,9 @@ def theirs(scorer: MaskedLMScorer, prompt: Prompt, answer: str, metric: str) -> 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("name", ["bert", "electra", "roberta"])
-def test_masked(name: str, metric: str, folder_of: FolderOf, record_property: Property) -> None:
+def test_masked(
+    name: str, metric: str, folder_of: FolderOf, record_testsuite_property: Property
+) -> None:
     """Words of one token and of several get the same, in both modes."""
     from minicons.scorer import MaskedLMScorer
 
@@ -88,7 +90,7 @@ def test_masked(name: str, metric: str, folder_of: FolderOf, record_property: Pr
             assert one.logprob is not None
             off.append(abs(expected - one.logprob))
             several += one.tokens > 1
-    record_property("largest difference in nats", max(off))
+    record_testsuite_property(f"{name}, {metric}: largest difference in nats", max(off))
     assert several > 3
 
 
