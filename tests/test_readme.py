@@ -49,6 +49,8 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "check",
         "repair",
         "drawings",
+        "show",
+        "reproduce",
     }
 
 
