@@ -1,0 +1,172 @@
+"""The parts graph of one drawing: before repair, after it, and what the annotator drew.
+
+An edge stands for a statement and its wording the other way round (``above`` and ``below``, or a
+symmetric relation both ways). A violated edge differs in colour, dashes and width, and a pointer
+resting on it reads why: ``yolk surrounds shell, and shell surrounds yolk``. Two forms are chosen
+between by what is to be shown, so that a drawing of 13 parts, of which a model may believe most of
+the 2,184 statements, can still be read:
+
+*One graph per world*, each line labelled, when it has at most 24 lines and every label finds a
+place of its own. Two parts are joined by one line, which holds all their relations.
+
+*A row per relation* otherwise. Each panel is a graph when it has at most 8 lines or 1.5 per part,
+else a table of subjects and objects.
+
+In graphs, faultless edges of a transitive relation that follow from two others are left out (the
+transitive reduction); captions count them. Tables show all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError, RequestError
+from tacit.probes.charts import Look
+from tacit.probes.parts.graph.compose import Column, Subject, composed
+from tacit.probes.parts.graph.edges import parts_of, picture
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    import polars as pl
+
+    from tacit.coherence.ontology import Ontology
+    from tacit.probes.charts import Palette
+    from tacit.probes.parts.graph.edges import Picture
+
+_GROUP = ("model", "thing", "annotator")
+
+
+def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Look | None = None) -> str:
+    """Draws the graph of one drawing.
+
+    Args:
+        beliefs: The rows of the finding ``beliefs`` of one drawing: thing, annotator, subject,
+            relation, object, p_true, before, the objective's column and, when there is gold,
+            label.
+        ontology: The relations and their constraints.
+        look: Palette and objective.
+
+    Returns:
+        An SVG document; the same beliefs give the same bytes. Without gold it has two columns.
+
+    Raises:
+        DataError: There are no beliefs, or those of several drawings, or a column is missing.
+        RequestError: The palette is not known.
+    """
+    look = look or Look()
+    colours = look.colours
+    group = [name for name in _GROUP if name in beliefs.columns]
+    drawings = beliefs.select(group).unique() if group else beliefs.select([])
+    if beliefs.is_empty() or len(drawings) > 1:
+        raise DataError(
+            f"a graph shows one drawing; these beliefs are about {len(drawings)}: "
+            f"keep the rows of one {' and '.join(group) or 'drawing'}"
+        )
+    columns = _columns(beliefs, ontology, look.objective, colours)
+    return composed(_subject(beliefs), columns, ontology, colours)
+
+
+def graphs(
+    tables: Mapping[str, pl.DataFrame],
+    ontology: Ontology,
+    look: Look,
+    drawings: Collection[tuple[str, str]] | None = None,
+) -> list[tuple[str, str]]:
+    """The graphs of some drawings.
+
+    Args:
+        tables: The findings' tables; none without ``beliefs``.
+        ontology: The relations.
+        look: Palette and objective.
+        drawings: (thing, annotator) of each; when None, one typical drawing.
+
+    Returns:
+        A name for the file, without suffix, and the SVG of each; one per model when the beliefs
+        have a column ``model``.
+
+    Raises:
+        RequestError: The beliefs have no such drawing.
+    """
+    import polars as pl
+
+    beliefs = tables.get("beliefs")
+    if beliefs is None or beliefs.is_empty():
+        return []
+    if drawings is None:
+        drawings = [_typical(tables, beliefs)]
+    found: list[tuple[str, str]] = []
+    keys = [name for name in _GROUP if name in beliefs.columns]
+    for thing, annotator in drawings:
+        mine = beliefs.filter(pl.col("thing") == thing, pl.col("annotator") == annotator)
+        if mine.is_empty():
+            raise RequestError(
+                f"there is no drawing of {thing!r} by {annotator!r} to draw; "
+                "expected a thing and its annotator as the beliefs have them"
+            )
+        for names, rows in mine.group_by(keys, maintain_order=True):
+            stem = "-".join(["parts_graph", *map(_slug, map(str, names))])
+            taken = {name for name, _ in found}
+            # Names that differ only in what a file's name cannot hold are numbered.
+            free = [stem, *(f"{stem}-{number}" for number in range(2, len(found) + 3))]
+            name = next(each for each in free if each not in taken)
+            found.append((name, parts_graph(rows, ontology, look)))
+    return found
+
+
+def _columns(
+    beliefs: pl.DataFrame, ontology: Ontology, objective: str, colours: Palette
+) -> list[Column]:
+    before = picture(beliefs, ontology, "before")
+    after = picture(beliefs, ontology, objective)
+    missing = beliefs["p_true"].null_count()
+    columns = [
+        Column(
+            before,
+            colours.before,
+            "Before: raw beliefs",
+            (*_counts(before), *([f"{missing:,} beliefs are missing"] * (missing > 0))),
+        ),
+        Column(after, colours.of(objective), f"After repair ({objective})", _counts(after)),
+    ]
+    if "label" not in beliefs.columns or beliefs["label"].null_count() == len(beliefs):
+        return columns
+    gold = picture(beliefs, ontology, "label")
+    labelled = beliefs["label"].count()
+    about = (f"{gold.believed:,} statements true, {labelled - gold.believed:,} false,",)
+    title = "Gold: the annotator's drawing"
+    return [*columns, Column(gold, colours.gold, title, (*about, "with what follows from it"))]
+
+
+def _counts(world: Picture) -> tuple[str, ...]:
+    share = f" ({world.violated / world.applicable:.0%})" if world.applicable else ""
+    return (
+        f"{world.believed:,} of {world.statements:,} statements believed",
+        f"{world.violated:,} of {world.applicable:,} constraints violated{share}",
+    )
+
+
+def _subject(beliefs: pl.DataFrame) -> Subject:
+    parts = parts_of(beliefs)
+    named = {name: str(beliefs[name][0]) for name in _GROUP if name in beliefs.columns}
+    by = f", drawn by {named['annotator']}" if "annotator" in named else ""
+    of = f", believed by {named['model']}" if "model" in named else ""
+    return Subject(
+        f"Parts of: {named.get('thing', 'a thing')}", f"{len(parts)} parts{by}{of}", parts
+    )
+
+
+def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple[str, str]:
+    """The drawing with the median number of violated constraints; else the first."""
+    violations = tables.get("violation_by_drawing")
+    if violations is None or violations.is_empty():
+        return beliefs["thing"][0], beliefs["annotator"][0]
+    rows = violations.sort("violated", "thing", "annotator").select("thing", "annotator").rows()
+    thing, annotator = rows[(len(rows) - 1) // 2]
+    return thing, annotator
+
+
+def _slug(name: str) -> str:
+    """The name as part of a file's name."""
+    return re.sub(r"[^0-9A-Za-z.]+", "_", name).strip("._")[:60] or "_"

@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import altair as alt
+import polars as pl
+import pytest
+
+from tacit.coherence.ontology import Ontology
+from tacit.errors import RequestError, WorkError
+from tacit.probes.charts import FORMATS, PALETTES, Look, svg_of, write_svg
+from tacit.probes.parts import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tacit.probes.charts import Chart
+
+PARTS = Ontology.load("parts")
+WORLDS = ("before", "paper", "log-odds", "margin")
+SVG = "{http://www.w3.org/2000/svg}"
+MINUS = "\N{MINUS SIGN}"
+
+AT = pl.DataFrame(
+    [
+        (s, world, 300, 1 - s / 100 + gain, None if s == 100 else 0.1, None if s == 100 else 0.9)
+        for s in (50, 60, 70, 80, 90, 100)
+        for world, gain in zip(WORLDS, (0.0, 0.125, 0.2, 0.05), strict=True)
+    ],
+    schema=["s", "world", "n", "share", "low", "high"],
+    orient="row",
+    infer_schema_length=None,
+)
+RELATIONS = pl.DataFrame(
+    [
+        (relation, world, n, missing, None if base is None else base + gain, low, high)
+        for relation, n, missing, base, low, high in (
+            ("above", 1200, 0, 0.25, 0.2, 0.9),
+            ("part of", 76, 4, 0.75, 0.2, 0.9),
+            ("behind", 0, 9, None, None, None),
+            ("requires", 3, 0, 0.5, None, None),
+        )
+        for world, gain in zip(WORLDS, (0.0, -0.125, 0.2, 0.05), strict=True)
+    ],
+    schema=["relation", "world", "n", "missing", "accuracy", "low", "high"],
+    orient="row",
+    infer_schema_length=None,
+)
+THINGS = pl.DataFrame(
+    [
+        (
+            f"thing {rank:03}",
+            rank,
+            "best 20" if rank <= 20 else "worst 20" if rank > 80 else "middle",
+            world,
+            117,
+            2,
+            (101 - rank) / 128 + gain,
+        )
+        for rank in range(1, 101)
+        for world, gain in zip(WORLDS, (0.0, 0.125, 0.2, 0.05), strict=True)
+    ],
+    schema=["thing", "rank", "band", "world", "n", "missing", "accuracy"],
+    orient="row",
+)
+TABLES = {"accuracy_at": AT, "accuracy_by_relation": RELATIONS, "accuracy_by_thing": THINGS}
+
+
+def rows(chart: Chart) -> list[dict[str, Any]]:
+    """The rows of all tables that the specification holds."""
+    return [row for table in chart.to_dict()["datasets"].values() for row in table]
+
+
+def within(node: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any part of a specification
+    """Every object in a specification."""
+    if isinstance(node, dict):
+        yield node
+    for child in (
+        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    ):
+        yield from within(child)
+
+
+def fields(chart: Chart, channel: str) -> set[str]:
+    """The fields that any layer encodes by a channel."""
+    encodings = [each["encoding"] for each in within(chart.to_dict()) if "encoding" in each]
+    found = [each[channel] for each in encodings if channel in each]
+    return {each["field"] for each in found if "field" in each}
+
+
+def texts(chart: Chart) -> list[str]:
+    """All texts of the drawn chart."""
+    return ["".join(each.itertext()) for each in ET.fromstring(svg_of(chart)).iter(f"{SVG}text")]  # noqa: S314 - our own
+
+
+def rules(chart: Chart) -> int:
+    """How many lines that are no part of an axis the drawn chart has."""
+    groups = ET.fromstring(svg_of(chart)).iter(f"{SVG}g")  # noqa: S314 - our own
+    marks = [each for each in groups if "mark-rule role-mark" in (each.get("class") or "")]
+    return sum(len(list(each.iter(f"{SVG}line"))) for each in marks)
+
+
+def drawn(chart: Chart | None) -> Chart:
+    """The chart, which is there."""
+    assert chart is not None
+    return chart
+
+
+def test_accuracy_at_holds_the_table() -> None:
+    """Shares and intervals of the raw beliefs and one objective, as they are in the table."""
+    chart = drawn(figures.accuracy_at(AT, Look(objective="margin")))
+    shown = [row for row in rows(chart) if row.get("world") in WORLDS]
+    for row in AT.filter(pl.col("world").is_in(["before", "margin"])).iter_rows(named=True):
+        assert any(row.items() <= each.items() for each in shown), row
+    assert {row["world"] for row in shown} == {"before", "margin"}
+    assert fields(chart, "x") == {"s"}
+    assert {"share", "low"} <= fields(chart, "y")
+    assert fields(chart, "y2") == {"high"}
+    assert fields(chart, "color") == fields(chart, "shape") == {"world"}
+
+
+def test_accuracy_at_says_the_improvement_and_n() -> None:
+    """In percentage points at each s, with the number of drawings and the units."""
+    said = texts(drawn(figures.accuracy_at(AT)))
+    assert said.count("+12.5") == 6
+    assert any("n = 300 drawings" in text for text in said)
+    assert "drawings with accuracy of at least s (%)" in said
+    assert "s (accuracy, %)" in said
+
+
+def test_a_missing_interval_is_no_line() -> None:
+    """At s = 100 there is none: 5 intervals in each of two worlds."""
+    assert rules(drawn(figures.accuracy_at(AT))) == 10
+
+
+def test_relations_fall_by_accuracy_before_repair() -> None:
+    """One without an accuracy stands last; each has its n beside it, and its gain."""
+    chart = drawn(figures.accuracy_by_relation(RELATIONS))
+    sorts = [each["sort"] for each in within(chart.to_dict()) if isinstance(each.get("sort"), list)]
+    expected = ["part of (76)", "requires (3)", "above (1,200)", "behind (0)"]
+    assert sorts
+    assert all(each == expected for each in sorts)
+    said = texts(chart)
+    assert set(expected) <= set(said)
+    assert said.count(f"{MINUS}12.5") == 3
+    assert any("13 without a belief left out" in text for text in said)
+
+
+def test_accuracy_by_relation_holds_the_table() -> None:
+    """Accuracies and intervals as they are; 2 of 4 relations have intervals, in two worlds."""
+    chart = drawn(figures.accuracy_by_relation(RELATIONS))
+    shown = [row for row in rows(chart) if "world" in row]
+    for row in RELATIONS.filter(pl.col("world").is_in(["before", "paper"])).iter_rows(named=True):
+        assert any(row.items() <= each.items() for each in shown), row
+    assert {"accuracy", "low"} <= fields(chart, "x")
+    # And the line at one half.
+    assert rules(chart) == 4 + 1
+
+
+def test_the_best_and_the_worst_stand_side_by_side() -> None:
+    """Ranks 1 to 20 and 81 to 100, and none between."""
+    chart = drawn(figures.best_and_worst_things(THINGS))
+    ranks = {row["rank"] for row in rows(chart) if "rank" in row}
+    assert ranks == {*range(1, 21), *range(81, 101)}
+    said = texts(chart)
+    assert {"best 20 things", "worst 20 things", "1. thing 001 (117)"} <= set(said)
+    assert said.count("+12.5") == 40
+
+
+def test_all_things_are_the_middle() -> None:
+    """Ranks 21 to 80, with the accuracies of the table."""
+    chart = drawn(figures.all_things(THINGS))
+    shown = {(row["rank"], row["world"]): row["accuracy"] for row in rows(chart) if "rank" in row}
+    middle = THINGS.filter(pl.col("rank").is_between(21, 80), pl.col("world").is_in(WORLDS[:2]))
+    assert shown == {
+        (rank, world): accuracy
+        for rank, world, accuracy in middle.select("rank", "world", "accuracy").iter_rows()
+    }
+    assert {"ranks 21 to 40", "ranks 41 to 60", "ranks 61 to 80"} <= set(texts(chart))
+
+
+def test_each_model_has_a_chart() -> None:
+    """Named in its title, with its own rows alone."""
+    both = pl.concat([AT.with_columns(model=pl.lit(name)) for name in ("one", "two")])
+    chart = drawn(figures.accuracy_at(both)).to_dict()
+    assert [each["title"]["text"].split(":")[0] for each in chart["vconcat"]] == ["one", "two"]
+
+
+def test_empty_tables_give_no_figure(tmp_path: Path) -> None:
+    """Without gold there are no rows, so there is nothing to draw, and no file."""
+    assert figures.accuracy_at(AT.clear()) is None
+    assert figures.accuracy_by_relation(RELATIONS.clear()) is None
+    assert figures.best_and_worst_things(THINGS.clear()) is None
+    assert figures.all_things(THINGS.filter(pl.col("rank") < 20)) is None
+    empty = {name: table.clear() for name, table in TABLES.items()}
+    assert figures.write_figures(empty, PARTS, tmp_path) == []
+    assert figures.write_figures({}, PARTS, tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_format_is_written(tmp_path: Path) -> None:
+    """Each figure as SVG, PNG and PDF, told by their first bytes."""
+    beliefs = pl.DataFrame(
+        {
+            "thing": ["egg"] * 2,
+            "annotator": ["a"] * 2,
+            "subject": ["yolk", "shell"],
+            "relation": ["inside", "inside"],
+            "object": ["shell", "yolk"],
+            "p_true": [0.9, 0.8],
+            "before": [True, True],
+            "paper": [True, False],
+            "label": [True, False],
+        }
+    )
+    files = figures.write_figures({**TABLES, "beliefs": beliefs}, PARTS, tmp_path, FORMATS)
+    names = [*figures.FIGURES, "parts_graph-egg-a"]
+    assert [file.name for file in files] == [f"{name}.{end}" for name in names for end in FORMATS]
+    begins = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}
+    for file in files:
+        assert file.read_bytes().startswith(begins[file.suffix])
+        assert file.stat().st_size > 1000
+
+
+def test_the_same_tables_give_the_same_bytes(tmp_path: Path) -> None:
+    """However many figures this process drew before."""
+    one = figures.write_figures(TABLES, PARTS, tmp_path / "one")
+    other = figures.write_figures(TABLES, PARTS, tmp_path / "other")
+    assert len(one) == 4
+    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in other]
+
+
+def test_a_clipped_chart_gives_the_same_bytes() -> None:
+    """The converter numbers clip paths through the life of the process; we do not."""
+    table = pl.DataFrame({"x": [1, 2], "y": [3, 4]})
+    chart = alt.vconcat(alt.Chart(table).mark_line(clip=True).encode(x="x", y="y"))
+    assert svg_of(chart) == svg_of(chart)
+    assert 'id="clip0"' in svg_of(chart)
+
+
+@pytest.mark.parametrize("palette", PALETTES)
+def test_a_palette_colours_the_marks(palette: str) -> None:
+    """Raw beliefs and repaired world have the palette's colours."""
+    colours = PALETTES[palette]
+    svg = svg_of(drawn(figures.accuracy_at(AT, Look(palette, "margin")))).lower()
+    assert f'"{colours.before}"' in svg
+    assert f'"{colours.after["margin"]}"' in svg
+    assert f'"{colours.after["paper"]}"' not in svg
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour (WCAG 2.2)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+    ]
+    return sum(share * each for share, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
+def test_words_have_contrast(palette: Any) -> None:  # noqa: ANN401 - a Palette
+    """Every colour that words are written in has a contrast with white of 3.5, ink and grey 4.5."""
+    for colour in (palette.ink, palette.muted):
+        assert 1.05 / (luminance(colour) + 0.05) > 4.5
+    for colour in palette.faults:
+        assert 1.05 / (luminance(colour) + 0.05) > 3.5
+
+
+def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
+    """Before anything is drawn; and so is an unknown palette."""
+    with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
+        figures.write_figures(TABLES, PARTS, tmp_path, ["svg", "gif"])
+    with pytest.raises(RequestError, match="no palette 'pink'"):
+        figures.write_figures(TABLES, PARTS, tmp_path, look=Look("pink"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_figure_that_is_no_svg_is_an_error(tmp_path: Path) -> None:
+    """The converter's exception is translated, and names the file."""
+    with pytest.raises(WorkError, match=r"x\.png"):
+        write_svg("<svg", tmp_path / "x", ["png"])
