@@ -169,6 +169,13 @@ def test_the_best_and_the_worst_stand_side_by_side() -> None:
     assert said.count("+12.5") == 40
 
 
+def test_a_band_says_how_many_things_it_holds() -> None:
+    """Not 20 when there are fewer."""
+    said = texts(drawn(figures.best_and_worst_things(THINGS.filter(pl.col("rank").is_in([1, 2])))))
+    assert "best 2 things" in said
+    assert not any("20 things" in text for text in said)
+
+
 def test_all_things_are_the_middle() -> None:
     """Ranks 21 to 80, with the accuracies of the table."""
     chart = drawn(figures.all_things(THINGS))

@@ -155,7 +155,10 @@ def best_and_worst(table: pl.DataFrame, look: Look, model: str) -> alt.HConcatCh
     panels = []
     for band in table["band"].unique(maintain_order=True).sort():
         mine = table.filter(table["band"] == band)
-        panels.append(_things(mine, look).properties(title=_panel(f"{model}{band} things")))
+        # Where there are fewer than 100 things, a band named for 20 of them holds fewer.
+        n = mine["thing"].n_unique()
+        title = _panel(f"{model}{band.split()[0]} {n} thing{'s' * (n != 1)}")
+        panels.append(_things(mine, look).properties(title=title))
     return alt.hconcat(*panels, spacing=40).properties(title=_about_things(table))
 
 
