@@ -155,3 +155,32 @@ def test_reproduce_sets_the_paper_s_tables_beside_ours(tacit: Tacit, workplace: 
     assert row["published"] == 53.83
     assert row["difference"] == pytest.approx(row["ours"] - 53.83)
     assert "Table 3, beside Macaw-11B" in ran.out
+
+
+def test_figures_are_drawn_where_they_are_asked_for(tacit: Tacit, workplace: Path) -> None:
+    """In the formats given, with the graphs of the things given."""
+    told = ("--figures", "svg,png", "--palette", "okabe-ito", "--graphs", "peach")
+    ran = tacit(*PARTS, "--model", "demo", "--out", "run", *told)
+    assert ran.code == 0, ran.err
+    drawn = {path.name for path in (workplace / "run" / "figures").iterdir()}
+    assert {"accuracy_at.svg", "accuracy_at.png", "accuracy_by_relation.svg"} <= drawn
+    assert {name for name in drawn if name.startswith("parts_graph") and name[-3:] == "svg"} == {
+        f"parts_graph-peach-annotator_{n}.svg" for n in (1, 2, 3)
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--figures", "gif"), "expected svg, png, pdf"),
+        (("--figures", "svg", "--palette", "neon"), "expected one of house, okabe-ito"),
+        (("--figures", "svg", "--graphs", "moon"), "names moon"),
+    ],
+)
+def test_a_mistake_in_the_figures_is_found_before_any_work(
+    tacit: Tacit, workplace: Path, options: tuple[str, ...], said: str
+) -> None:
+    """Exit code 2, and nothing written."""
+    ran = tacit(*PARTS, "--model", "demo", "--out", "run", *options)
+    assert (ran.code, list(workplace.iterdir())) == (2, [])
+    assert said in ran.err

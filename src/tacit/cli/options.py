@@ -59,6 +59,17 @@ NounsFile = Annotated[
     Path | None,
     typer.Option("--nouns", help="YAML: your own exceptions to the rules of --number grammar."),
 ]
+FigureFormats = Annotated[
+    str | None,
+    typer.Option("--figures", help="Also draw the figures: svg, png, pdf, with commas between."),
+]
+PaletteName = Annotated[
+    str, typer.Option("--palette", help="house, or okabe-ito, which is safe for the colour-blind.")
+]
+Graphs = Annotated[
+    str | None,
+    typer.Option(help="With --figures: the things to draw as graphs; one typical drawing if none."),
+]
 StorePath = Annotated[
     Path | None,
     typer.Option("--store", help="Where scores are kept [default: $TACIT_STORE, else .tacit]."),

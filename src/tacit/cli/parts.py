@@ -13,7 +13,9 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tacit.coherence.ontology import Ontology
     from tacit.engine.ask import Engine
+    from tacit.probes.charts import Look
     from tacit.probes.findings import Findings
     from tacit.probes.parts.probe import PartsProbe
     from tacit.runs import Run
@@ -77,6 +79,62 @@ class PartsOptions:
         files = sorted(self.drawings.glob("*.tsv")) if self.drawings.is_dir() else [self.drawings]
         files += [file for file in (self.prompt, self.nouns) if file is not None]
         return {file.name: digest(file) for file in files}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The figures that a person asked for.
+
+    Args:
+        formats: Some of svg, png and pdf; none draws nothing.
+        look: The palette.
+        drawings: The (thing, annotator) to draw as graphs; None for one typical drawing.
+        ontology: The relations.
+    """
+
+    formats: tuple[str, ...]
+    look: Look
+    drawings: tuple[tuple[str, str], ...] | None
+    ontology: Ontology
+
+    @classmethod
+    def of(cls, formats: str | None, palette: str, graphs: str | None, probe: PartsProbe) -> Sheet:
+        """Reads the options, so that a mistake is found before any work.
+
+        Raises:
+            RequestError: A format, the palette or a thing is not known.
+        """
+        from tacit.probes.charts import Look, check_formats
+
+        look = Look(palette)
+        chosen = tuple(part.strip() for part in formats.split(",")) if formats else ()
+        if chosen:
+            check_formats(chosen)
+            _ = look.colours
+        if graphs is None:
+            return cls(chosen, look, None, probe.ontology)
+        things = [thing.strip().lower() for thing in graphs.split(",")]
+        unknown = sorted(set(things) - {drawing.thing for drawing in probe.drawings})
+        if unknown:
+            raise RequestError(
+                f"--graphs names {', '.join(unknown)}, which the drawings do not have"
+            )
+        drawings = tuple((d.thing, d.annotator) for d in probe.drawings if d.thing in things)
+        return cls(chosen, look, drawings, probe.ontology)
+
+    def draw(self, findings: Findings, folder: Path) -> None:
+        """Writes the figures.
+
+        Raises:
+            WorkError: A file cannot be written.
+        """
+        if not self.formats:
+            return
+        from tacit.probes.parts.figures import write_figures
+
+        write_figures(
+            findings.tables, self.ontology, folder, self.formats, self.look, self.drawings
+        )
 
 
 def digest(file: Path) -> str:

@@ -45,6 +45,9 @@ def parts(
     prompt: given.PromptFile = None,
     number: given.NumberPreset = "paper",
     nouns: given.NounsFile = None,
+    figures: given.FigureFormats = None,
+    palette: given.PaletteName = "house",
+    graphs: given.Graphs = None,
     revision: given.Revision = None,
     dtype: given.Dtype = "auto",
     device: given.Device = "auto",
@@ -56,7 +59,7 @@ def parts(
 ) -> None:
     """Ask how the parts of things relate; count the contradictions and repair them."""
     from tacit.cli import asking
-    from tacit.cli.parts import PartsOptions, ask_a_model, folders_of, take_beliefs
+    from tacit.cli.parts import PartsOptions, Sheet, ask_a_model, folders_of, take_beliefs
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
 
@@ -68,6 +71,7 @@ def parts(
     loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
     options = PartsOptions(drawings, things, limit, preset, prompt, number, nouns)
     probe = options.probe()
+    sheet = Sheet.of(figures, palette, graphs, probe)
     about = {"data": options.digests()}
     request = {"probe": "parts", **options.request()}
     found = {}
@@ -84,6 +88,8 @@ def parts(
             asking.echo_estimate({"model": name, **told}, as_json=as_json)
         else:
             found[folder.folder] = name, ask_a_model(probe, engine, folder, about)
+    for place, (_, findings) in found.items():
+        sheet.draw(findings, place / "figures")
     if found:
         _echo(found, out, as_json=as_json)
 
