@@ -107,17 +107,21 @@ def accuracy_at(table: pl.DataFrame, look: Look, model: str) -> alt.LayerChart:
     axis = alt.Axis(format=".0%", tickCount=11)
     y = alt.Y("share:Q", title=_AT, scale=alt.Scale(domain=[lowest, 1]), axis=axis)
     worlds = [*worlds_of(look), _IMPROVEMENT]
-    offsets = alt.Scale(domain=worlds, range=[22, 36])
+    offsets = alt.Scale(domain=worlds, range=[13, 45])
     x = alt.X("s:O", title="s (accuracy, %)", axis=alt.Axis(labelAngle=0))
     base = alt.Chart(lines).encode(
         x=x, xOffset=alt.XOffset("world:N", scale=offsets), color=_colour(worlds, look)
     )
     interval = base.transform_filter(_HAS_INTERVAL).mark_rule(strokeWidth=2)
+    better = base.transform_filter(f"datum.world == '{_IMPROVEMENT}'")
+    others = base.transform_filter(f"datum.world != '{_IMPROVEMENT}'")
     words = alt.Chart(gains).mark_text(font=FONT, fontSize=10, color=look.colours.ink)
     layers = [
         interval.encode(y="low:Q", y2="high:Q"),
-        base.mark_line(strokeWidth=2).encode(y=y),
-        base.mark_point(filled=True, size=70, opacity=1).encode(y=y, shape=_shape(worlds)),
+        # Beneath the others, which it meets where there was nothing right before repair.
+        better.mark_line(strokeWidth=1.2, strokeDash=[4, 3]).encode(y=y),
+        others.mark_line(strokeWidth=2).encode(y=y),
+        base.mark_point(filled=True, size=60, opacity=1).encode(y=y, shape=_shape(worlds)),
         words.encode(x=x, y=alt.value(-10), text="text:N"),
     ]
     return alt.LayerChart(layer=layers).properties(
