@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
     from tacit.probes.findings import Findings
 
-_LIBRARIES = ("numpy", "polars", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
+_LIBRARIES = (
+    "altair",
+    "numpy",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "tokenizers",
+    "torch",
+    "transformers",
+    "vl-convert-python",
+)
 
 
 @dataclass
