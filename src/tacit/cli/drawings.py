@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli.group import group
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -17,17 +18,7 @@ if TYPE_CHECKING:
     from tacit.coherence.ontology import Ontology
     from tacit.sources.drawings import Drawing
 
-app = typer.Typer(
-    help="Read people's drawings of everyday things.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-
-
-@app.callback()
-def drawings() -> None:
-    """Read people's drawings of everyday things."""
+app = group("Read people's drawings of everyday things.")
 
 
 @app.command("enrich")

@@ -9,22 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options as given
+from tacit.cli.group import group
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     import polars as pl
 
-app = typer.Typer(
-    help="Set a paper's tables beside your own figures: ours, published, difference.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-
-
-@app.callback()
-def reproduce() -> None:
-    """Set a paper's tables beside your own figures: ours, published, difference."""
+app = group("Set a paper's tables beside your own figures: ours, published, difference.")
 
 
 @app.command("parrot")
@@ -47,7 +38,7 @@ def parrot(
     store: given.StorePath = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Tables 1 and 5 of Gu et al. (2023); with a model or beliefs also Tables 3, 4 and 6."""
+    """Tables 1 and 5 of the ParRoT paper; with a model or beliefs also Tables 3, 4 and 6."""
     import polars as pl
 
     from tacit.cli import asking

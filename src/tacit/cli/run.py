@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options as given
+from tacit.cli.group import group
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -16,17 +17,7 @@ if TYPE_CHECKING:
 
     from tacit.probes.findings import Findings
 
-app = typer.Typer(
-    help="Run a probe on a model.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-
-
-@app.callback()
-def run() -> None:
-    """Run a probe on a model."""
+app = group("Run a probe on a model.")
 
 
 @app.command("parts")

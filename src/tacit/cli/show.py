@@ -8,25 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
+from tacit.cli.group import group
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.models.local import LocalModel
     from tacit.prompts import Prompt
 
-app = typer.Typer(
-    help="Show what a model is really given.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-prompts = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
-app.add_typer(prompts, name="prompts", help="Show a probe's first prompts.")
-
-
-@prompts.callback()
-def of() -> None:
-    """Show a probe's first prompts as text, tokens and ids."""
+app = group("Show what a model is really given.")
+prompts = group("Show a probe's first prompts as text, tokens and ids.")
+app.add_typer(prompts, name="prompts")
 
 
 @prompts.command("parts")
