@@ -6,6 +6,7 @@ missing value. Files are written whole or not at all.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -13,14 +14,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import DataError, WorkError
+from tacit.errors import DataError, RequestError, WorkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import polars as pl
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
+LONGEST_SHOWN = 200
 
 
 def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
@@ -72,6 +74,31 @@ def check_suffix(path: Path | str) -> None:
         DataError: The suffix is none of TSV, CSV, JSONL and Parquet.
     """
     _suffix_of(Path(path))
+
+
+def check_outputs(inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
+    """Refuses, before any work, tables that could not be written or would overwrite one another.
+
+    Args:
+        inputs: The files that are read, of any kind.
+        outputs: The tables to write.
+
+    Raises:
+        DataError: An output has a suffix that is none of ours, or cannot be a file's path.
+        RequestError: An output is a folder, an input, or another output, links followed.
+    """
+    read = {_resolved(path) for path in inputs}
+    written: set[Path] = set()
+    for path in outputs:
+        check_suffix(path)
+        place = _resolved(path)
+        if place.is_dir():
+            raise RequestError(f"{path} is a folder; name a file for the result")
+        if place in read:
+            raise RequestError(f"{path} is a file that is read; name another for the result")
+        if place in written:
+            raise RequestError(f"{path} is named for two results; name a file for each")
+        written.add(place)
 
 
 def line_of_row(path: Path | str, row: int) -> int:
@@ -128,6 +155,24 @@ def _suffix_of(path: Path) -> str:
             f"has the suffix {path.suffix!r}; a table is one of {', '.join(SUFFIXES)}", path
         )
     return path.suffix
+
+
+def _resolved(path: Path) -> Path:
+    """The path with links followed; refuses one that no file can have."""
+    try:
+        place = path.resolve()
+        with contextlib.suppress(FileNotFoundError):
+            place.stat()  # says what `is_file` and `is_dir` keep to themselves
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise DataError(f"cannot be a file's path: {reason}", _shown(path)) from error
+    return place
+
+
+def _shown(path: Path) -> str:
+    """A path for a message, which a name of thousands of letters would swamp."""
+    name = str(path)
+    return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
 
 
 def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
