@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tacit.coherence.ontology import Ontology
     from tacit.engine.ask import Engine
@@ -75,10 +76,11 @@ class PartsOptions:
         }
 
     def digests(self) -> dict[str, str]:
-        """SHA-256 of each file that is read, by its name."""
-        files = sorted(self.drawings.glob("*.tsv")) if self.drawings.is_dir() else [self.drawings]
-        files += [file for file in (self.prompt, self.nouns) if file is not None]
-        return {file.name: digest(file) for file in files}
+        """SHA-256 of each file that is read, by its path as it was given."""
+        from tacit.sources.drawings import files_of
+
+        files = [*files_of(self.drawings), self.prompt, self.nouns]
+        return {str(file): digest(file) for file in files if file is not None}
 
 
 @dataclass(frozen=True)
@@ -156,13 +158,21 @@ def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> 
         return {models[0]: Run(out, {**request, "model": models[0]})}
     if models and (out / "run.yaml").exists():
         raise RequestError(f"{out} holds the run of one model: choose another --out for several")
+    taken: set[str] = set()
     folders: dict[str, Run] = {}
     for name in models:
-        place = out / re.sub(r"[^\w.-]+", "-", Path(name).name if Path(name).is_dir() else name)
-        if any(run.folder == place for run in folders.values()):
-            place = place.with_name(f"{place.name}-{len(folders) + 1}")
-        folders[name] = Run(place, {**request, "model": name})
+        place = _folder_name(name, taken)
+        taken.add(place.casefold())
+        folders[name] = Run(out / place, {**request, "model": name})
     return folders
+
+
+def _folder_name(model: str, taken: Collection[str]) -> str:
+    """A name for a model's folder that no other has, on file systems without case either."""
+    place = Path(model)
+    name = re.sub(r"[^\w.-]+", "-", place.resolve().name if place.is_dir() else model).strip(".")
+    candidates = (f"{name}-{n}" if n > 1 else name for n in count(1))
+    return next(candidate for candidate in candidates if candidate.casefold() not in taken)
 
 
 def ask_a_model(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.prompts import LogProbs, Prompt
 
 BLOCK_TOKENS = 16384
+_HAIR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,13 @@ class Engine:
                 raise ScoringError(
                     f"{self.model.name} scored other answers than {prompt.shown} has"
                 )
+            for one in score.answers:
+                # A sum of rounded logarithms may lie a hair above 0.
+                if one.logprob is not None and not -math.inf < one.logprob < _HAIR:
+                    raise ScoringError(
+                        f"{self.model.name} gave {one.answer!r} to {prompt.shown} the value "
+                        f"{one.logprob}, which is no log-probability"
+                    )
         return scores
 
     def _held(self) -> set[Held]:

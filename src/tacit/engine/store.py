@@ -94,12 +94,12 @@ class Store:
 
     def _prepare(self, folder: Path, model: Mapping[str, Any]) -> None:
         """Makes the folder, says in it which model it is, and keeps it out of version control."""
-        about = folder / "model.json"
-        if about.is_file():
-            return
-        publish_text(self.root / ".gitignore", "*\n")
-        publish_text(about, json.dumps(dict(model), indent=1, ensure_ascii=False, default=str))
+        if not self.root.is_dir() or not any(self.root.iterdir()):
+            publish_text(self.root / ".gitignore", "*\n")
         self.hashes.save()
+        about = folder / "model.json"
+        if not about.is_file():
+            publish_text(about, json.dumps(dict(model), indent=1, ensure_ascii=False, default=str))
 
 
 def _schema() -> dict[str, Any]:

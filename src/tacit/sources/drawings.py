@@ -142,9 +142,10 @@ def is_things(path: Path | str) -> bool:
         return (path / "things.tsv").is_file() and not any(path.glob(_PATTERN))
     try:
         with path.open(encoding="utf-8-sig") as lines:
-            return lines.readline().startswith("Everyday thing")
+            names = re.split(r"[\t,]", lines.readline())
     except (OSError, UnicodeDecodeError):
         return False
+    return "Everyday thing" in {name.strip().strip('"') for name in names}
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
@@ -160,6 +161,16 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]
     return drawings if things is None else _only(drawings, things, Path(path))
+
+
+def files_of(path: Path | str) -> list[Path]:
+    """The files that are read of a folder of drawings, or the file itself."""
+    path = Path(path)
+    if not path.is_dir():
+        return [path]
+    things = path / "things.tsv"
+    drawn = sorted((file for file in path.glob(_PATTERN) if file.is_file()), key=_natural)
+    return [*drawn, things] if things.is_file() else drawn
 
 
 def demo_drawings() -> Path:
