@@ -18,6 +18,7 @@ from tacit.tables import (
     read_json_lines,
     read_table,
     write_table,
+    write_tables,
 )
 
 if TYPE_CHECKING:
@@ -96,6 +97,21 @@ def test_tsv_refuses_what_would_break_a_row(tmp_path: Path, cell: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_tsv_refuses_a_name_that_would_break_the_header(tmp_path: Path) -> None:
+    """A tab or a line break in a column's name is an error in TSV."""
+    for name in ("a\tb", "a\nb"):
+        with pytest.raises(DataError, match="the name of column 'a"):
+            write_table(pl.DataFrame({name: [1]}), tmp_path / "t.tsv")
+
+
+def test_no_table_is_written_when_one_cannot_be(tmp_path: Path) -> None:
+    """All tables are looked at before the first is written."""
+    broken = pl.DataFrame({"a": ["x\ty"]})
+    with pytest.raises(DataError, match=r"2\.tsv: column a"):
+        write_tables([(broken, tmp_path / "1.csv"), (broken, tmp_path / "2.tsv")])
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -126,7 +142,13 @@ def test_marks_line_ends_and_blank_lines_do_not_matter(
         ("t.tsv", b"a\tb\n\xe4\t1\n", ": cannot be read as UTF-8 TSV"),
         ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1,\n', ", line 2: is not JSON"),
         ("t.jsonl", '{"a": 1, "b": 2}\n\n[1]\n', ", line 3: is list, not a JSON object"),
-        ("t.jsonl", '{"a": 1, "b": 2}\n{"a": [1], "b": 2}\n', ": cannot be read as a table"),
+        ("t.jsonl", '{"a": 1, "b": 2}\n{"a": [1], "b": 2}\n', ", line 2: has a list in a; "),
+        ("t.jsonl", '{"a": 1, "b": 2}\n\n{"a": "1"}\n', ", line 3: has a text in a, where the"),
+        ("t.jsonl", '{"a": 0.5}\n{"a": true}\n', ", line 2: has a truth value in a, where the"),
+        ("t.jsonl", '{"a": 1}\n{"a": "\\ud800"}\n', ", line 2: holds half of a surrogate pair"),
+        ("t.jsonl", '{"\\ud800": 1}\n', ", line 1: holds half of a surrogate pair"),
+        ("t.jsonl", '{"a": 9223372036854775808}', ", line 1: has a whole number of over 64 bits"),
+        ("t.jsonl", '{"a": ' + "1" * 5000 + "}", ", line 1: is not JSON"),
         ("t.jsonl", "[" * 100_000, ", line 1: is not JSON"),
         ("t.jsonl", "", ": has no column a, b; expected a, b, found none"),
         ("t.jsonl", b"\xe4", ": cannot be read as UTF-8 JSONL"),
@@ -142,6 +164,35 @@ def test_a_malformed_table_is_named_by_file_and_line(
     with pytest.raises(DataError) as caught:
         read_table(path, ["a", "b"])
     assert str(caught.value).startswith(f"{path}{problem}")
+
+
+def test_whole_and_other_numbers_of_a_column_may_be_mixed(tmp_path: Path) -> None:
+    """In JSONL 1 and 0.5 are numbers of one column, and null is a missing one."""
+    path = write(tmp_path, "t.jsonl", '{"a": 1}\n{"a": null}\n{"a": 0.5}\n')
+    assert read_table(path)["a"].to_list() == [1.0, None, 0.5]
+
+
+@pytest.mark.parametrize("cell", [[1], {"x": 1}, b"1"])
+def test_columns_that_are_no_cells_are_refused(tmp_path: Path, cell: object) -> None:
+    """Lists, records and bytes in Parquet are refused where they are read."""
+    pl.DataFrame({"b": [1], "a": [cell]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"column a holds .*; expected text, numbers or truth"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_a_parquet_file_is_no_pattern(tmp_path: Path) -> None:
+    """Brackets in a name are letters, though another file would match them."""
+    for name in ("x1", "x[1]"):
+        pl.DataFrame({"a": [name]}).write_parquet(tmp_path / f"{name}.parquet")
+    assert read_table(tmp_path / "x[1].parquet")["a"].to_list() == ["x[1]"]
+
+
+def test_a_name_that_no_file_can_have_is_an_error(tmp_path: Path) -> None:
+    """A path of thousands of letters is refused like any other wrong file, and not shown whole."""
+    for read in (read_table, read_json_lines):
+        with pytest.raises(DataError, match="cannot be a file's path") as caught:
+            read(tmp_path / f"{'x' * 5000}.jsonl")
+        assert len(str(caught.value)) < 400
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:

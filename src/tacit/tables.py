@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 LONGEST_SHOWN = 200
+_JSON_KINDS = {str: "text", int: "number", float: "number", bool: "truth value"}
+_TOO_LARGE = 1 << 63
 
 
 def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
@@ -33,17 +35,17 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
         required: Columns that must be there; others are kept as well.
 
     Raises:
-        DataError: The file is missing, has another suffix, a malformed row (its line), or lacks a
-            required column.
+        DataError: The file is missing, has another suffix, a malformed row (its line), a column of
+            lists, records, bytes or (JSONL) of different types, or lacks a required column.
     """
     path = Path(path)
     suffix = _suffix_of(path)
-    if not path.is_file():
-        raise DataError("there is no such file", path)
+    _check_there(path)
     try:
         frame = _READERS[suffix](path)
     except (UnicodeDecodeError, OSError) as error:
         raise DataError(f"cannot be read as UTF-8 {suffix[1:].upper()}: {error}", path) from error
+    _refuse_nested(frame, path)
     missing = [name for name in required if name not in frame.columns]
     if missing:
         raise DataError(
@@ -59,12 +61,26 @@ def write_table(frame: pl.DataFrame, path: Path | str) -> None:
     """Writes a table by its suffix, whole or not at all; truth values are written True and False.
 
     Raises:
-        DataError: The suffix is none of ours, or a TSV cell holds a tab or a line break.
+        DataError: The suffix is none of ours, or a TSV cell or column's name holds a tab or a line
+            break.
         WorkError: The file cannot be written.
     """
-    path = Path(path)
-    check_suffix(path)
-    _WRITERS[path.suffix](frame, path)
+    write_tables([(frame, Path(path))])
+
+
+def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
+    """Writes tables, each whole or not at all; none when one of them cannot be written as it is.
+
+    Raises:
+        DataError: A suffix is none of ours, or a TSV cell or column's name holds a tab or a line
+            break; nothing was written.
+        WorkError: A file cannot be written; those before it were.
+    """
+    for frame, path in tables:
+        if _suffix_of(path) == ".tsv":
+            _refuse_breaks(frame, path)
+    for frame, path in tables:
+        _WRITERS[path.suffix](frame, path)
 
 
 def check_suffix(path: Path | str) -> None:
@@ -175,6 +191,11 @@ def _shown(path: Path) -> str:
     return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
 
 
+def _check_there(path: Path) -> None:
+    if not _resolved(path).is_file():
+        raise DataError("there is no such file", path)
+
+
 def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The line that each row begins on, and its cells; a blank line has none."""
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -226,7 +247,11 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             try:
                 record = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
+                # An escape can name half a letter (\ud800), which no file can hold.
+                json.dumps(record, ensure_ascii=False).encode()
+            except UnicodeEncodeError as error:
+                raise DataError("holds half of a surrogate pair", path, number) from error
+            except (ValueError, RecursionError) as error:
                 raise DataError(f"is not JSON: {error}", path, number) from error
             if not isinstance(record, dict):
                 raise DataError(f"is {type(record).__name__}, not a JSON object", path, number)
@@ -240,8 +265,7 @@ def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
         DataError: The file is missing, or a line is no JSON object.
     """
     path = Path(path)
-    if not path.is_file():
-        raise DataError("there is no such file", path)
+    _check_there(path)
     try:
         return list(_json_lines(path))
     except (UnicodeDecodeError, OSError) as error:
@@ -251,20 +275,76 @@ def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
 def _read_jsonl(path: Path) -> pl.DataFrame:
     import polars as pl
 
-    records = [record for _, record in _json_lines(path)]
+    records = []
+    kinds: dict[str, str] = {}
+    for line, record in _json_lines(path):
+        _check_kinds(record, kinds, path, line)
+        records.append(record)
     try:
         return pl.DataFrame(records, infer_schema_length=None, strict=False)
     except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
         raise DataError(f"cannot be read as a table: {error}", path) from error
 
 
+def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line: int) -> None:
+    """Refuses a cell of another kind than those above it, which ``kinds`` tells and learns."""
+    for name, cell in record.items():
+        if cell is None:
+            continue
+        kind = _JSON_KINDS.get(type(cell))
+        if kind is None:
+            raise DataError(
+                f"has a {type(cell).__name__} in {name}; expected text, a number, true, false or "
+                "null",
+                path,
+                line,
+            )
+        if kind == "number" and abs(cell) >= _TOO_LARGE and isinstance(cell, int):
+            raise DataError(f"has a whole number of over 64 bits in {name}", path, line)
+        if kinds.setdefault(name, kind) != kind:
+            raise DataError(
+                f"has a {kind} in {name}, where the lines above have a {kinds[name]}; "
+                "write all cells of a column alike",
+                path,
+                line,
+            )
+
+
+def _refuse_nested(frame: pl.DataFrame, path: Path) -> None:
+    import polars as pl
+
+    for name, dtype in frame.schema.items():
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+            raise DataError(
+                f"column {name} holds {dtype}; expected text, numbers or truth values", path
+            )
+
+
 def _read_parquet(path: Path) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(path)
+        with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
+            return pl.read_parquet(file)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"cannot be read as Parquet: {error}", path) from error
+
+
+def _refuse_breaks(frame: pl.DataFrame, path: Path) -> None:
+    import polars as pl
+
+    for name in frame.columns:
+        if any(character in name for character in "\t\r\n"):
+            raise DataError(
+                f"the name of column {name!r} holds a tab or a line break; write CSV instead", path
+            )
+        column = frame[name]
+        if column.dtype in (pl.String, pl.Categorical, pl.Enum):
+            broken = column.cast(pl.String).str.contains(r"[\t\r\n]").any()
+            if broken:
+                raise DataError(
+                    f"column {name} holds a tab or a line break; write CSV instead", path
+                )
 
 
 def _write_separated(frame: pl.DataFrame, path: Path) -> None:
@@ -276,10 +356,6 @@ def _write_separated(frame: pl.DataFrame, path: Path) -> None:
     if path.suffix == ".csv":
         publish(path, text.write_csv)
         return
-    for name in text.columns:
-        column = text[name]
-        if column.dtype == pl.String and column.str.contains(r"[\t\r\n]").any():
-            raise DataError(f"column {name} holds a tab or a line break; write CSV instead", path)
     publish(path, lambda file: text.write_csv(file, separator="\t", quote_style="never"))
 
 

@@ -92,6 +92,26 @@ def test_the_beliefs_are_not_written_over(tacit: Tacit, beliefs: Path) -> None:
     assert beliefs.read_text() == BELIEFS
 
 
+def test_two_tables_are_not_one_file(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
+    """One path for both tables is refused before either is written."""
+    out = tmp_path / "out.tsv"
+    ran = tacit("check", beliefs, "--violations", out, "--groups", out)
+    assert ran.code == 2
+    assert "named for two results" in ran.err
+    assert not out.exists()
+
+
+def test_neither_table_is_written_when_one_cannot_be(tacit: Tacit, tmp_path: Path) -> None:
+    """A group whose name holds a tab fits CSV and not TSV, so nothing is written."""
+    given, violations, groups = (tmp_path / name for name in ("in.csv", "v.csv", "g.tsv"))
+    given.write_text('thing,subject,relation,object,p_true\n"a\tb",x,above,y,0.9\n')
+    ran = tacit("check", given, "--violations", violations, "--groups", groups)
+    assert ran.code == 2
+    assert "holds a tab" in ran.err
+    assert not violations.exists()
+    assert not groups.exists()
+
+
 def test_checking_imports_no_torch(beliefs: Path) -> None:
     """Torch is never loaded on the way to a check, nor is anything of the models."""
     program = (

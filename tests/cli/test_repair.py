@@ -137,6 +137,18 @@ def test_an_output_of_no_known_kind_is_refused(tacit: Tacit, beliefs: Path, tmp_
     assert ".txt" in ran.err
 
 
+def test_a_result_in_place_of_another_is_refused(
+    tacit: Tacit, beliefs: Path, tmp_path: Path
+) -> None:
+    """A second result that is the first one, the beliefs or a folder ends with code 2."""
+    out = tmp_path / "repaired.tsv"
+    folder = tmp_path / "folder.tsv"
+    folder.mkdir()
+    for world in (out, beliefs, folder):
+        assert tacit("repair", beliefs, "--out", out, "--world", world).code == 2
+    assert not out.exists()
+
+
 def test_groups_and_the_world_are_written(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
     """The world is beliefs again, and checks without a violation."""
     world, groups = tmp_path / "world.tsv", tmp_path / "groups.tsv"

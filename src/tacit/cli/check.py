@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.options import AsJson
-from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,21 +56,17 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Count the constraints that beliefs violate."""
-    from tacit.tables import check_suffix, write_table
+    from tacit.tables import check_outputs, write_tables
 
-    for out in (violations, groups):
-        if out is not None:
-            check_suffix(out)
-            keep_input(out, beliefs)
+    check_outputs([beliefs], [out for out in (violations, groups) if out is not None])
 
     from tacit.coherence.check import check as count
 
     known, held = read(beliefs, ontology, on_duplicate)
     found = count(held, known, believed, revision_cost=revision_cost)
-    if violations is not None:
-        write_table(found.violations, violations)
-    if groups is not None:
-        write_table(found.groups, groups)
+    tables = [] if violations is None else [(found.violations, violations)]
+    tables += [] if groups is None else [(found.groups, groups)]
+    write_tables(tables)
     result = found.to_json()
     typer.echo(json.dumps(result) if as_json else _readable(result))
 
@@ -83,16 +78,6 @@ def read(path: Path, ontology: str, on_duplicate: OnDuplicate) -> tuple[Ontology
 
     known = Ontology.load(ontology)
     return known, read_beliefs(path, known, on_duplicate.value)
-
-
-def keep_input(out: Path, beliefs: Path) -> None:
-    """Refuses to write over the beliefs.
-
-    Raises:
-        RequestError: Both paths are the same file.
-    """
-    if out.resolve() == beliefs.resolve():
-        raise RequestError(f"{out} is the file of the beliefs; name another for the result")
 
 
 def percent(share: float | None) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.check import Beliefs, Duplicates, OnDuplicate, OntologyName, keep_input, read
+from tacit.cli.check import Beliefs, Duplicates, OnDuplicate, OntologyName, read
 from tacit.cli.options import AsJson
 
 
@@ -46,22 +46,18 @@ def repair(
     as_json: AsJson = False,
 ) -> None:
     """Find the best world that keeps every constraint, and prove it."""
-    from tacit.tables import check_suffix, write_table
+    from tacit.tables import check_outputs, write_tables
 
-    for path in (out, groups, world):
-        if path is not None:
-            check_suffix(path)
-            keep_input(path, beliefs)
+    check_outputs([beliefs], [path for path in (out, groups, world) if path is not None])
 
     from tacit.coherence.repair import repair as find
 
     known, held = read(beliefs, ontology, on_duplicate)
     found = find(held, known, objective.value, time_limit, processes)
-    write_table(found.beliefs, out)
-    if groups is not None:
-        write_table(found.table, groups)
-    if world is not None:
-        write_table(found.world, world)
+    tables = [(found.beliefs, out)]
+    tables += [] if groups is None else [(found.table, groups)]
+    tables += [] if world is None else [(found.world, world)]
+    write_tables(tables)
     result = found.to_json()
     typer.echo(json.dumps(result) if as_json else f"{_readable(result)}\nWritten: {out}")
 
