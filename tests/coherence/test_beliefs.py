@@ -78,6 +78,14 @@ def test_a_row_repeated_to_the_same_p_is_kept_once(tmp_path: Path) -> None:
     assert read_beliefs(file, Ontology.load("parts")).height == 2
 
 
+def test_blanks_around_a_word_do_not_make_another(tmp_path: Path) -> None:
+    """Blanks at the ends of items, relations and groups are dropped; a blank group is missing."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(f"{HEADER} egg\tx \t above\t y z \t 0.2\n \tx\tabove\ty\t0.5\n")
+    rows = read_beliefs(file, Ontology.load("parts")).rows()
+    assert rows == [("egg", "x", "above", "y z", 0.2), (None, "x", "above", "y", 0.5)]
+
+
 def test_statements_of_two_groups_are_not_the_same(tmp_path: Path) -> None:
     """The same words in another group are another statement."""
     file = tmp_path / "beliefs.tsv"

@@ -168,6 +168,15 @@ def test_groups_are_counted_apart() -> None:
     assert apart.contradicted == 2
 
 
+def test_a_groups_column_of_a_results_name_is_kept() -> None:
+    """A group's column called revision_cost stands beside the cost that is asked for."""
+    beliefs = as_beliefs([("a", "above", "b"), ("b", "above", "a")], [0.9, 0.8])
+    named = beliefs.with_columns(revision_cost=pl.lit("x"))
+    groups = check(named, Ontology.load("parts"), revision_cost=True).groups
+    assert groups["revision_cost (group)"].to_list() == ["x"]
+    assert groups["revision_cost"].to_list() == [1]
+
+
 def test_a_violation_tells_its_statements_and_beliefs() -> None:
     """A broken chain lists both premises and what should follow."""
     statements = [("a", "inside", "b"), ("b", "inside", "c"), ("a", "inside", "c")]

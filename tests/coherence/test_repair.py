@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Literal
@@ -13,8 +15,10 @@ from hypothesis import strategies as st
 from tacit.coherence import solve
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.coherence.program import Program
 from tacit.coherence.repair import repair
-from tacit.errors import DataError, RequestError
+from tacit.coherence.structure import compile_ontology
+from tacit.errors import DataError, RequestError, WorkError
 from tests.coherence.worlds_by_hand import all_worlds, linked
 
 if TYPE_CHECKING:
@@ -196,6 +200,16 @@ def test_rows_in_any_order_and_any_number_of_processes_give_the_same(
     assert once.world.equals(again.world)
     assert (once.value, once.free) == (again.value, again.free)
     assert once.table.drop("value", "bound").equals(again.table.drop("value", "bound"))
+
+
+def test_a_worker_that_dies_early_is_an_error_of_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that ends without reading its problems is told, and is no broken pipe."""
+    family = compile_ontology(Ontology.load("parts"))[0][0]
+    many = np.zeros(100_000, dtype=np.int64)  # more than a pipe holds
+    monkeypatch.setattr(solve, "_WORTH_WORKERS", 0.0)
+    monkeypatch.setattr(sys, "executable", shutil.which("true"))
+    with pytest.raises(WorkError, match="ended before it had read them"):
+        solve._solve_hard([Program(family, 200, many, many)] * 2, solve.Effort(processes=2))
 
 
 def test_a_time_limit_gives_a_world_and_a_bound() -> None:

@@ -39,6 +39,9 @@ def read_beliefs(
 ) -> pl.DataFrame:
     """Reads and checks beliefs; a row that repeats another to the same p is kept once.
 
+    Blanks before and behind a subject, a relation, an object and a group's text are dropped, so
+    that " trunk" and "trunk" are one item; what is blank alone is missing.
+
     Args:
         path: A TSV, CSV, JSONL or Parquet file.
         ontology: The relations that the file may use.
@@ -61,7 +64,7 @@ def read_beliefs(
     def line(row: int) -> str:
         return f"line {line_of_row(path, row)}"
 
-    frame = _typed(read_table(path, REQUIRED), complain)
+    frame = _typed(_stripped(read_table(path, REQUIRED)), complain)
     _refuse_bad_rows(frame, ontology, complain)
     return _once_each(frame, on_duplicate, complain, line)
 
@@ -86,6 +89,13 @@ def check_beliefs(beliefs: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
         row = repeated.arg_true()[0]
         raise complain(f"gives a statement that another row gives: {_told(frame, row)}", row)
     return frame
+
+
+def _stripped(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    names = [name for name in (*group_columns(frame), *STATEMENT) if frame[name].dtype == pl.String]
+    return frame.with_columns(pl.col(names).str.strip_chars().replace("", None))
 
 
 def _typed(frame: pl.DataFrame, complain: Complain) -> pl.DataFrame:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.structure import Integers
-    from tacit.coherence.worlds import Booleans
 
 _EVEN = 0.5
 
@@ -167,9 +166,9 @@ def check(
     constraints = applicable(true, ontology)
     costs = _revision_costs(coded, ontology, beliefs, held) if revision_cost else None
     consistent = jointly_consistent(coded, held.to_numpy(), ontology)
-    groups = _groups(constraints, coded, held, consistent)
-    if costs is not None:
-        groups = groups.with_columns(revision_cost=costs)
+    told = {"consistent": pl.Series(consistent)}
+    told |= {} if costs is None else {"revision_cost": costs}
+    groups = _groups(constraints, coded, held, told)
     asked = int((coded.subject != coded.object).sum())
     return Check(
         counts=_counts(constraints),
@@ -205,9 +204,9 @@ def _counts(constraints: pl.DataFrame) -> dict[str, Count]:
 
 
 def _groups(
-    constraints: pl.DataFrame, coded: Coded, held: pl.Series, consistent: Booleans
+    constraints: pl.DataFrame, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
 ) -> pl.DataFrame:
-    """One row per group, in sorted order."""
+    """One row per group, in sorted order, with what else is told of each."""
     number = len(coded.groups)
     group = constraints["g"].to_numpy()
     violated = constraints["violated"].to_numpy()
@@ -224,8 +223,7 @@ def _groups(
     columns["applicable"] = np.bincount(group, minlength=number)
     density = pl.when(pl.col("applicable") > 0).then(pl.col("violated") / pl.col("applicable"))
     table = pl.DataFrame({name: values[:number] for name, values in columns.items()})
-    table = table.with_columns(density=density, consistent=pl.Series(consistent))
-    return beside(coded.groups, table)
+    return beside(coded.groups, table.with_columns(density=density, **told))
 
 
 def _revision_costs(

@@ -215,8 +215,11 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
         return [solve_one(program, effort.deadline) for program in programs]
     # Dealt out like cards, each worker gets as many long ones as the others.
     hands = [programs[start::count] for start in range(count)]
-    workers = [_start(hand, effort.deadline) for hand in hands[1:]]
+    workers: list[subprocess.Popen[bytes]] = []
     try:
+        for hand in hands[1:]:
+            workers.append(_start())
+            _hand_over(workers[-1], hand, effort.deadline)
         solutions: list[list[Solution]] = [
             [solve_one(program, effort.deadline) for program in hands[0]]
         ]
@@ -230,20 +233,28 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
     return [solutions[number % count][number // count] for number in range(len(programs))]
 
 
-def _start(hand: list[Program], deadline: float) -> subprocess.Popen[bytes]:
-    left = deadline - time.monotonic()
+def _start() -> subprocess.Popen[bytes]:
     # One thread each: the workers share the cores already.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    worker = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-m", "tacit.coherence.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
     )
-    if worker.stdin is not None:
+
+
+def _hand_over(worker: subprocess.Popen[bytes], hand: list[Program], deadline: float) -> None:
+    if worker.stdin is None:
+        return
+    try:
         with worker.stdin:
-            pickle.dump((hand, left), worker.stdin)
-    return worker
+            pickle.dump((hand, deadline - time.monotonic()), worker.stdin)
+    except BrokenPipeError as error:
+        raise WorkError(
+            "a process that solves problems ended before it had read them; "
+            "use one process to do without it"
+        ) from error
 
 
 def _finish(worker: subprocess.Popen[bytes]) -> list[Solution]:
