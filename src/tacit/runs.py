@@ -82,8 +82,13 @@ class Run:
         """Writes the request, and a manifest that says the run is unfinished.
 
         Args:
-            about: What the manifest says of model, data and presets.
+            about: What the manifest says of model and data.
+
+        Raises:
+            RequestError: The folder holds the same request of another model or other data: what
+                stands under their names has changed since.
         """
+        self._refuse_changed(about)
         text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
         publish_text(self.folder / "run.yaml", text)
         self._manifest = {
@@ -121,6 +126,25 @@ class Run:
             self._manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
             self._write_manifest()
             raise
+
+    def _refuse_changed(self, about: Mapping[str, Any]) -> None:
+        """Compares what the folder's manifest says of model and data with what there is now."""
+        path = self.folder / "manifest.json"
+        if not path.is_file():
+            return
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
+        model, known = about.get("model", {}), before.get("model", {})
+        changed = [key for key in ("fingerprint", "sha256") if known.get(key) != model.get(key)]
+        if before.get("data") != about.get("data"):
+            changed.append("data")
+        if changed:
+            raise RequestError(
+                f"{self.folder} holds this run as it was before its model or data changed "
+                f"({', '.join(changed)}): choose another --out, or remove it"
+            )
 
     def _known_request(self) -> dict[str, Any]:
         path = self.folder / "run.yaml"

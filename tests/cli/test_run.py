@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,8 +18,6 @@ from tacit.probes.parts.template import Template
 from tacit.sources.drawings import Drawing, demo_drawings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Tacit
 
 DEMO = demo_drawings()
@@ -41,7 +40,7 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "finished"
     assert manifest["model"]["name"] == "demo"
-    assert set(manifest["data"]) == {"annotations-0.tsv", "things.tsv"}
+    assert {Path(name).name for name in manifest["data"]} == {"annotations-0.tsv", "things.tsv"}
     violation = pl.read_parquet(workplace / "run" / "findings" / "violation.parquet")
     after = violation.filter(pl.col("world") != "before")
     assert set(after["world"]) == {"paper", "log-odds", "margin"}
@@ -71,7 +70,10 @@ def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -
     """On standard output, and nothing else there."""
     ran = tacit(*PARTS, "--out", "run", "--limit", "2", "--json")
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
-    assert json.loads(ran.out) == {"out": "run", **manifest["summary"]}
+    assert json.loads(ran.out) == {
+        "runs": [{"model": "demo", "out": "run", **manifest["summary"]}],
+        "comparison": [],
+    }
     assert manifest["summary"]["drawings"] == 2
 
 
@@ -107,7 +109,7 @@ def test_a_folder_of_something_else_is_refused(tacit: Tacit, workplace: Path) ->
 def test_a_dry_run_writes_nothing(tacit: Tacit, workplace: Path) -> None:
     """It tells how many questions there are, and about how long they take."""
     ran = tacit(*PARTS, "--out", "run", "--dry-run", "--json")
-    told = json.loads(ran.out)
+    (told,) = json.loads(ran.out)["runs"]
     assert (told["prompts"], told["distinct"], told["stored"]) == (1288, 1288, 0)
     assert told["tokens"] > told["prompts"]
     assert told["seconds"] > 0
@@ -226,3 +228,34 @@ def test_a_run_killed_three_times_ends_with_the_same_bytes(tacit: Tacit, workpla
     assert ran.code == 0, ran.err
     assert findings(workplace / "killed") == findings(workplace / "whole")
     assert len(list(workplace.glob(".tacit/scores/*/[0-9]*.parquet"))) == segments
+
+
+def test_a_run_whose_data_changed_is_not_replaced(tacit: Tacit, workplace: Path) -> None:
+    """The same path with other content is another run; the old one stays."""
+    drawings = workplace / "annotations-0.tsv"
+    drawings.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
+    told = ("run", "parts", "--model", "demo", "--drawings", drawings, "--out", "run")
+    assert tacit(*told).code == 0
+    before = findings(workplace / "run")
+    drawings.write_text("me\tpeach\t---\tflesh\tinside\tskin\n", encoding="utf-8")
+    ran = tacit(*told)
+    assert (ran.code, findings(workplace / "run")) == (2, before)
+    assert "before its model or data changed (data)" in ran.err
+
+
+def test_a_run_that_a_person_interrupts_stays_unfinished(
+    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exit code is 130, and a line says that the same command goes on."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tacit.engine.store._write", interrupted)
+        ran = tacit(*PARTS, "--out", "run", "--things", "peach")
+    assert ran.code == 130
+    assert "the same command goes on from here" in ran.err
+    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["status"] == "unfinished"
+    assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0

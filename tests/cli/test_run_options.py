@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from tacit.cli.parts import folders_of
 from tacit.models.demo import build
 from tacit.sources.drawings import demo_drawings
 
@@ -70,7 +71,7 @@ def test_things_of_one_s_own_are_probed_and_have_no_accuracy(tacit: Tacit, workp
     things.write_text("Everyday thing\tParts\nkettle\tlid, spout, handle\n", encoding="utf-8")
     ran = tacit("run", "parts", "--drawings", things, "--model", "demo", "--out", "run", "--json")
     assert ran.code == 0, ran.err
-    summary = json.loads(ran.out)
+    (summary,) = json.loads(ran.out)["runs"]
     assert summary["accuracy"] == []
     assert summary["questions"] == 6 * 14
     assert all(row["improved"] is None for row in summary["repair"])
@@ -175,6 +176,8 @@ def test_figures_are_drawn_where_they_are_asked_for(tacit: Tacit, workplace: Pat
         (("--figures", "gif"), "expected svg, png, pdf"),
         (("--figures", "svg", "--palette", "neon"), "expected one of house, okabe-ito"),
         (("--figures", "svg", "--graphs", "moon"), "names moon"),
+        (("--palette", "neon"), "expected one of house, okabe-ito"),
+        (("--graphs", "peach"), "--graphs is for --figures"),
     ],
 )
 def test_a_mistake_in_the_figures_is_found_before_any_work(
@@ -184,3 +187,35 @@ def test_a_mistake_in_the_figures_is_found_before_any_work(
     ran = tacit(*PARTS, "--model", "demo", "--out", "run", *options)
     assert (ran.code, list(workplace.iterdir())) == (2, [])
     assert said in ran.err
+
+
+def test_every_model_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    """Also where names clash but for what a folder cannot hold, or for case."""
+    models = ["a/m", "b/m-3", "A/M", "m-3", "..", "a m"]
+    folders = [run.folder for run in folders_of(models, tmp_path / "out", {}).values()]
+    assert len({folder.name.casefold() for folder in folders}) == len(models)
+    assert {folder.parent for folder in folders} == {tmp_path / "out"}
+
+
+def test_reproduce_never_writes_over_what_it_reads(tacit: Tacit, workplace: Path) -> None:
+    """Exit code 2, and the file stays."""
+    drawings = workplace / "annotations-0.tsv"
+    drawings.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
+    before = drawings.read_bytes()
+    ran = tacit("reproduce", "parrot", "--drawings", drawings, "--out", drawings)
+    assert (ran.code, drawings.read_bytes()) == (2, before)
+    assert "is a file that is read" in ran.err
+
+
+def test_beliefs_about_what_is_not_asked_are_counted(
+    tacit: Tacit, workplace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In a warning; the others are measured."""
+    (workplace / "b.tsv").write_text(
+        "thing\tsubject\trelation\tobject\tp_true\n"
+        "peach\tskin\tsurrounds\tflesh\t0.9\nmoon\tdust\tabove\trock\t0.9\n",
+        encoding="utf-8",
+    )
+    ran = tacit(*PARTS, "--beliefs", "b.tsv", "--out", "run")
+    assert ran.code == 0, ran.err
+    assert "1 of its statements are none that is asked" in caplog.text

@@ -172,6 +172,14 @@ def test_scores_of_other_answers_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "s").exists()
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 3.0])
+def test_what_is_no_log_probability_is_refused(tmp_path: Path, value: float) -> None:
+    """And never reaches the store."""
+    with pytest.raises(ScoringError, match="no log-probability"):
+        Engine(FakeModel(lambda *_: value), Store(tmp_path / "s")).ask([Prompt("x", ("a",))])
+    assert not (tmp_path / "s").exists()
+
+
 def test_blocks_hold_every_prompt_once_and_keep_to_their_size() -> None:
     """The longest come first; a prompt over the size has a block of its own."""
     prompts = [Prompt("w " * n, ("a",)) for n in (1, 9, 3, 3, 2, 30)]

@@ -52,6 +52,13 @@ def test_a_damaged_segment_is_an_error_that_names_it(tmp_path: Path, damage: str
         store.read(MODEL["fingerprint"])
 
 
+def test_a_person_s_own_files_are_left_alone(tmp_path: Path) -> None:
+    """A store in a folder that is somebody's keeps their .gitignore."""
+    (tmp_path / ".gitignore").write_text("secret\n", encoding="utf-8")
+    Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0))
+    assert (tmp_path / ".gitignore").read_text(encoding="utf-8") == "secret\n"
+
+
 def test_a_file_is_no_store(tmp_path: Path) -> None:
     """And is left as it is."""
     path = tmp_path / "file"

@@ -61,6 +61,13 @@ def test_a_file_that_answers_nothing_is_refused(tmp_path: Path) -> None:
         answers_in(path, PROBE.questions, PROBE.ontology)
 
 
+def test_a_file_of_empty_beliefs_is_refused(tmp_path: Path) -> None:
+    """It says nothing of any question."""
+    path = written(tmp_path, "peach\tskin\tsurrounds\tflesh\t\n")
+    with pytest.raises(DataError, match="p_true is empty"):
+        answers_in(path, PROBE.questions, PROBE.ontology)
+
+
 def test_a_file_without_things_is_refused(tmp_path: Path) -> None:
     """The parts must be parts of something."""
     path = tmp_path / "beliefs.csv"

@@ -90,7 +90,12 @@ def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]
             rate = f"{done / (time.monotonic() - begun):,.1f} prompts/s"
             progress.update(task, advance=block.tokens, done=done, rate=rate)
 
-        return engine.ask(prompts, plan, advance)
+        try:
+            return engine.ask(prompts, plan, advance)
+        except KeyboardInterrupt:
+            progress.stop()
+            sys.stderr.write("tacit: interrupted; the same command goes on from here\n")
+            raise
 
 
 def estimate(
@@ -126,13 +131,8 @@ def estimate(
     }
 
 
-def echo_estimate(told: dict[str, Any], *, as_json: bool) -> None:
-    """Prints what ``--dry-run`` found."""
-    if as_json:
-        import json
-
-        typer.echo(json.dumps(told))
-        return
+def echo_estimate(told: dict[str, Any]) -> None:
+    """Prints what ``--dry-run`` found, for a person."""
     name = f"{told['model']}: " if "model" in told else ""
     typer.echo(
         f"{name}{told['prompts']:,} prompts, {told['distinct']:,} distinct, "

@@ -24,6 +24,8 @@ def demo(
 
     probe = PartsProbe.read(demo_drawings())
     folder = Run(out / "parts", {"probe": "parts", "model": DEMO, "drawings": DEMO})
+    # The demo's model is built anew, so that an earlier run may have been of another.
+    (folder.folder / "manifest.json").unlink(missing_ok=True)
     store = Store(out / "store")
     engine = Engine(asking.load(DEMO, LoadOptions(), store), store)
     findings = ask_a_model(probe, engine, folder, {"data": DEMO})

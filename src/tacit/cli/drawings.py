@@ -38,9 +38,11 @@ def enrich_command(
 
     from tacit.coherence.enrich import enrich
     from tacit.coherence.ontology import Ontology
-    from tacit.sources.drawings import read_drawings
+    from tacit.sources.drawings import is_things, read_drawings
     from tacit.sources.statements import drawing_statements
 
+    if is_things(path):
+        raise RequestError(f"{path} holds things and parts without relations: nothing follows")
     ontology = Ontology.load("parts")
     found = read_drawings(path, ontology.relations, None if things is None else things.split(","))
     try:
@@ -55,7 +57,8 @@ def enrich_command(
 def _keep_input(path: Path, out: Path) -> None:
     """Refuses to write over a drawing, or beside drawings under a name that is read as one."""
     target = out.resolve()
-    inside = target.parent == path.resolve() and (
+    folder = path if path.is_dir() else path.parent
+    inside = target.parent == folder.resolve() and (
         fnmatch(out.name, "annotations-*.tsv") or out.name == "things.tsv"
     )
     if target == path.resolve() or inside:

@@ -59,15 +59,14 @@ class PartsOptions:
             raise RequestError("--preset and --prompt both say how to put a question; give one")
         template = Template.read(self.prompt) if self.prompt else Template.load(self.preset)
         wording = Wording.of(self.number, self.nouns)
-        things = None if self.things is None else self.things.split(",")
-        probe = PartsProbe.read(self.drawings, things, self.limit)
+        probe = PartsProbe.read(self.drawings, _names(self.things), self.limit)
         return replace(probe, template=template, wording=wording)
 
     def request(self) -> dict[str, Any]:
         """What a run's ``run.yaml`` says of them."""
         return {
             "drawings": str(self.drawings),
-            "things": None if self.things is None else self.things.split(","),
+            "things": _names(self.things),
             "limit": self.limit,
             "preset": self.preset if self.prompt is None else None,
             "prompt": None if self.prompt is None else str(self.prompt),
@@ -75,12 +74,15 @@ class PartsOptions:
             "nouns": None if self.nouns is None else str(self.nouns),
         }
 
-    def digests(self) -> dict[str, str]:
-        """SHA-256 of each file that is read, by its path as it was given."""
+    def files(self) -> list[Path]:
+        """Each file that is read."""
         from tacit.sources.drawings import files_of
 
-        files = [*files_of(self.drawings), self.prompt, self.nouns]
-        return {str(file): digest(file) for file in files if file is not None}
+        return [*files_of(self.drawings), *(f for f in (self.prompt, self.nouns) if f is not None)]
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each file that is read, by its path as it was given."""
+        return {str(file): digest(file) for file in self.files()}
 
 
 @dataclass(frozen=True)
@@ -110,12 +112,13 @@ class Sheet:
 
         look = Look(palette)
         chosen = tuple(part.strip() for part in formats.split(",")) if formats else ()
-        if chosen:
-            check_formats(chosen)
-            _ = look.colours
+        check_formats(chosen)
+        _ = look.colours  # refuses an unknown one
+        if graphs is not None and not chosen:
+            raise RequestError("--graphs is for --figures, which says in what format to draw")
         if graphs is None:
             return cls(chosen, look, None, probe.ontology)
-        things = [thing.strip().lower() for thing in graphs.split(",")]
+        things = _names(graphs) or []
         unknown = sorted(set(things) - {drawing.thing for drawing in probe.drawings})
         if unknown:
             raise RequestError(
@@ -142,6 +145,11 @@ class Sheet:
 def digest(file: Path) -> str:
     """A file's SHA-256."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _names(listed: str | None) -> list[str] | None:
+    """Names with commas between, as the drawings write them."""
+    return None if listed is None else [name.strip().lower() for name in listed.split(",")]
 
 
 def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> dict[str, Run]:

@@ -25,8 +25,9 @@ def _parts_table(summary: Mapping[str, Any], model: str) -> Table:
     """The beliefs and the three repaired worlds, side by side; fits 80 columns."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
-    title = f"{model}: parts of {summary['things']:,} things"
+    title = Text(f"{model}: parts of {summary['things']:,} things")
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("", no_wrap=True)
     table.add_column("before\nrepair", justify="right", no_wrap=True)
@@ -90,10 +91,11 @@ def _parts_told(summary: Mapping[str, Any]) -> Iterator[str]:
     if not summary["accuracy"]:
         yield "Nobody drew these things, so there is no accuracy"
     made = summary["intervals"]
-    yield (
-        f"Ranges are {made['level']:.0%} intervals: {made['method']} over things, "
-        f"{made['resamples']:,} resamples, seed {made['seed']}"
-    )
+    if summary["things"] > 1:  # one thing alone has no interval
+        yield (
+            f"Ranges are {made['level']:.0%} intervals: {made['method']} over things, "
+            f"{made['resamples']:,} resamples, seed {made['seed']}"
+        )
 
 
 def _share(row: Mapping[str, Any]) -> str:
@@ -134,6 +136,7 @@ def echo_comparison(together: pl.DataFrame) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(
         title="Differences between models, in points", title_justify="left", box=box.SIMPLE_HEAD
@@ -144,7 +147,7 @@ def echo_comparison(together: pl.DataFrame) -> None:
     pairs = together.select("first", "second").unique(maintain_order=True)
     for first, second in pairs.iter_rows():
         table.add_section()
-        table.add_row(f"{first} | {second}")
+        table.add_row(Text(f"{first} | {second}"))
         rows = together.filter((together["first"] == first) & (together["second"] == second))
         for row in rows.iter_rows(named=True):
             gain = _gain({**row, "gain": row["difference"]})

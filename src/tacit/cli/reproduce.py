@@ -48,14 +48,15 @@ def parrot(
     from tacit.probes.parts.elsewhere import answers_in
     from tacit.probes.parts.published import data_tables, model_tables
     from tacit.sources.drawings import read_things
-    from tacit.tables import check_suffix, write_table
+    from tacit.tables import check_outputs, write_table
 
     if model is not None and beliefs is not None:
         raise RequestError("give --model or --beliefs, not both")
+    options = PartsOptions(drawings, None, None, preset, prompt, number, nouns)
     if out is not None:
-        check_suffix(out)
+        check_outputs([*options.files(), *([beliefs] if beliefs else [])], [out])
     loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
-    probe = PartsOptions(drawings, None, None, preset, prompt, number, nouns).probe()
+    probe = options.probe()
     seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
     tables = [data_tables(probe, seed)]
     if beliefs is not None:
@@ -82,6 +83,7 @@ def _echo(table: pl.DataFrame) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console(highlight=False)
     for (number, model), cells in table.group_by("table", "model", maintain_order=True):
@@ -93,7 +95,7 @@ def _echo(table: pl.DataFrame) -> None:
         for row in cells.iter_rows(named=True):
             if number != "5" or row["difference"]:
                 values = (_number(row[name]) for name in ("ours", "published", "difference"))
-                shown.add_row(f"{row['row']}, {row['column']}", *values)
+                shown.add_row(Text(f"{row['row']}, {row['column']}"), *values)
         if shown.row_count:
             console.print(shown)
         if number == "5":

@@ -53,6 +53,7 @@ def parts(
     from tacit.cli.parts import PartsOptions, Sheet, ask_a_model, folders_of, take_beliefs
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
+    from tacit.runs import Run
 
     models = model or []
     if bool(models) == (beliefs is not None):
@@ -67,22 +68,27 @@ def parts(
     request = {"probe": "parts", **options.request()}
     found = {}
     if beliefs is not None:
-        (folder,) = folders_of([str(beliefs)], out, {**request, "beliefs": True}).values()
-        found[folder.folder] = beliefs.name, take_beliefs(probe, beliefs, folder, about)
+        folder = Run(out, {**request, "beliefs": str(beliefs)})
+        found[out] = beliefs.name, take_beliefs(probe, beliefs, folder, about)
+    told = []
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
     asking.check_places(models, loading)
     for name, folder in folders_of(models, out, {**request, **asked}).items():
         kept = Store(store) if store else Store.default()
         engine = Engine(asking.load(name, loading, kept), kept)
         if dry_run:
-            told = asking.estimate(engine, probe.prompts, folder.blocks)
-            asking.echo_estimate({"model": name, **told}, as_json=as_json)
+            told.append({"model": name, **asking.estimate(engine, probe.prompts, folder.blocks)})
         else:
             found[folder.folder] = name, ask_a_model(probe, engine, folder, about)
     for place, (_, findings) in found.items():
         sheet.draw(findings, place / "figures")
     if found:
         _echo(found, out, as_json=as_json)
+    elif as_json:
+        typer.echo(json.dumps({"runs": told}))
+    else:
+        for each in told:
+            asking.echo_estimate(each)
 
 
 def _echo(found: Mapping[Path, tuple[str, Findings]], out: Path, *, as_json: bool) -> None:
@@ -96,9 +102,12 @@ def _echo(found: Mapping[Path, tuple[str, Findings]], out: Path, *, as_json: boo
     if together is not None:
         write_table(together, out / "comparison.parquet")
     if as_json:
-        runs = [{"out": str(folder), **of.summary} for folder, (_, of) in found.items()]
+        runs = [
+            {"model": name, "out": str(folder), **of.summary}
+            for folder, (name, of) in found.items()
+        ]
         rows = [] if together is None else together.to_dicts()
-        typer.echo(json.dumps({"runs": runs, "comparison": rows} if several else runs[0]))
+        typer.echo(json.dumps({"runs": runs, "comparison": rows}))
         return
     for folder, (name, findings) in found.items():
         echo_parts(findings.summary, name)

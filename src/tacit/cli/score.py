@@ -36,17 +36,20 @@ def score(
     from tacit.cli import asking
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
+    from tacit.tables import check_outputs
 
     begun = time.monotonic()
     options = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
-    asked = read_prompts(prompts)
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
+    check_outputs([prompts], [out])
+    asked = read_prompts(prompts)
     kept = Store(store) if store else Store.default()
     scorer = asking.load(model, options, kept)
     engine = Engine(scorer, kept)
     if dry_run:
-        asking.echo_estimate(asking.estimate(engine, asked), as_json=as_json)
+        told = {"model": scorer.name, **asking.estimate(engine, asked)}
+        typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
         return
     plan = engine.plan(asked)
     scores = asking.ask(engine, asked, plan)

@@ -66,9 +66,12 @@ class Plan:
         return sum(block.tokens for block in self.blocks)
 
     def record(self, path: Path) -> None:
-        """Records the blocks, unless blocks of the same prompts and model stand there already."""
-        if self.blocks and recorded(path, self.digest) is None:
-            _write(path, self.digest, self.blocks)
+        """Records the blocks, behind those of the same prompts and model that stand there."""
+        before = recorded(path, self.digest) or []
+        known = set(before)
+        more = [block for block in self.blocks if block not in known]
+        if more:
+            _write(path, self.digest, [*before, *more])
 
 
 def merge(prompts: Iterable[Prompt]) -> list[Prompt]:

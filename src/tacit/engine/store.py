@@ -1,8 +1,8 @@
 """The store of scores: append-only Parquet segments, published by rename, keyed by content.
 
 One folder per model fingerprint, one row per (text, separator, answer). Segments are numbered in
-the order in which they were published; where two hold the same key, the earlier one counts, so that
-what was once read is always read again.
+the order in which they were published; where two hold the same key, the earlier one counts (of two
+that were published at the same moment, the one whose name sorts first).
 """
 
 from __future__ import annotations

@@ -135,6 +135,8 @@ def check_place(name: str, options: LoadOptions) -> None:
     Raises:
         ModelError: The path is no model's folder, or an option is malformed.
     """
+    if not name.strip():
+        raise ModelError("the model's name is empty; give a folder or a name on the hub")
     folder = _named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_like_path and not folder:

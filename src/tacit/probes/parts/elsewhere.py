@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from tacit.coherence.beliefs import read_beliefs
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
+
+log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, questions: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
@@ -30,7 +33,8 @@ def answers_in(path: Path, questions: pl.DataFrame, ontology: Ontology) -> pl.Da
 
     Raises:
         DataError: The file is malformed, gives a question two beliefs, or answers none of the
-            questions.
+            questions. Where only some of its statements are none that is asked, a warning counts
+            them.
     """
     beliefs = read_beliefs(path, ontology)
     if "thing" not in beliefs.columns:
@@ -40,11 +44,16 @@ def answers_in(path: Path, questions: pl.DataFrame, ontology: Ontology) -> pl.Da
     if twice.any():
         told = ", ".join(map(str, distinct.select(QUESTION).row(twice.arg_true()[0])))
         raise DataError(f"gives two beliefs about one question: {told}", path)
-    answers = questions.join(distinct, on=QUESTION, how="left", maintain_order="left")
-    if answers["p_true"].null_count() == answers.height:
+    unasked = distinct.join(questions, on=QUESTION, how="anti").height
+    if unasked == distinct.height:
         raise DataError(
             "answers none of the questions; things and parts must be written as in the drawings, "
             "in lower case",
             path,
         )
+    if unasked:
+        log.warning("%s: %d of its statements are none that is asked", path, unasked)
+    answers = questions.join(distinct, on=QUESTION, how="left", maintain_order="left")
+    if answers["p_true"].null_count() == answers.height:
+        raise DataError("gives no belief: p_true is empty for every question", path)
     return answers

@@ -15,7 +15,7 @@ from tacit.errors import DataError, RequestError
 from tacit.prompts import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tacit.prompts import LogProbs
 
@@ -67,7 +67,7 @@ class Template:
         """
         try:
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        except (OSError, ValueError, yaml.YAMLError) as error:
             raise DataError(f"cannot be read as YAML: {error}", path) from error
         return _made(path.name, content, path)
 
@@ -117,9 +117,7 @@ def _made(name: str, content: Any, path: Path) -> Template:  # noqa: ANN401 - wh
     problem = next(_problems(content), None)
     if problem is not None:
         raise DataError(problem, path)
-    positive, negative = (tuple(content[side]) for side in ("positive", "negative"))
-    if content.get("any_case", False):
-        positive, negative = _in_any_case(positive), _in_any_case(negative)
+    positive, negative = (_forms(content, side) for side in ("positive", "negative"))
     return Template(
         name,
         content["text"],
@@ -137,36 +135,48 @@ def _problems(content: Any) -> Iterator[str]:  # noqa: ANN401 - whatever YAML ho
         yield f"expected a mapping with the fields {', '.join(_FIELDS)}"
         return
     if not isinstance(content.get("text"), str) or _places(content["text"]) != _PLACES:
-        yield "text must hold {a_thing} and {statement}, each in braces, and no other braces"
+        yield "text must hold {a_thing} and {statement}, written so, and no other braces"
+    if not isinstance(content.get("any_case", False), bool):
+        yield "any_case must be true or false, not in quotes"
     if not isinstance(content.get("separator", ""), str):
         yield "separator must be a string; quote it"
-    for side in ("positive", "negative"):
-        answers = content.get(side)
-        if not isinstance(answers, list) or not answers or not all(map(_is_answer, answers)):
-            yield f"{side} must be a list of answers, none of them empty; quote them"
-            return
-    if set(content["positive"]) & set(content["negative"]):
-        yield "an answer cannot mean both true and false"
-    if content.get("lacking", "missing") not in {"missing", "zero"}:
+    yield from _problems_of_answers(content)
+    if content.get("lacking", "missing") not in ("missing", "zero"):
         yield "lacking must be missing or zero"
     filled = content.get("filled")
-    if filled is not None and not (isinstance(filled, (int, float)) and 0 <= filled <= 1):
+    a_number = isinstance(filled, (int, float)) and not isinstance(filled, bool)
+    if filled is not None and not (a_number and 0 <= filled <= 1):
         yield "filled must be a number from 0 to 1"
 
 
+def _problems_of_answers(content: Mapping[str, Any]) -> Iterator[str]:
+    sides = {side: content.get(side) for side in ("positive", "negative")}
+    for side, answers in sides.items():
+        if not isinstance(answers, list) or not answers or not all(map(_is_answer, answers)):
+            yield f"{side} must be a list of answers, none of them empty; quote them"
+            return
+        if len(set(answers)) < len(answers):
+            yield f"{side} names an answer twice, which would count twice"
+    if set(_forms(content, "positive")) & set(_forms(content, "negative")):
+        yield "an answer cannot mean both true and false"
+
+
 def _places(text: str) -> set[str]:
-    """The names in braces; none where the braces are malformed."""
+    """The names in braces; none where the braces hold more than a name, or are malformed."""
     try:
-        return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+        fields = [field for field in string.Formatter().parse(text) if field[1] is not None]
     except ValueError:
         return set()
+    return set() if any(spec or how for _, _, spec, how in fields) else {f[1] or "" for f in fields}
 
 
 def _is_answer(answer: object) -> bool:
     return isinstance(answer, str) and bool(answer)
 
 
-def _in_any_case(answers: Sequence[str]) -> tuple[str, ...]:
-    """Each answer as it stands, capitalised, and in capitals; each form once."""
-    forms = (form for a in answers for form in (a, a.capitalize(), a.upper()))
-    return tuple(dict.fromkeys(forms))
+def _forms(content: Mapping[str, Any], side: str) -> tuple[str, ...]:
+    """A side's answers; in any case: each as it stands, capitalised and in capitals, once."""
+    answers = content[side]
+    if content.get("any_case", False):
+        answers = dict.fromkeys(f for a in answers for f in (a, a.capitalize(), a.upper()))
+    return tuple(answers)
