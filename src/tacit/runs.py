@@ -55,7 +55,7 @@ class Run:
     folder: Path
     request: Mapping[str, Any]
     _manifest: dict[str, Any] = field(default_factory=dict)
-    _started: float = field(default_factory=time.monotonic)
+    _began: float = 0.0
 
     def __post_init__(self) -> None:
         if self.folder.exists() and not self.folder.is_dir():
@@ -89,6 +89,7 @@ class Run:
                 stands under their names has changed since.
         """
         self._refuse_changed(about)
+        self._began = time.monotonic()
         text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
         publish_text(self.folder / "run.yaml", text)
         self._manifest = {
@@ -106,7 +107,7 @@ class Run:
         write_table(findings.questions, self.folder / "questions.parquet")
         for name, table in findings.tables.items():
             write_table(table, self.folder / "findings" / f"{name}.parquet")
-        seconds = round(time.monotonic() - self._started, 3)
+        seconds = round(time.monotonic() - self._began, 3)
         self._manifest |= {
             "status": "finished",
             "seconds": seconds,
