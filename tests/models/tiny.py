@@ -77,7 +77,7 @@ def trimming() -> PreTrainedTokenizerBase:
     backend = _byte_level(["<|endoftext|>", "<|pad|>"])
     backend.post_processor = processors.ByteLevel(trim_offsets=True)
     end = "<|endoftext|>"
-    return _wrapped(backend, bos_token=end, eos_token=end, unk_token=end, pad_token="<|pad|>")  # noqa: S106 - a token
+    return _wrapped(backend, bos_token=end, eos_token=end, unk_token=end, pad_token="<|pad|>")
 
 
 def byte_level_with_bos() -> PreTrainedTokenizerBase:
@@ -88,7 +88,7 @@ def byte_level_with_bos() -> PreTrainedTokenizerBase:
     backend.post_processor = processors.TemplateProcessing(
         single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 0)]
     )
-    return _wrapped(backend, bos_token="<s>", eos_token="</s>", pad_token="<pad>")  # noqa: S106 - tokens
+    return _wrapped(backend, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
 
 
 def roberta_like() -> PreTrainedTokenizerBase:
@@ -102,12 +102,12 @@ def roberta_like() -> PreTrainedTokenizerBase:
     )
     return _wrapped(
         backend,
-        bos_token="<s>",  # noqa: S106 - tokens, here and below
-        eos_token="</s>",  # noqa: S106
-        cls_token="<s>",  # noqa: S106
-        sep_token="</s>",  # noqa: S106
-        pad_token="<pad>",  # noqa: S106
-        unk_token="<unk>",  # noqa: S106
+        bos_token="<s>",
+        eos_token="</s>",
+        cls_token="<s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
         mask_token=AddedToken("<mask>", lstrip=True, special=True),
     )
 
@@ -121,7 +121,7 @@ def word_piece() -> PreTrainedTokenizerBase:
     pieces += ["##s", "##house", "##hoods", "##bath", "##able", "##vab", "##ly"]
     pieces += sorted({*text, *(f"##{letter}" for letter in text if letter.isalnum())} - {*pieces})
     vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
-    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))  # noqa: S106 - a token
+    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     backend.decoder = decoders.WordPiece()
@@ -142,11 +142,11 @@ def _bert_specials(backend: Tokenizer) -> PreTrainedTokenizerBase:
     )
     return _wrapped(
         backend,
-        cls_token="[CLS]",  # noqa: S106 - tokens, here and below
-        sep_token="[SEP]",  # noqa: S106
-        pad_token="[PAD]",  # noqa: S106
-        unk_token="[UNK]",  # noqa: S106
-        mask_token="[MASK]",  # noqa: S106
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        mask_token="[MASK]",
     )
 
 
@@ -180,7 +180,7 @@ def t5_like() -> PreTrainedTokenizerBase:
     backend.post_processor = processors.TemplateProcessing(
         single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)]
     )
-    return _wrapped(backend, eos_token="</s>", pad_token="<pad>", unk_token="<unk>")  # noqa: S106 - tokens
+    return _wrapped(backend, eos_token="</s>", pad_token="<pad>", unk_token="<unk>")
 
 
 def llama_like() -> PreTrainedTokenizerBase:
@@ -191,7 +191,7 @@ def llama_like() -> PreTrainedTokenizerBase:
     backend.post_processor = processors.TemplateProcessing(
         single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)]
     )
-    return _wrapped(backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>")  # noqa: S106 - tokens
+    return _wrapped(backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>")
 
 
 def albert_like() -> PreTrainedTokenizerBase:
