@@ -13,16 +13,17 @@ if TYPE_CHECKING:
     from tacit.coherence.worlds import Booleans, Floats
 
 
-def greedy_world(rows: Rows, weights: Integers, likely: Floats) -> Booleans:
+def greedy_world(rows: Rows, weights: Integers, likely: Floats, deadline: float) -> Booleans:
     """Adds statements, the likeliest first, as long as the world gets heavier.
 
     Args:
         rows: The constraints.
         weights: One integer per statement.
         likely: A number per statement, greater for those to try first.
+        deadline: The `time.monotonic` at which to stop.
     """
     nothing = np.zeros(rows.count, dtype=bool)
-    return _added(rows, weights, nothing, np.lexsort((-weights, -np.round(likely, 3))))
+    return _added(rows, weights, nothing, np.lexsort((-weights, -np.round(likely, 3))), deadline)
 
 
 def bettered(rows: Rows, weights: Integers, world: Booleans, deadline: float) -> Booleans:
@@ -44,17 +45,22 @@ def bettered(rows: Rows, weights: Integers, world: Booleans, deadline: float) ->
                 return world
             mine = (ends == item).any(axis=1)
             # Constraints hold between the other items alone, so without this one they still do.
-            trial = _added(rows, weights, world & ~mine, heaviest_first[mine[heaviest_first]])
+            order = heaviest_first[mine[heaviest_first]]
+            trial = _added(rows, weights, world & ~mine, order, deadline)
             if weights @ trial > weights @ world:
                 world, gained = trial, True
     return world
 
 
-def _added(rows: Rows, weights: Integers, world: Booleans, order: Integers) -> Booleans:
+def _added(
+    rows: Rows, weights: Integers, world: Booleans, order: Integers, deadline: float
+) -> Booleans:
     """Adds each statement that, with all that follows from it, makes the world heavier."""
-    for statement in order:
-        if weights[statement] <= 0 or world[statement]:
+    for statement in order[weights[order] > 0]:
+        if world[statement]:
             continue
+        if time.monotonic() > deadline:
+            break
         trial = world.copy()
         trial[statement] = True
         closed = rows.closed(trial)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.coherence.coding import Coded
@@ -45,6 +48,9 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
 
     Returns:
         One truth value per group.
+
+    Raises:
+        RequestError: Believed statements join more items than dense tables of them can hold.
     """
     consistent = np.ones(len(coded.groups), dtype=bool)
     rows = np.flatnonzero(believed)
@@ -60,6 +66,12 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
     count, part = connected_components(graph, directed=False)
     by_part = np.argsort(part, kind="stable")
     size = np.bincount(part, minlength=count)
+    most = math.isqrt(_CELLS // len(ontology.relations))
+    if size.max() > most:
+        raise RequestError(
+            f"believed statements join {size.max():,} items of one group; with "
+            f"{len(ontology.relations)} relations a check holds at most {most:,}: split the group"
+        )
     local = np.empty(len(nodes), dtype=np.int64)
     local[by_part] = np.arange(len(nodes)) - np.repeat(np.cumsum(size) - size, size)
     group = np.zeros(count, dtype=np.int64)

@@ -16,6 +16,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from tacit.coherence.structure import clauses_of
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from tacit.coherence.coding import Coded
     from tacit.coherence.structure import Family, Integers, Place
     from tacit.coherence.worlds import Booleans
+
+# Tables of all triples of items are held in memory: about 1 GB each at this many.
+MOST_JOINED = 500
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,9 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
     """Puts each variable that may come true into its problem, and problems of a shape together.
 
     A variable in no bucket is false in the chosen world.
+
+    Raises:
+        RequestError: A problem joins more items than dense tables of them can hold.
     """
     part = _components(variables, families)
     inside = np.flatnonzero(part >= 0)
@@ -113,6 +120,12 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
     nodes, where = np.unique(np.tile(part, 2) * width + ends, return_inverse=True)
     start = np.searchsorted(nodes // width, np.arange(part.max(initial=-1) + 1))
     size = np.diff(np.append(start, len(nodes)))
+    if size.max(initial=0) > MOST_JOINED:
+        raise RequestError(
+            f"wanted statements of a transitive relation join {size.max():,} items of one group; "
+            f"repair holds at most {MOST_JOINED}: split the group, or leave out statements of "
+            "little weight"
+        )
     local = where.reshape(2, -1) - start[part]
     example = np.zeros(len(size), dtype=np.int64)
     example[part] = inside

@@ -28,6 +28,7 @@ _WHOLE = 1e-5
 _NEVER = float("inf")
 # The share of the time to look for a proof in; the rest betters a world without one.
 _SEARCHING = 0.85
+_GRACE = 1.0
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,10 @@ def solve_program(program: Program, deadline: float = _NEVER) -> Solution:
     rows = Rows(program.family, program.n, total=program.total)
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     weights = (program.weights * scale).astype(np.float64)
+    if (program.weights >= 0).all():
+        least = rows.closed(program.weights > 0)
+        if least is not None:
+            return _unopposed(program, rows, weights, least, deadline)
     everything = _Region(np.zeros(rows.count), np.ones(rows.count))
     now = time.monotonic()
     search = deadline if deadline == _NEVER else now + _SEARCHING * (deadline - now)
@@ -126,6 +131,28 @@ def solve_program(program: Program, deadline: float = _NEVER) -> Solution:
         face = _Face(program, rows, weights, (value - 0.5) * scale, deadline)
         world, free, settled = face.explore(world, candidates)
     return Solution(world, free, float(value), optimal=True, settled=settled)
+
+
+def _unopposed(
+    program: Program, rows: Rows, weights: Floats, world: Booleans, deadline: float
+) -> Solution:
+    """The least world of all that has any weight: none is heavier, and none as heavy is smaller."""
+    value = float(program.weights @ world)
+    free: Booleans = np.zeros(rows.count, dtype=bool)
+    settled = True
+    if program.break_ties:
+        one, other = rows.clauses.exclusions.T
+        candidates = ~world
+        candidates[one[world[other]]] = False
+        candidates[other[world[one]]] = False
+        if program.total:
+            # Items that no chain joins may stand either way round.
+            free = candidates
+        else:
+            scale = weights.max(initial=0.0) / max(1, int(program.weights.max(initial=0)))
+            face = _Face(program, rows, weights, (value - 0.5) * scale, deadline)
+            world, free, settled = face.explore(world, candidates)
+    return Solution(world, free, value, optimal=True, settled=settled)
 
 
 class _Face:
@@ -260,7 +287,9 @@ def _stopped(
     program: Program, rows: Rows, found: _Optimum, scale: float, deadline: float
 ) -> Solution:
     """The best world that could be found in time, with the bound that was proven."""
-    world = greedy_world(rows, program.weights, found.relaxed)
+    # A solver may overrun, and some world is worth a second more.
+    enough = max(deadline, time.monotonic() + _GRACE)
+    world = greedy_world(rows, program.weights, found.relaxed, enough)
     if found.world is not None and program.weights @ found.world > program.weights @ world:
         world = found.world
     world = bettered(rows, program.weights, world, deadline)

@@ -57,8 +57,9 @@ class Repaired:
         turned_false: Statements believed and not true in the world.
         free: Statements that are otherwise in another world of the same value: only the rule
             among equals decided them.
-        settled: Whether ``free`` counts them all. When the time ran out on the way it may not,
-            and the rule may have had fewer worlds to choose from.
+        settled: Whether ``free`` counts them all. When the time ran out on the way, or worlds
+            differ by less than the solver can tell (some millionths of a weight), it may not, and
+            the rule may have had fewer worlds to choose from.
         missing: Rows without p.
         inferred: Rows without p that are true in the world.
         unasked: Ordered pairs of different items and relations, within groups, without a row.

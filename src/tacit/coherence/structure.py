@@ -133,32 +133,38 @@ def clauses_of(family: Family, n: int) -> Clauses:
     With one item the variables are the statements that it bears to itself; with more they are
     those between different items, a symmetric class having one per unordered pair.
     """
-    variables: list[tuple[int, int, int]] = []
-    index = np.full((len(family.classes), n, n), -1, dtype=np.int64)
+    there = np.ones((len(family.classes), n, n), dtype=bool)
     for position, each in enumerate(family.classes):
-        for i in range(n):
-            for j in range(n):
-                if (n > 1 and i == j) or (each.symmetric and i > j):
-                    continue
-                index[position, i, j] = len(variables)
-                variables.append((position, i, j))
+        if n > 1:
+            np.fill_diagonal(there[position], val=False)
+        if each.symmetric:
+            there[position] &= np.triu(there[position])
+    variables = np.argwhere(there).astype(np.int64)
+    index = np.full(there.shape, -1, dtype=np.int64)
+    index[there] = np.arange(len(variables))
+    for position, each in enumerate(family.classes):
         if each.symmetric:
             index[position] = np.maximum(index[position], index[position].T)
-    implications, exclusions = _joining_clauses(family, variables, index)
-    for position, each in enumerate(family.classes):
-        if each.asymmetric and n > 1:
-            exclusions |= {
-                _unordered(v, v.T, i, j) for i, j in _pairs(n) for v in (index[position],)
-            }
+    first, then = _linked(family, family.implications, variables, index)
+    implications = _sorted(first[first != then], then[first != then], len(variables))
+    links = [_linked(family, family.exclusions, variables, index)]
+    above = np.triu_indices(n, 1)
+    links += [
+        (index[position][above], index[position].T[above])
+        for position, each in enumerate(family.classes)
+        if each.asymmetric and n > 1
+    ]
+    one, other = (np.concatenate(ends) for ends in zip(*links, strict=True))
+    exclusions = _sorted(np.minimum(one, other), np.maximum(one, other), len(variables))
     never = [
         index[position, 0, 0]
         for position, each in enumerate(family.classes)
         if n == 1 and each.irreflexive
     ]
     return Clauses(
-        np.array(variables, dtype=np.int64).reshape(-1, 3),
-        np.array(sorted(implications), dtype=np.int64).reshape(-1, 2),
-        np.array(sorted(exclusions), dtype=np.int64).reshape(-1, 2),
+        variables,
+        implications,
+        exclusions,
         np.array(never, dtype=np.int64),
         index,
     )
@@ -178,33 +184,30 @@ def triples_of(family: Family, n: int) -> Integers:
     return np.concatenate([*found, np.empty((0, 3), dtype=np.int64)])
 
 
-def _joining_clauses(
-    family: Family, variables: list[tuple[int, int, int]], index: Integers
-) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    implications = set()
-    exclusions = set()
-    for number, (position, i, j) in enumerate(variables):
+def _linked(
+    family: Family,
+    links: tuple[tuple[int, int, bool], ...],
+    variables: Integers,
+    index: Integers,
+) -> tuple[Integers, Integers]:
+    """The statements that links between classes join, one end and the other."""
+    nothing = np.empty(0, dtype=np.int64)
+    ones, others = [nothing], [nothing]
+    for a, b, turned in links:
+        numbers = np.flatnonzero(variables[:, 0] == a)
+        i, j = variables[numbers, 1], variables[numbers, 2]
         # A symmetric statement stands for both directions, each with its consequences.
-        readings = [(i, j), (j, i)] if family.classes[position].symmetric else [(i, j)]
+        readings = [(i, j), (j, i)] if family.classes[a].symmetric else [(i, j)]
         for x, y in readings:
-            for a, b, turned in family.implications:
-                other = int(index[b, y, x] if turned else index[b, x, y])
-                if a == position and other != number:
-                    implications.add((number, other))
-            for a, b, turned in family.exclusions:
-                other = int(index[b, y, x] if turned else index[b, x, y])
-                if a == position:
-                    exclusions.add((min(number, other), max(number, other)))
-    return implications, exclusions
+            ones.append(numbers)
+            others.append(index[b, y, x] if turned else index[b, x, y])
+    return np.concatenate(ones), np.concatenate(others)
 
 
-def _pairs(n: int) -> list[tuple[int, int]]:
-    return [(i, j) for i in range(n) for j in range(i + 1, n)]
-
-
-def _unordered(one: Integers, other: Integers, i: int, j: int) -> tuple[int, int]:
-    a, b = int(one[i, j]), int(other[i, j])
-    return min(a, b), max(a, b)
+def _sorted(one: Integers, other: Integers, count: int) -> Integers:
+    """Pairs of statements in order, each once, shape (m, 2)."""
+    keys = np.unique(one * max(1, count) + other)
+    return np.stack(np.divmod(keys, max(1, count)), axis=1)
 
 
 def _class_of(relation: Relation) -> RelationClass:
