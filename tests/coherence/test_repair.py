@@ -26,6 +26,8 @@ from tests.coherence.worlds_by_hand import all_worlds, linked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.coherence.worlds import Booleans
+
 Objective = Literal["paper", "log-odds", "margin"]
 OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")
 # Of the two largest ontologies, the relations whose worlds of four items can all be listed.
@@ -276,6 +278,23 @@ def test_searching_without_time_left_gives_a_consistent_world() -> None:
     everything = greedy_world(rows, weights, weights.astype(float), float("inf"))
     assert not nothing.any()
     assert everything.any()
+
+
+def test_adding_together_is_adding_one_by_one() -> None:
+    """Halving what clashes gives the world that single statements in the same order give."""
+    family = compile_ontology(Ontology.load("taxonomy"))[0][0]
+    rows = Rows(family, 5, total=False)
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        weights, likely = random.integers(0, 9, rows.count), random.random(rows.count)
+        world: Booleans = np.zeros(rows.count, dtype=bool)
+        for statement in np.lexsort((-weights, -np.round(likely, 3))):
+            if weights[statement] > 0:
+                trial = world.copy()
+                trial[statement] = True
+                closed = rows.closed(trial)
+                world = world if closed is None else closed
+        assert greedy_world(rows, weights, likely, float("inf")).tolist() == world.tolist()
 
 
 def test_too_many_joined_items_are_refused_before_any_table() -> None:

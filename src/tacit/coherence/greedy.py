@@ -23,7 +23,10 @@ def greedy_world(rows: Rows, weights: Integers, likely: Floats, deadline: float)
         deadline: The `time.monotonic` at which to stop.
     """
     nothing = np.zeros(rows.count, dtype=bool)
-    return _added(rows, weights, nothing, np.lexsort((-weights, -np.round(likely, 3))), deadline)
+    order = np.lexsort((-weights, -np.round(likely, 3)))
+    if (weights >= 0).all():
+        return _added_together(rows, nothing, order[weights[order] > 0], deadline)
+    return _added(rows, weights, nothing, order, deadline)
 
 
 def bettered(rows: Rows, weights: Integers, world: Booleans, deadline: float) -> Booleans:
@@ -49,6 +52,27 @@ def bettered(rows: Rows, weights: Integers, world: Booleans, deadline: float) ->
             trial = _added(rows, weights, world & ~mine, order, deadline)
             if weights @ trial > weights @ world:
                 world, gained = trial, True
+    return world
+
+
+def _added_together(rows: Rows, world: Booleans, order: Integers, deadline: float) -> Booleans:
+    """Adds statements that cost nothing: all at once, or half by half when some of them clash.
+
+    The world is the one that adding them one by one would give, as what fits together fits in
+    any part.
+    """
+    order = order[~world[order]]
+    if not len(order) or time.monotonic() > deadline:
+        return world
+    trial = world.copy()
+    trial[order] = True
+    closed = rows.closed(trial)
+    if closed is not None:
+        return closed
+    if len(order) == 1:
+        return world
+    for half in np.array_split(order, 2):
+        world = _added_together(rows, world, half, deadline)
     return world
 
 
