@@ -39,7 +39,7 @@ def found(probe: PartsProbe, store: Path, true: Collection[Question]) -> Finding
     }
 
     def score(prompt: Prompt, answer: str) -> float:
-        return sure[prompt.text] / 2 * (1 if answer == "True" else -1)
+        return min(0.0, sure[prompt.text] * (1 if answer == "True" else -1))
 
     return probe.measure(Engine(FakeModel(score), Store(store)).ask(probe.prompts))
 
