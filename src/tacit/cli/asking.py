@@ -41,6 +41,17 @@ def load(name: str, options: LoadOptions, store: Store) -> LanguageModel:
     return load_model(name, options, store.hashes)
 
 
+def engine_of(name: str, options: LoadOptions, store: Store) -> Engine:
+    """An engine that asks one model; whoever drops it frees the model.
+
+    Raises:
+        ModelError: As ``tacit.models.loading.load_model``.
+    """
+    from tacit.engine.ask import Engine
+
+    return Engine(load(name, options, store), store)
+
+
 def check_places(names: Sequence[str], options: LoadOptions) -> None:
     """Refuses, before any model is loaded, what cannot be one.
 

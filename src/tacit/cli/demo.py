@@ -15,7 +15,6 @@ def demo(
     from tacit.cli import asking
     from tacit.cli.parts import ask_a_model
     from tacit.cli.parts_table import echo_parts
-    from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.models.loading import DEMO, LoadOptions
     from tacit.probes.parts.probe import PartsProbe
@@ -27,7 +26,7 @@ def demo(
     # The demo's model is built anew, so that an earlier run may have been of another.
     (folder.folder / "manifest.json").unlink(missing_ok=True)
     store = Store(out / "store")
-    engine = Engine(asking.load(DEMO, LoadOptions(), store), store)
+    engine = asking.engine_of(DEMO, LoadOptions(), store)
     findings = ask_a_model(probe, engine, folder, {"data": DEMO})
     typer.echo(
         "The demo's model is built on the spot and its weights are random: what follows shows how\n"

@@ -43,7 +43,6 @@ def parrot(
 
     from tacit.cli import asking
     from tacit.cli.parts import PartsOptions
-    from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.probes.parts.elsewhere import answers_in
     from tacit.probes.parts.published import data_tables, model_tables
@@ -64,7 +63,7 @@ def parrot(
         tables.append(model_tables(probe.measure_beliefs(answers)))
     if model is not None:
         kept = Store(store) if store else Store.default()
-        engine = Engine(asking.load(model, loading, kept), kept)
+        engine = asking.engine_of(model, loading, kept)
         scores = asking.ask(engine, probe.prompts, engine.plan(probe.prompts))
         tables.append(model_tables(probe.measure(scores)))
     table = pl.concat(tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,8 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import polars as pl
 
     from tacit.probes.findings import Findings
 
@@ -51,7 +53,6 @@ def parts(
     """Ask how the parts of things relate; count the contradictions and repair them."""
     from tacit.cli import asking
     from tacit.cli.parts import PartsOptions, Sheet, ask_a_model, folders_of, take_beliefs
-    from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.runs import Run
 
@@ -66,41 +67,66 @@ def parts(
     sheet = Sheet.of(figures, palette, graphs, probe)
     about = {"data": options.digests()}
     request = {"probe": "parts", **options.request()}
+    kept = Store(store) if store else Store.default()
+    asking.check_places(models, loading)
+    asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
+    folders = folders_of(models, out, {**request, **asked})
+    if dry_run:
+        _tell(
+            {
+                name: asking.estimate(
+                    asking.engine_of(name, loading, kept), probe.prompts, folder.blocks
+                )
+                for name, folder in folders.items()
+            },
+            as_json=as_json,
+        )
+        return
     found = {}
     if beliefs is not None:
         folder = Run(out, {**request, "beliefs": str(beliefs)})
         found[out] = beliefs.name, take_beliefs(probe, beliefs, folder, about)
-    told = []
-    asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asking.check_places(models, loading)
-    for name, folder in folders_of(models, out, {**request, **asked}).items():
-        kept = Store(store) if store else Store.default()
-        engine = Engine(asking.load(name, loading, kept), kept)
-        if dry_run:
-            told.append({"model": name, **asking.estimate(engine, probe.prompts, folder.blocks)})
-        else:
-            found[folder.folder] = name, ask_a_model(probe, engine, folder, about)
+    for name, folder in folders.items():
+        # The engine is not kept, so that one model at a time is in memory.
+        found[folder.folder] = (
+            name,
+            ask_a_model(probe, asking.engine_of(name, loading, kept), folder, about),
+        )
     for place, (_, findings) in found.items():
         sheet.draw(findings, place / "figures")
-    if found:
-        _echo(found, out, as_json=as_json)
-    elif as_json:
+    _echo(found, _compared(found, out), as_json=as_json)
+
+
+def _tell(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
+    """Prints what would be asked of each model."""
+    from tacit.cli.asking import echo_estimate
+
+    told = [{"model": name, **estimate} for name, estimate in estimates.items()]
+    if as_json:
         typer.echo(json.dumps({"runs": told}))
-    else:
-        for each in told:
-            asking.echo_estimate(each)
+        return
+    for each in told:
+        echo_estimate(each)
 
 
-def _echo(found: Mapping[Path, tuple[str, Findings]], out: Path, *, as_json: bool) -> None:
-    """Prints what each model showed and, with several, keeps and prints how they differ."""
-    from tacit.cli.parts_table import echo_comparison, echo_parts
+def _compared(found: Mapping[Path, tuple[str, Findings]], out: Path) -> pl.DataFrame | None:
+    """How several models differ, written beside their runs; None for a single one."""
     from tacit.probes.parts.compare import compare
     from tacit.tables import write_table
 
-    several = len(found) > 1
-    together = compare(dict(found.values())) if several else None
-    if together is not None:
-        write_table(together, out / "comparison.parquet")
+    if len(found) == 1:
+        return None
+    together = compare(dict(found.values()))
+    write_table(together, out / "comparison.parquet")
+    return together
+
+
+def _echo(
+    found: Mapping[Path, tuple[str, Findings]], together: pl.DataFrame | None, *, as_json: bool
+) -> None:
+    """Prints what each model showed and, of several, how they differ."""
+    from tacit.cli.parts_table import echo_comparison, echo_parts
+
     if as_json:
         runs = [
             {"model": name, "out": str(folder), **of.summary}
@@ -114,4 +140,3 @@ def _echo(found: Mapping[Path, tuple[str, Findings]], out: Path, *, as_json: boo
         typer.echo(f"Written: {folder}")
     if together is not None:
         echo_comparison(together)
-        typer.echo(f"Written: {out / 'comparison.parquet'}")

@@ -34,7 +34,6 @@ def score(
 ) -> None:
     """Score the candidate answers of prompts."""
     from tacit.cli import asking
-    from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.tables import check_outputs
 
@@ -45,8 +44,8 @@ def score(
     check_outputs([prompts], [out])
     asked = read_prompts(prompts)
     kept = Store(store) if store else Store.default()
-    scorer = asking.load(model, options, kept)
-    engine = Engine(scorer, kept)
+    engine = asking.engine_of(model, options, kept)
+    scorer = engine.model
     if dry_run:
         told = {"model": scorer.name, **asking.estimate(engine, asked)}
         typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
