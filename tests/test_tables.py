@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import DataError, RequestError, WorkError
+from tacit.publishing import publish
 from tacit.tables import (
     SUFFIXES,
     check_outputs,
     check_suffix,
     line_of_row,
-    publish,
     read_json_lines,
     read_table,
     write_table,

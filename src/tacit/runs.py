@@ -19,7 +19,8 @@ import yaml
 
 import tacit
 from tacit.errors import RequestError
-from tacit.tables import publish_text, write_table
+from tacit.publishing import publish_text
+from tacit.tables import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

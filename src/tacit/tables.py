@@ -9,15 +9,14 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import DataError, RequestError, WorkError
+from tacit.errors import DataError, RequestError
+from tacit.publishing import publish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
@@ -127,42 +126,6 @@ def line_of_row(path: Path | str, row: int) -> int:
         return lines[row]
     lines = [line for line, cells in _cells(path) if cells]
     return lines[row + 1]
-
-
-def publish(path: Path, write: Callable[[Path], None]) -> None:
-    """Lets ``write`` fill a file beside ``path``, then renames it into place.
-
-    Raises:
-        WorkError: The file cannot be written; nothing is left behind.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        try:
-            temporary.chmod(0o644)
-            write(temporary)
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise WorkError(f"{path}: cannot be written: {error}") from error
-
-
-def publish_text(path: Path, text: str) -> None:
-    """Writes a text file whole or not at all.
-
-    Raises:
-        WorkError: The file cannot be written.
-    """
-
-    def write(file: Path) -> None:
-        file.write_text(text, encoding="utf-8")
-
-    publish(path, write)
 
 
 def _suffix_of(path: Path) -> str:

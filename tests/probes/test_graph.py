@@ -140,7 +140,7 @@ def closure(edges: set[Edge]) -> set[Edge]:
 
 
 def violated_by_hand(true: set[Statement], parts: tuple[str, ...]) -> set[Edge]:
-    """The edges that have a part in a violated constraint, from the definitions of METHODS."""
+    """The edges that have a part in a violated constraint, from the definitions."""
     found: set[Statement] = set()
     for x, r, y in true:
         relation = PARTS.relations[r]

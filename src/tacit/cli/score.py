@@ -104,7 +104,7 @@ def _prompt(record: dict[str, Any]) -> Prompt:
 
 
 def _write(scores: list[LogProbs], out: Path) -> None:
-    from tacit.tables import publish_text
+    from tacit.publishing import publish_text
 
     lines = [
         json.dumps(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import StoreError
 from tacit.prompts import Prompt
-from tacit.tables import publish
+from tacit.publishing import publish
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

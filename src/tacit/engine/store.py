@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import StoreError
 from tacit.models.fingerprint import FileHashes
 from tacit.prompts import AnswerScore, LogProbs
-from tacit.tables import publish, publish_text
+from tacit.publishing import publish, publish_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

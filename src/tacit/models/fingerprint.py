@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
-from tacit.tables import publish_text
+from tacit.publishing import publish_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tacit.errors import RequestError, WorkError
-from tacit.tables import publish
+from tacit.publishing import publish
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
