@@ -149,7 +149,7 @@ class Ranking:
             target=target,
             rank=sum(value >= own for value in known.values()),
             logprob=own,
-            normaliser=_log_sum_exp(list(known.values())),
+            normaliser=log_sum_exp(list(known.values())),
             top=tuple(ordered[:top]),
         )
 
@@ -167,8 +167,9 @@ class Votes:
         return self.counts.get(answer, 0) / readable if readable else None
 
 
-def _log_sum_exp(values: Sequence[float]) -> float:
-    top = max(values)
+def log_sum_exp(values: Sequence[float]) -> float:
+    """Log of the summed probabilities, in nats; of none, minus infinity."""
+    top = max(values, default=-math.inf)
     if math.isinf(top):
         return top
     return top + math.log(math.fsum(math.exp(value - top) for value in values))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 
 from tacit.errors import DataError, RequestError
-from tacit.prompts import Prompt
+from tacit.prompts import Prompt, log_sum_exp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from tacit.prompts import LogProbs
 
@@ -88,7 +88,7 @@ class Template:
         else:
             there = [len(some) == len(side) for some, side in zip(known, sides, strict=True)]
         true, false = (
-            _log_sum(some) if is_there else None
+            log_sum_exp(some) if is_there else None
             for some, is_there in zip(known, there, strict=True)
         )
         return true, false
@@ -103,14 +103,6 @@ def belief(logprob_true: float | None, logprob_false: float | None) -> float | N
     if margin >= 0:
         return 1 / (1 + math.exp(-margin))
     return math.exp(margin) / (1 + math.exp(margin))
-
-
-def _log_sum(values: Sequence[float]) -> float:
-    """Log of the summed probabilities; of none, minus infinity."""
-    top = max(values, default=-math.inf)
-    if math.isinf(top):
-        return top
-    return top + math.log(math.fsum(math.exp(value - top) for value in values))
 
 
 def _made(name: str, content: Any, path: Path) -> Template:  # noqa: ANN401 - whatever YAML holds
