@@ -1,0 +1,98 @@
+"""Number and article of English nouns: by rule, and by a list of exceptions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import yaml
+
+from tacit.errors import DataError
+
+_KEYS = ("plural", "singular", "an", "a")
+_BEHIND = re.compile(r" (?:of|for|with|in|on|at|to|from) ")
+_JOINED = re.compile(r" and | \+ ")
+_SINGULAR_ENDS = ("ss", "us", "is")
+
+
+@dataclass(frozen=True)
+class Nouns:
+    """Exceptions to the rules, in lower case: the words that ``nouns.yaml`` describes."""
+
+    plural: frozenset[str] = frozenset()
+    singular: frozenset[str] = frozenset()
+    an: frozenset[str] = frozenset()
+    a: frozenset[str] = frozenset()
+
+    @classmethod
+    def load(cls, own: Path | None = None) -> Nouns:
+        """The exceptions that come with Tacit, and those of a file of one's own.
+
+        A word that one's own file names counts as that file says.
+
+        Raises:
+            DataError: The file is missing or no lists of words under the four keys.
+        """
+        shipped = resources.files("tacit") / "data" / "templates" / "nouns.yaml"
+        lists = _lists(shipped.read_text(encoding="utf-8"), Path("nouns.yaml"))
+        if own is not None:
+            added = _lists(_text(own), own)
+            for pair in (("plural", "singular"), ("an", "a")):
+                renamed = {word for key in pair for word in added[key]}
+                for key in pair:
+                    lists[key] = (lists[key] - renamed) | added[key]
+        return cls(**lists)
+
+    def is_plural(self, noun: str) -> bool:
+        """Whether a noun, with all that belongs to it, is plural; joined nouns are."""
+        if _JOINED.search(noun):
+            return True
+        last = head(noun)
+        if last in self.plural or last in self.singular:
+            return last in self.plural
+        return last.endswith("s") and not last.endswith(_SINGULAR_ENDS)
+
+    def article(self, noun: str) -> str:
+        """``a`` or ``an``, by the sound that the noun begins with."""
+        first = re.split(r"[ /]", noun.lower())[0]
+        begins = {first, first.split("-")[0]}
+        vowel = begins_with_vowel(noun)
+        return "an" if not begins & self.a and (vowel or bool(begins & self.an)) else "a"
+
+
+def head(noun: str) -> str:
+    """The word that carries the number, in lower case: the last before a preposition."""
+    return re.split(r"[ /-]", before_preposition(noun))[-1].lower()
+
+
+def before_preposition(noun: str) -> str:
+    """The noun without the prepositional phrases behind it."""
+    return _BEHIND.split(noun)[0].strip()
+
+
+def begins_with_vowel(noun: str) -> bool:
+    """Whether the first letter is a, e, i, o or u."""
+    return noun[:1].lower() in set("aeiou")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read: {error}", path) from error
+
+
+def _lists(text: str, path: Path) -> dict[str, frozenset[str]]:
+    try:
+        content = yaml.safe_load(text) or {}
+    except (ValueError, yaml.YAMLError) as error:
+        raise DataError(f"is not YAML: {error}", path) from error
+    right = isinstance(content, dict) and all(
+        key in _KEYS and isinstance(words, list) and all(isinstance(word, str) for word in words)
+        for key, words in content.items()
+    )
+    if not right:
+        raise DataError(f"expected lists of words under {', '.join(_KEYS)}", path)
+    return {key: frozenset(word.lower() for word in content.get(key, ())) for key in _KEYS}
