@@ -1,0 +1,186 @@
+"""Anchors: multiple-choice questions that a model's answers are measured by.
+
+The layouts of CommonsenseQA, ARC, OpenBookQA and PIQA, and tables of one's own, told apart by the
+columns and by what stands in them (Sahu et al. 2022, section 3: question, choices, right choice).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tacit.errors import DataError
+from tacit.sources.choices import (
+    Choices,
+    is_labelled,
+    labelled_choices,
+    plain_choices,
+    text_of,
+    two_solutions,
+)
+from tacit.tables import check_suffix, line_of_row, read_json_lines, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    Row: TypeAlias = dict[str, Any]
+
+_WITHIN = ("choices", "question_concept")
+_PIQA = ("goal", "sol1", "sol2")
+_KNOWN = (
+    "Known layouts: question, choices, answer; CommonsenseQA, ARC and OpenBookQA with question "
+    "(or question_stem), choices with labels, answerKey; PIQA with goal, sol1, sol2, label"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A multiple-choice question.
+
+    Args:
+        id: The file's own id, else the number of the row, from 1.
+        question: The question.
+        choices: At least two, none empty, all different.
+        answer: The place of the right choice, from 0; None when the file gives none.
+        concept: The concept that the question was written about, when the file names it.
+        repeated: How many more times the file lists one of the choices. CommonsenseQA's
+            development split has 24 questions with one choice listed twice.
+    """
+
+    id: str
+    question: str
+    choices: tuple[str, ...]
+    answer: int | None
+    concept: str | None = None
+    repeated: int = 0
+
+
+class _NoColumnError(ValueError):
+    """A row has not the columns of any layout."""
+
+
+def read_anchors(path: Path | str) -> list[Anchor]:
+    """Reads multiple-choice questions, in the order of the file; ``docs/reference/questions.md``.
+
+    Args:
+        path: A JSONL, Parquet, CSV or TSV file.
+
+    Raises:
+        DataError: The file is missing, empty or malformed, has no known layout, or has a row with
+            an empty question, fewer than two choices, an empty or repeated one, an answer that is
+            none of them, or the id of another row.
+    """
+    path = Path(path)
+    anchors: dict[str, Anchor] = {}
+    rows: dict[str, int] = {}
+    for number, row in enumerate(_rows(path)):
+        anchor = _read_row(row, number, path)
+        if anchor.id in anchors:
+            raise DataError(
+                f"has the id {anchor.id!r} of line {line_of_row(path, rows[anchor.id])}; "
+                "expected one of its own",
+                path,
+                line_of_row(path, number),
+            )
+        anchors[anchor.id], rows[anchor.id] = anchor, number
+    if not anchors:
+        raise DataError(f"holds no question; expected a row for each. {_KNOWN}", path)
+    return list(anchors.values())
+
+
+def _rows(path: Path) -> Iterable[Row]:
+    check_suffix(path)
+    if path.suffix == ".jsonl":
+        return [row for _, row in read_json_lines(path)]
+    if path.suffix == ".parquet":
+        return _parquet_rows(path)
+    return read_table(path).iter_rows(named=True)
+
+
+def _parquet_rows(path: Path) -> Iterable[Row]:
+    """The rows of a Parquet file, whose columns may hold lists and records."""
+    import polars as pl
+
+    try:
+        with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
+            return pl.read_parquet(file).iter_rows(named=True)
+    except (FileNotFoundError, IsADirectoryError):
+        raise DataError("there is no such file", path) from None
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        raise DataError(f"cannot be read as Parquet: {error}", path) from error
+
+
+def _read_row(row: Row, number: int, path: Path) -> Anchor:
+    """The anchor of a row; rows count from 0."""
+    try:
+        return _anchor(_flat(row), number)
+    except _NoColumnError as error:
+        header = path.suffix in {".csv", ".tsv"}
+        raise DataError(str(error), path, 1 if header else line_of_row(path, number)) from None
+    except ValueError as error:
+        raise DataError(str(error), path, line_of_row(path, number)) from None
+
+
+def _is_piqa(row: Row) -> bool:
+    return all(name in row for name in _PIQA)
+
+
+def _flat(row: Row) -> Row:
+    """The row with its question under ``question`` and, but for PIQA's, choices under ``choices``.
+
+    CommonsenseQA and its like were first released with the choices within the question.
+    """
+    if _is_piqa(row):
+        return {**row, "question": row["goal"]}
+    question = row.get("question", row.get("question_stem"))
+    if isinstance(question, dict):
+        within = {name: question[name] for name in _WITHIN if name in question}
+        return {**row, **within, "question": question.get("stem")}
+    return {**row, "question": question} if "question_stem" in row else row
+
+
+def _anchor(row: Row, number: int) -> Anchor:
+    """The anchor of a flat row.
+
+    Raises:
+        ValueError: The row is malformed.
+    """
+    choices = _choices(row)
+    question = text_of(row["question"], "question")
+    if not question:
+        raise ValueError("has an empty question; expected a text")
+    concept = text_of(row.get("question_concept", row.get("concept")), "concept")
+    return Anchor(
+        _id(row.get("id")) or str(number + 1),
+        question,
+        choices.texts,
+        choices.answer,
+        concept or None,
+        choices.repeated,
+    )
+
+
+def _choices(row: Row) -> Choices:
+    if _is_piqa(row):
+        return two_solutions(row["sol1"], row["sol2"], row.get("label"))
+    _refuse_missing(row, ["question", "choices"])
+    cell = row["choices"]
+    if cell is None:
+        raise ValueError("has no choices; expected two or more")
+    if is_labelled(cell):
+        return labelled_choices(cell, row.get("answerKey"))
+    _refuse_missing(row, ["answer"])
+    return plain_choices(cell, row["answer"])
+
+
+def _refuse_missing(row: Row, names: list[str]) -> None:
+    missing = [name for name in names if name not in row]
+    if missing:
+        found = ", ".join(row) or "nothing"
+        raise _NoColumnError(f"has no {', '.join(missing)}; found {found}. {_KNOWN}")
+
+
+def _id(cell: object) -> str:
+    whole = isinstance(cell, int) and not isinstance(cell, bool)
+    return str(cell) if whole else text_of(cell, "id")

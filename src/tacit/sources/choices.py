@@ -1,0 +1,220 @@
+"""The choices of a question and the right one among them, in the shapes that they come in.
+
+Every text is stripped of the spaces around it. Functions raise ValueError with what is wrong in a
+row; the reader of the file adds where.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FEWEST = 2
+_UNKNOWN = ("", "-1")  # PIQA's test split has -1 where the label is kept back
+_SEPARATOR = "|"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What can be answered, and what is right.
+
+    Args:
+        texts: At least two, none empty, all different.
+        answer: The place of the right one among them, from 0; None when it is not known.
+        repeated: How many more times the source lists one of the texts.
+    """
+
+    texts: tuple[str, ...]
+    answer: int | None
+    repeated: int = 0
+
+
+def is_labelled(cell: object) -> bool:
+    """Whether choices name a label for each: lists of labels and texts, or a list of pairs."""
+    return isinstance(cell, dict) or (
+        isinstance(cell, list) and any(isinstance(choice, dict) for choice in cell)
+    )
+
+
+def labelled_choices(cell: object, key: object) -> Choices:
+    """Choices with a label each, as CommonsenseQA, ARC and OpenBookQA publish them.
+
+    A choice listed again is kept once and counted: it cannot be told from the first by its text.
+
+    Args:
+        cell: ``{"label": […], "text": […]}`` or ``[{"label": …, "text": …}, …]``.
+        key: The label of the right choice; None or empty when it is not known.
+
+    Raises:
+        ValueError: Labels and texts do not pair up, fewer than two different choices, an empty
+            one, a label given twice, or a key that is no label.
+    """
+    labels, listed = _labels_and_texts(cell)
+    texts = _texts(listed)
+    kept = tuple(dict.fromkeys(texts))
+    _refuse_few(kept)
+    key = text_of(key, "answerKey")
+    if not key:
+        return Choices(kept, None, len(texts) - len(kept))
+    if key not in labels:
+        raise _not_among(key, labels, texts)
+    return Choices(kept, kept.index(texts[labels.index(key)]), len(texts) - len(kept))
+
+
+def plain_choices(cell: object, answer: object) -> Choices:
+    """Choices without labels: a list, or a text that holds a JSON list or is separated by "|".
+
+    Args:
+        cell: The choices. A text that begins with ``[`` is a JSON list.
+        answer: The right one: its text; else its letter, A for the first; or, as a whole number
+            (not as text), its place from 0. A text that is a choice is that choice, also where it
+            is another one's letter. None or empty when it is not known.
+
+    Raises:
+        ValueError: Fewer than two choices, an empty one, the same one twice, or an answer that is
+            not among them or could be two of them.
+    """
+    texts = _texts(_split(cell) if isinstance(cell, str) else cell)
+    _refuse_few(texts)
+    _refuse_repeated(texts)
+    if isinstance(answer, int) and not isinstance(answer, bool):
+        return Choices(texts, _counted(answer, texts))
+    if answer is None or isinstance(answer, str):
+        return Choices(texts, _named(text_of(answer, "answer"), texts))
+    raise ValueError(
+        f"has {answer!r} as its answer; expected a choice's text, its letter, or a whole number "
+        "that counts choices from 0"
+    )
+
+
+def two_solutions(first: object, second: object, label: object) -> Choices:
+    """The two solutions of PIQA.
+
+    Args:
+        first: ``sol1``.
+        second: ``sol2``.
+        label: 0 for the first, 1 for the second, as a number or as text; None, empty or -1 when
+            it is not known.
+
+    Raises:
+        ValueError: A solution is empty, both are the same, or the label is another.
+    """
+    texts = _texts([first, second])
+    _refuse_repeated(texts)
+    written = "" if label is None else str(label).strip()
+    if written not in {"0", "1", *_UNKNOWN}:
+        raise ValueError(f"has the label {label!r}; expected 0 for sol1, 1 for sol2, or none")
+    return Choices(texts, None if written in _UNKNOWN else int(written))
+
+
+def text_of(cell: object, name: str) -> str:
+    """A cell's text without the spaces around it; "" for a missing one.
+
+    Raises:
+        ValueError: The cell is no text, or holds half of a surrogate pair.
+    """
+    if cell is None:
+        return ""
+    if not isinstance(cell, str):
+        raise ValueError(f"has {cell!r} as its {name}; expected text")  # noqa: TRY004 - a row's fault
+    try:
+        cell.encode()
+    except UnicodeEncodeError as error:  # JSON within CSV can escape one
+        raise ValueError(f"holds half of a surrogate pair in its {name}") from error
+    return cell.strip()
+
+
+def _labels_and_texts(cell: object) -> tuple[list[str], list[object]]:
+    labels, texts = _paired(cell)
+    if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
+        raise ValueError("has choices whose labels and texts do not pair up; expected one of each")
+    named = [text_of(label, "label of a choice") for label in labels]
+    if "" in named or len(set(named)) < len(named):
+        raise ValueError(f"has the labels {named}; expected a different one for each choice")
+    return named, texts
+
+
+def _paired(cell: object) -> tuple[object, object]:
+    """What stands where the labels and the texts should."""
+    if isinstance(cell, dict):
+        return cell.get("label"), cell.get("text")
+    if isinstance(cell, list) and all(isinstance(choice, dict) for choice in cell):
+        return [choice.get("label") for choice in cell], [choice.get("text") for choice in cell]
+    return None, None
+
+
+def _split(cell: str) -> object:
+    if not cell.lstrip().startswith("["):
+        return cell.split(_SEPARATOR)
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"has choices that begin with [ and are no JSON list ({error}); "
+            f'write ["a", "b"] or a {_SEPARATOR} b'
+        ) from error
+
+
+def _texts(cell: object) -> tuple[str, ...]:
+    if not isinstance(cell, list):
+        raise ValueError(f"has {cell!r} as its choices; expected a list of texts")  # noqa: TRY004
+    texts = tuple(text_of(choice, f"choice {place}") for place, choice in enumerate(cell, 1))
+    if "" in texts:
+        raise ValueError(f"has nothing as its choice {texts.index('') + 1}; expected a text")
+    return texts
+
+
+def _refuse_few(texts: Sequence[str]) -> None:
+    if len(texts) < _FEWEST:
+        only = f"only the choice {texts[0]!r}" if texts else "an empty list of choices"
+        raise ValueError(
+            f"has {only}; expected {_FEWEST} or more that differ, in a list or with {_SEPARATOR} "
+            "between them"
+        )
+
+
+def _refuse_repeated(texts: Sequence[str]) -> None:
+    for text in texts:
+        if texts.count(text) > 1:
+            raise ValueError(f"has the choice {text!r} {texts.count(text)} times; expected it once")
+
+
+def _counted(answer: int, texts: Sequence[str]) -> int:
+    if not 0 <= answer < len(texts):
+        raise ValueError(
+            f"has the answer {answer}, which counts choices from 0; expected 0 to "
+            f"{len(texts) - 1}, or nothing where it is not known"
+        )
+    if str(answer) in texts and texts[answer] != str(answer):
+        raise ValueError(
+            f"has the number {answer} as its answer, which could be the choice {str(answer)!r} or, "
+            f"counted from 0, {texts[answer]!r}; write the choice as text, in quotes"
+        )
+    return answer
+
+
+def _named(answer: str, texts: Sequence[str]) -> int | None:
+    if not answer:
+        return None
+    letters = list(string.ascii_uppercase[: len(texts)])
+    if answer in texts:
+        return texts.index(answer)
+    if answer in letters:
+        return letters.index(answer)
+    problem = _not_among(answer, letters, texts)
+    if answer.lstrip("-").isdecimal():
+        raise ValueError(
+            f"{problem}. A number counts choices, from 0, only where it is no text: in JSONL "
+            "without quotes, or in a Parquet column of whole numbers"
+        )
+    raise problem
+
+
+def _not_among(answer: str, labels: Sequence[str], texts: Sequence[str]) -> ValueError:
+    shown = ", ".join(f"{label} {text!r}" for label, text in zip(labels, texts, strict=False))
+    return ValueError(f"has the answer {answer!r}, which is none of its choices: {shown}")
