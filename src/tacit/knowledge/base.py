@@ -1,0 +1,117 @@
+"""A knowledge base's file, open for questions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from tacit.errors import DataError, RequestError
+from tacit.knowledge.schema import FORMAT, relation_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+    import polars as pl
+
+
+@dataclass
+class KnowledgeBase:
+    """A knowledge base; a context, which closes its file.
+
+    Args:
+        path: The file that ``tacit kb import`` made.
+
+    Raises:
+        DataError: There is no such file, or it is no knowledge base.
+        RequestError: It is of another format than this version of Tacit reads.
+    """
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        import duckdb
+
+        if not self.path.is_file():
+            raise DataError("there is no such file; tacit kb import makes one", self.path)
+        self.connection = duckdb.connect()
+        try:
+            # Tables of one's own stand beside the file, which is never written.
+            place = str(self.path).replace("'", "''")
+            self.connection.execute(f"ATTACH '{place}' AS base (READ_ONLY)")
+            self.about = self._about()
+        except duckdb.Error as error:
+            self.close()
+            raise DataError(
+                f"is no knowledge base ({_first_line(error)}); tacit kb import makes one",
+                self.path,
+            ) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.connection.close()
+
+    @cached_property
+    def relations(self) -> Mapping[str, int]:
+        """How many edges each relation has."""
+        rows = self.connection.execute("SELECT name, edges FROM base.relations ORDER BY name")
+        return dict(rows.fetchall())
+
+    def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Relations by name, sorted; without names the 14 of Sahu et al. (2022) that are there.
+
+        Raises:
+            RequestError: A relation is not there.
+        """
+        if relations is None:
+            return tuple(sorted({*relation_sets()["sahu2022"]} & {*self.relations}))
+        names = tuple(sorted({*relations}))
+        unknown = [name for name in names if name not in self.relations]
+        if unknown or not names:
+            raise RequestError(
+                f"{self.path} has no relation {', '.join(unknown) or 'of no name'}; it has "
+                f"{', '.join(self.relations)}"
+            )
+        return names
+
+    def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
+        """The result of a query over the tables of ``schema`` (as ``base.…``) and ``frames``."""
+        for name, frame in frames.items():
+            self.connection.register(name, frame.to_arrow())
+        try:
+            found: pl.DataFrame = self.connection.sql(query).pl()
+            return found
+        finally:
+            for name in frames:
+                self.connection.unregister(name)
+
+    def _about(self) -> dict[str, Any]:
+        rows = self.connection.execute("SELECT key, value FROM base.about").fetchall()
+        about = {key: json.loads(value) for key, value in rows}
+        if about.get("format") != FORMAT:
+            raise RequestError(
+                f"{self.path} was made by Tacit {about.get('tacit')} in format "
+                f"{about.get('format')}; this one reads format {FORMAT}: run tacit kb import again"
+            )
+        return about
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,232 @@
+"""From dumps to a knowledge base's file.
+
+The rows go into a staging table as they are read; the tables of ``schema`` are then made from it
+in set operations, and the file takes its place when all of them stand.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tacit
+from tacit.errors import DataError, RequestError, WorkError
+from tacit.knowledge.lexicon import add_lexicon
+from tacit.knowledge.schema import FORMAT, canonical
+from tacit.publishing import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import duckdb
+    import pyarrow as pa
+
+    from tacit.sources.dumps import Dump
+
+# Rows of a dump that are inserted at once.
+_ROWS = 200_000
+_MEMORY = "800MB"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a knowledge base is made of, and what its file says of that.
+
+    Args:
+        dumps: The files, of one layout.
+        language: The language of the concepts.
+        version: The source's version; None when nobody said.
+        licence: The source's licence; None to take what the assertions say of themselves.
+    """
+
+    dumps: Sequence[Dump]
+    language: str = "en"
+    version: str | None = None
+    licence: str | None = None
+
+
+def build(source: Source, out: Path, advance: Callable[[int], None] | None = None) -> None:
+    """Makes a knowledge base's file, whole or not at all.
+
+    Args:
+        source: The dumps.
+        out: The file.
+        advance: Called with the number of bytes read so far, of all dumps.
+
+    Raises:
+        DataError: A dump breaks off, has more than 1 % of bad lines, or no edge in the language.
+        RequestError: ``out`` is a folder or one of the dumps.
+        WorkError: The file cannot be written.
+    """
+    import duckdb
+
+    if out.is_dir():
+        raise RequestError(f"{out} is a folder; name a file for the knowledge base")
+    if any(out.resolve() == dump.path.resolve() for dump in source.dumps):
+        raise RequestError(f"{out} is a file that is read; name another for the knowledge base")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
+            made = Path(folder) / "made.duckdb"
+            with duckdb.connect(str(made), config={"memory_limit": _MEMORY}) as base:
+                _fill(base, source, advance or (lambda _: None))
+            publish(out, partial(_move, made))
+    except (OSError, duckdb.Error) as error:
+        raise WorkError(f"{out}: cannot be made: {error}") from error
+
+
+def _move(made: Path, file: Path) -> None:
+    made.replace(file)
+
+
+def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[int], None]) -> None:
+    base.execute("SET preserve_insertion_order = false")
+    base.execute(
+        "CREATE TEMP TABLE raw (relation VARCHAR, head VARCHAR, tail VARCHAR, head_pos VARCHAR, "
+        "tail_pos VARCHAR, weight FLOAT, surface VARCHAR, licence VARCHAR)"
+    )
+    before = 0
+    for dump in source.dumps:
+        _stage(base, dump, partial(_advance, advance, before))
+        dump.check()
+        before += dump.bytes_read
+    if not _count(base, "raw"):
+        raise DataError(
+            f"holds no edge between two concepts of the language {source.language!r}",
+            ", ".join(str(dump.path) for dump in source.dumps),
+        )
+    _name_relations(base)
+    _number_concepts(base)
+    add_lexicon(base)
+    _join_edges(base)
+    _say(base, source)
+
+
+def _advance(advance: Callable[[int], None], before: int, read: int) -> None:
+    advance(before + read)
+
+
+def _stage(base: duckdb.DuckDBPyConnection, dump: Dump, advance: Callable[[int], None]) -> None:
+    """Puts a dump's rows into the staging table."""
+    import pyarrow as pa
+
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in dump.batches():
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= _ROWS:
+            _insert(base, dump, pa.Table.from_batches(waiting))
+            waiting, rows = [], 0
+        advance(dump.bytes_read)
+    if rows:
+        _insert(base, dump, pa.Table.from_batches(waiting))
+
+
+def _insert(base: duckdb.DuckDBPyConnection, dump: Dump, rows: pa.Table) -> None:
+    base.register("batch", rows)
+    if dump.layout == "assertions":
+        for row, info in base.execute(_UNREADABLE).fetchall():
+            dump.reject(row, str(info))
+        base.execute(_INSERT_ASSERTIONS)
+    else:
+        weight = "TRY_CAST(weight AS FLOAT)" if "weight" in dump.columns else "NULL"
+        base.execute(_INSERT_TRIPLES.format(weight=weight))
+    base.unregister("batch")
+
+
+_TOLD = """
+    told AS (SELECT *, CASE WHEN json_valid(info) THEN json(info) END AS about FROM batch),
+    weighed AS (SELECT *, TRY_CAST(about ->> '$.weight' AS FLOAT) AS weight FROM told)"""
+# A concept's URI is /c/, language, label, and maybe part of speech and sense.
+_LABEL = "trim(replace(split_part({end}, '/', 4), '_', ' '))"
+_HEAD, _TAIL = _LABEL.format(end="head"), _LABEL.format(end="tail")
+_UNREADABLE = f"""
+    WITH {_TOLD} SELECT row, concat_ws(chr(9), relation, head, tail, info) FROM weighed
+    WHERE weight IS NULL OR {_HEAD} = '' OR {_TAIL} = '' ORDER BY row"""
+_INSERT_ASSERTIONS = f"""
+    INSERT INTO raw WITH {_TOLD}
+    SELECT relation, {_HEAD}, {_TAIL}, nullif(split_part(head, '/', 5), ''),
+        nullif(split_part(tail, '/', 5), ''), weight, about ->> '$.surfaceText',
+        about ->> '$.license'
+    FROM weighed WHERE weight IS NOT NULL AND {_HEAD} <> '' AND {_TAIL} <> ''"""
+_PLAIN = "lower(regexp_replace(trim(replace({end}, '_', ' ')), '\\s+', ' ', 'g'))"
+_INSERT_TRIPLES = f"""
+    INSERT INTO raw SELECT trim(relation), {_PLAIN.format(end="head")},
+        {_PLAIN.format(end="tail")}, NULL, NULL, {{weight}}, NULL, NULL FROM batch"""
+
+
+def _name_relations(base: duckdb.DuckDBPyConnection) -> None:
+    """Gives relations ConceptNet's spelling."""
+    for (name,) in base.execute("SELECT DISTINCT relation FROM raw").fetchall():
+        if canonical(name) != name:
+            base.execute("UPDATE raw SET relation = ? WHERE relation = ?", [canonical(name), name])
+    base.execute("""
+        CREATE TABLE relations AS
+        SELECT (row_number() OVER (ORDER BY relation) - 1)::SMALLINT AS id, relation AS name,
+            count(*) AS edges
+        FROM raw GROUP BY relation ORDER BY id""")
+
+
+def _number_concepts(base: duckdb.DuckDBPyConnection) -> None:
+    base.execute("""
+        CREATE TEMP TABLE labels AS
+        SELECT (row_number() OVER (ORDER BY label) - 1)::INTEGER AS id, label
+        FROM (SELECT head AS label FROM raw UNION SELECT tail FROM raw)""")
+
+
+def _join_edges(base: duckdb.DuckDBPyConnection) -> None:
+    base.execute("""
+        CREATE TABLE edges AS
+        SELECT h.id AS head, r.id AS relation, t.id AS tail, weight, surface, head_pos, tail_pos
+        FROM raw JOIN labels h ON raw.head = h.label JOIN labels t ON raw.tail = t.label
+            JOIN relations r ON raw.relation = r.name
+        ORDER BY ALL""")
+    base.execute("""
+        CREATE TABLE neighbours AS
+        WITH facts AS (SELECT head, relation, tail, max(weight) AS weight FROM edges
+            WHERE head <> tail GROUP BY ALL)
+        SELECT head AS concept, tail AS other, relation, true AS forward, weight FROM facts
+        UNION ALL
+        SELECT tail, head, relation, false, weight FROM facts
+        ORDER BY ALL""")
+
+
+def _say(base: duckdb.DuckDBPyConnection, source: Source) -> None:
+    """Writes what the file is and where it comes from."""
+    said = "SELECT DISTINCT licence FROM raw WHERE licence IS NOT NULL ORDER BY ALL"
+    licences = [licence for (licence,) in base.execute(said).fetchall()]
+    about: dict[str, Any] = {
+        "format": FORMAT,
+        "tacit": tacit.__version__,
+        "language": source.language,
+        "version": source.version,
+        "licence": source.licence or ", ".join(licences) or None,
+        "sources": [_told(dump) for dump in source.dumps],
+        "edges": _count(base, "edges"),
+        "facts": _count(base, "neighbours") // 2,
+        "concepts": _count(base, "concepts"),
+        "dictionary_words": _count(base, "concepts WHERE dictionary"),
+    }
+    base.execute("CREATE TABLE about (key VARCHAR, value VARCHAR)")
+    for key, value in about.items():
+        base.execute("INSERT INTO about VALUES (?, ?)", [key, json.dumps(value)])
+
+
+def _told(dump: Dump) -> dict[str, Any]:
+    return {
+        "file": dump.path.name,
+        "layout": dump.layout,
+        "sha256": dump.sha256,
+        "lines": dump.lines,
+        "bad_lines": dump.bad,
+    }
+
+
+def _count(base: duckdb.DuckDBPyConnection, table: str) -> int:
+    found = base.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(found[0]) if found else 0

@@ -1,0 +1,146 @@
+"""The facts that connect a text's concepts (METHODS section 1, "Background facts").
+
+A fact belongs to a text when it is an edge on a path of at most so many hops between two
+different concepts of the text. Paths have no node twice; their edges are walked in both
+directions and are of the chosen relations; what lies between the ends may be any concept.
+
+Write C for a text's concepts and N(x) for what is one hop from x. An edge {u, x}, u in C, is on a
+path of two hops when N(x) holds another concept of C than u. It is the first of three hops
+u, x, y, v when for some y in N(x), y ≠ u, N(y) holds a concept of C that is neither u nor x. An
+edge {x, y} is the middle one when C ∩ N(x) without y and C ∩ N(y) without x both hold something,
+and not both only the same. So it suffices to know of each x and text how many concepts of C are
+in N(x) and, where it is one, which: ``near`` and the sum ``near_sum`` of their identifiers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tacit.knowledge.base import KnowledgeBase
+
+LONGEST = 3
+# How many texts are walked at once: three hops from a text can reach much of a knowledge base.
+_TEXTS = {1: 100_000, 2: 200, 3: 20}
+
+
+def facts_between(
+    base: KnowledgeBase,
+    concepts: pl.DataFrame,
+    relations: Sequence[str],
+    length: int = 1,
+    cap: int | None = None,
+) -> pl.DataFrame:
+    """Each text's facts, and how many it would have without the cap.
+
+    The order is by length, then by weight (the heaviest first, none last), then by the labels of
+    head, relation and tail; a cap keeps the first of this order.
+
+    Args:
+        base: The knowledge base.
+        concepts: ``text`` and ``concept``, as ``concepts_in`` gives them.
+        relations: The relations of which every hop is one.
+        length: The longest path: 1, 2 or 3 hops.
+        cap: At most so many facts of one text; None for all.
+
+    Returns:
+        ``text``, ``head``, ``relation``, ``tail`` (identifiers), ``length`` (of the shortest path
+        that the fact is on), ``weight`` (of its heaviest assertion; null when not given) and
+        ``found`` (the text's facts before the cap).
+
+    Raises:
+        RequestError: The length or the cap is out of range, or a relation is not there.
+    """
+    import polars as pl
+
+    if not 1 <= length <= LONGEST:
+        raise RequestError(f"the length {length} is not 1, 2 or 3")
+    if cap is not None and cap < 1:
+        raise RequestError(f"a cap of {cap} facts leaves none; give 1 or more")
+    names = base.chosen(relations)
+    texts = concepts["text"].unique(maintain_order=True).to_list()
+    parts = [texts[i : i + _TEXTS[length]] for i in range(0, len(texts), _TEXTS[length])] or [[]]
+    return pl.concat(
+        _walk(base, concepts.filter(pl.col("text").is_in(part)), names, length, cap)
+        for part in parts
+    )
+
+
+def _walk(
+    base: KnowledgeBase,
+    concepts: pl.DataFrame,
+    relations: Sequence[str],
+    length: int,
+    cap: int | None,
+) -> pl.DataFrame:
+    import polars as pl
+
+    steps = "".join((_CHOSEN, _REACHED, _NEXT)[:length])
+    legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
+    query = f"""
+        WITH {steps}, met AS (SELECT text, a, b, min(length) AS length FROM ({legs}) GROUP BY ALL),
+        facts AS (
+            SELECT text, n.concept AS head, n.relation, n.other AS tail, length, n.weight
+            FROM met JOIN base.neighbours n ON n.concept = met.a AND n.other = met.b
+            WHERE n.forward AND n.relation IN (SELECT id FROM chosen)),
+        ranked AS (
+            SELECT *, count(*) OVER (PARTITION BY text) AS found,
+                row_number() OVER (PARTITION BY text ORDER BY length, weight DESC NULLS LAST,
+                    head, relation, tail) AS rank
+            FROM facts)
+        SELECT text, head, relation, tail, length::TINYINT AS length, weight,
+            found::INTEGER AS found
+        FROM ranked WHERE rank <= {cap or 2**31} ORDER BY text, rank"""
+    return base.table(query, members=concepts, named=pl.DataFrame({"name": relations}))
+
+
+# The relations. (Tables have the names of `base.table`; a link is a pair of concepts, both ways.)
+_CHOSEN = "chosen AS MATERIALIZED (SELECT id FROM base.relations JOIN named USING (name))"
+_DIRECT = """
+    SELECT m.text, m.concept AS a, n.other AS b, 1 AS length
+    FROM members m JOIN base.neighbours n ON n.concept = m.concept
+        JOIN members o ON o.text = m.text AND o.concept = n.other
+    WHERE n.relation IN (SELECT id FROM chosen)"""
+# One hop from each text's concepts: u to x; what is known of each x; whether it is a concept too.
+_REACHED = """,
+    steps AS MATERIALIZED (
+        SELECT DISTINCT m.text, m.concept AS u, n.other AS x
+        FROM members m JOIN base.neighbours n ON n.concept = m.concept
+        WHERE n.relation IN (SELECT id FROM chosen)),
+    reached AS MATERIALIZED (
+        SELECT s.text, x, count(*) AS near, sum(u)::BIGINT AS near_sum,
+            (any_value(m.concept) IS NOT NULL)::INTEGER AS inside
+        FROM steps s LEFT JOIN members m ON m.text = s.text AND m.concept = s.x
+        GROUP BY s.text, x)"""
+_TWO_HOPS = """
+    SELECT text, unnest([u, x]), unnest([x, u]), 2
+    FROM steps JOIN reached USING (text, x) WHERE near > 1"""
+# Links between two concepts that are both one hop away: how many concepts of the text y has but x
+# (`beyond`), x has but y (`before`), and the sums of these.
+_NEXT = """,
+    inner_links AS MATERIALIZED (
+        SELECT DISTINCT x.text, x.x, y.x AS y,
+            x.near - y.inside AS before, x.near_sum - y.inside * y.x AS before_sum,
+            y.near - x.inside AS beyond, y.near_sum - x.inside * x.x AS beyond_sum
+        FROM reached x JOIN base.neighbours n ON n.concept = x.x
+            JOIN reached y ON y.text = x.text AND y.x = n.other
+        WHERE n.relation IN (SELECT id FROM chosen) AND y.near > x.inside),
+    onward AS (SELECT text, x, count(*) AS ways FROM inner_links GROUP BY text, x),
+    single AS (SELECT text, x, beyond_sum AS u, count(*) AS ways FROM inner_links WHERE beyond = 1
+        GROUP BY text, x, beyond_sum)"""
+# The middle of three hops, then their ends: of the ways on from x, those back to u do not count.
+_THREE_HOPS = """
+    SELECT text, x, y, 3 FROM inner_links
+    WHERE before > 0 AND NOT (before = 1 AND beyond = 1 AND before_sum = beyond_sum)
+    UNION ALL
+    SELECT s.text, unnest([s.u, s.x]), unnest([s.x, s.u]), 3
+    FROM steps s JOIN onward w ON w.text = s.text AND w.x = s.x
+        LEFT JOIN single o ON o.text = s.text AND o.x = s.x AND o.u = s.u
+        LEFT JOIN inner_links b ON b.text = s.text AND b.x = s.x AND b.y = s.u
+    WHERE w.ways - coalesce(o.ways, 0) - (b.y IS NOT NULL)::INTEGER > 0"""

@@ -1,0 +1,137 @@
+"""The words of a text, their lemmas, and which of them carry content.
+
+Words and stop words are those of spaCy's English rules; lemmas and parts of speech come from
+lemminflect's lexicon. Without a tagger a word has the lemmas of every part of speech that the
+lexicon lists for it ("leaves": leaf and leave); a word that it does not list is its own lemma.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, get_args
+
+from tacit.errors import ModelError, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+
+Version = Literal["review-lexicon", "review", "arxiv"]
+
+VERSIONS: tuple[Version, ...] = get_args(Version)
+CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
+
+
+@dataclass(frozen=True)
+class Words:
+    """How the words of a text are found (METHODS section 1, "Concepts of an anchor").
+
+    Args:
+        version: Which words count, beside not being stop words: ``review-lexicon``, those that
+            the lexicon lists as a noun, verb, adjective or adverb; ``review``, those that a tagger
+            calls so; ``arxiv``, all.
+        tagger: The name or folder of a spaCy pipeline with a tagger, which ``review`` needs.
+
+    Raises:
+        RequestError: The version is unknown, or a tagger is missing or not used.
+    """
+
+    version: Version = "review-lexicon"
+    tagger: str | None = None
+    _known: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.version not in VERSIONS:
+            raise RequestError(f"the version {self.version!r} is none of {', '.join(VERSIONS)}")
+        if (self.version == "review") != (self.tagger is not None):
+            raise RequestError(
+                "the version review and a tagger go together: give --version review --tagger NAME "
+                "(a spaCy pipeline that is installed), or neither"
+            )
+
+    def content_lemmas(self, texts: Iterable[str]) -> list[set[str]]:
+        """The lemmas of each text's content words.
+
+        Raises:
+            ModelError: The tagger cannot be loaded, or gives no parts of speech.
+        """
+        return [
+            {lemma for token in self._words(doc) for lemma in self._counting(token)}
+            for doc in self._docs(texts)
+        ]
+
+    def tokens(self, word: str) -> list[str]:
+        """The words, in lower case, that the English rules find in what stands between blanks."""
+        return [token.lower_ for token in self._words(self._english.make_doc(word))]
+
+    def is_stop(self, word: str) -> bool:
+        """Whether a word, in lower case, is one of the English stop words."""
+        return word in self._english.Defaults.stop_words
+
+    def is_listed(self, word: str) -> bool:
+        """Whether the lexicon lists a word as a noun, verb, adjective or adverb."""
+        return bool(self._listed(word))
+
+    def lemmas(self, word: str) -> tuple[str, ...]:
+        """The lemmas of a word in lower case, sorted; the word itself when it is not listed."""
+        return self._listed(word) or (word,)
+
+    def _docs(self, texts: Iterable[str]) -> Iterator[Doc]:
+        if self.tagger is None:
+            return (self._english.make_doc(text) for text in texts)
+        return self._pipeline.pipe(texts)
+
+    def _words(self, doc: Doc) -> Iterator[Token]:
+        return (token for token in doc if any(letter.isalnum() for letter in token.text))
+
+    def _counting(self, token: Token) -> tuple[str, ...]:
+        """The lemmas that a token brings into the bag; none when it does not count."""
+        word = token.lower_
+        if self.is_stop(word):
+            return ()
+        if self.version == "arxiv":
+            return self.lemmas(word)
+        if self.version == "review-lexicon":
+            return self._listed(word)
+        return self._tagged(word, token)
+
+    def _tagged(self, word: str, token: Token) -> tuple[str, ...]:
+        from lemminflect import getAllLemmas
+
+        if token.pos_ not in CONTENT:
+            return ()
+        return tuple(getAllLemmas(word, token.pos_).get(token.pos_, (word,)))
+
+    def _listed(self, word: str) -> tuple[str, ...]:
+        if word not in self._known:
+            from lemminflect import getAllLemmas
+
+            found = getAllLemmas(word)
+            lemmas = {lemma for part in CONTENT for lemma in found.get(part, ())}
+            self._known[word] = tuple(sorted(lemmas))
+        return self._known[word]
+
+    @cached_property
+    def _english(self) -> Language:
+        import spacy
+
+        return spacy.blank("en")
+
+    @cached_property
+    def _pipeline(self) -> Language:
+        import spacy
+
+        try:
+            pipeline = spacy.load(str(self.tagger))
+        except (OSError, ValueError, ImportError) as error:
+            raise ModelError(
+                f"the tagger {self.tagger} cannot be loaded as a spaCy pipeline: {error}"
+            ) from error
+        if not any(token.pos_ for token in pipeline("a small dog barks")):
+            raise ModelError(
+                f"the pipeline {self.tagger} gives no parts of speech: name one with a tagger"
+            )
+        return pipeline

@@ -1,0 +1,298 @@
+"""Dumps of knowledge bases, read as a stream: ConceptNet's assertions, or plain triples.
+
+ConceptNet 5.7's dump has five columns with tabs between: the assertion's URI, its relation, start,
+end, and a JSON object with weight, licence and surface text. Plain triples have a relation, a head
+and a tail, and maybe a weight, in an order that the reader is told. Nothing is quoted in either.
+Both may be compressed with gzip, which shows in a file's first bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from tacit.errors import DataError, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+    from pyarrow import csv
+
+Layout = Literal["assertions", "triples"]
+
+ASSERTIONS = ("uri", "relation", "head", "tail", "info")
+TRIPLES = ("relation", "head", "tail")
+# A file in which more of the lines than this are bad is not what it is taken for.
+TOLERATED = 0.01
+SHOWN = 5
+# With this many bad lines, and more bad than good, the rest need not be read.
+_HOPELESS = 1000
+_BLOCK = 8 << 20
+_GZIP = b"\x1f\x8b"
+_LONGEST_SHOWN = 120
+
+
+@dataclass
+class Dump:
+    """A file of a dump, and what has been read of it so far.
+
+    Args:
+        path: The file.
+        language: Of assertions, the language both of whose concepts are read.
+        columns: The order of the columns of triples: relation, head, tail, maybe weight.
+
+    Raises:
+        DataError: The file is missing or empty, or its first line fits neither layout.
+        RequestError: The columns are not these.
+    """
+
+    path: Path
+    language: str = "en"
+    columns: tuple[str, ...] = TRIPLES
+    lines: int = 0
+    bad: int = 0
+    shown: list[tuple[int, str]] = field(default_factory=list)
+    _rows: int = 0
+    # Lines that the parser passed over, for as long as a bad row's line may have to be told.
+    _passed: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        named = set(self.columns)
+        if len(named) < len(self.columns) or not set(TRIPLES) <= named <= {*TRIPLES, "weight"}:
+            raise RequestError(
+                f"the columns {','.join(self.columns)} are not relation, head, tail and maybe "
+                "weight, each once"
+            )
+        self.layout: Layout = self._recognised()
+        self._bytes = _Counted(self.path)
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes have been read, of those that lie on the disk."""
+        return self._bytes.read_so_far
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what has been read; the file's, once it is read to its end."""
+        return self._bytes.sha256.hexdigest()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The good rows of the language, in the file's order; every line is counted.
+
+        Yields:
+            ``row`` (a number that ``reject`` takes), and as text relation, head, tail and info of
+            assertions, or the columns of the triples.
+
+        Raises:
+            DataError: The file breaks off, or holds little that is good.
+        """
+        import pyarrow as pa
+
+        try:
+            for batch in self._parsed():
+                yield self._good(batch)
+                if self.bad > _HOPELESS and 2 * self.bad > self.lines:
+                    break
+        except pa.ArrowInvalid as error:
+            raise DataError(f"cannot be read as a dump: {error}", self.path) from error
+        except OSError as error:
+            raise DataError(
+                f"breaks off or is damaged ({error}); fetch it again and compare its size",
+                self.path,
+            ) from error
+
+    def reject(self, row: int, text: str) -> None:
+        """Counts a row that ``batches`` gave as a bad line."""
+        line = row + 1
+        for passed in sorted(self._passed):
+            line += passed <= line
+        self._count_bad(line, text)
+
+    def check(self) -> None:
+        """Refuses the dump when more than 1 % of the lines read are bad.
+
+        Raises:
+            DataError: They are; the first few are told.
+        """
+        if self.bad <= TOLERATED * self.lines:
+            return
+        raise DataError(
+            f"{self.bad:,} of {self.lines:,} lines are not as the first, which is of the layout "
+            f"{self.layout}; {self.told()}",
+            self.path,
+        )
+
+    def told(self) -> str:
+        """The first bad lines with their numbers, for a message."""
+        return "; ".join(f"line {line}: {text!r}" for line, text in sorted(self.shown))
+
+    def _recognised(self) -> Layout:
+        """Which layout the file's first line has."""
+        if not self.path.is_file():
+            raise DataError("there is no such file", self.path)
+        first = self._first_line()
+        cells = first.split(b"\t")
+        if len(cells) == len(ASSERTIONS) and cells[0].startswith(b"/a/"):
+            return "assertions"
+        if len(cells) == len(self.columns) and all(cell.strip() for cell in cells):
+            return "triples"
+        raise DataError(
+            "is no dump: expected the five columns of ConceptNet's assertions, the first of which "
+            f"begins with /a/, or the columns {', '.join(self.columns)}, with tabs between; "
+            f"found {_cut(first)!r}",
+            self.path,
+            1,
+        )
+
+    def _first_line(self) -> bytes:
+        try:
+            with (gzip.open if self._compressed() else open)(self.path, "rb") as file:
+                for line in file:
+                    if line.strip():
+                        return bytes(line).rstrip(b"\r\n")
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"cannot be read: {error}", self.path) from error
+        raise DataError("is empty", self.path)
+
+    def _compressed(self) -> bool:
+        with self.path.open("rb") as file:
+            return file.read(len(_GZIP)) == _GZIP
+
+    def _parsed(self) -> csv.CSVStreamingReader:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        stream = pa.PythonFile(self._bytes, mode="r")
+        if self._compressed():
+            stream = pa.CompressedInputStream(stream, "gzip")
+        names = ASSERTIONS if self.layout == "assertions" else self.columns
+        return csv.open_csv(
+            stream,
+            # One thread keeps count of the lines, and is no slower: unpacking takes the time.
+            csv.ReadOptions(column_names=names, block_size=_BLOCK, use_threads=False),
+            csv.ParseOptions(
+                delimiter="\t",
+                quote_char=False,
+                ignore_empty_lines=False,
+                invalid_row_handler=self._pass_over,
+            ),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.binary()),
+                include_columns=[name for name in names if name != "uri"],
+                check_utf8=False,
+            ),
+        )
+
+    def _pass_over(self, row: csv.InvalidRow) -> str:
+        """Counts a line with too few or too many columns."""
+        self.lines += 1
+        if len(self.shown) < SHOWN:
+            self._passed.append(row.number)
+        self._count_bad(row.number, row.text)
+        return "skip"
+
+    def _count_bad(self, line: int, text: str) -> None:
+        self.bad += 1
+        if len(self.shown) < SHOWN:
+            self.shown.append((line, _cut(text.encode(errors="replace"))))
+
+    def _good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of the language; those that are malformed are counted, empty lines are not."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        numbers = pa.array(np.arange(self._rows, self._rows + batch.num_rows))
+        self._rows += batch.num_rows
+        self.lines += batch.num_rows
+        batch = batch.append_column("row", numbers)
+        formed = _as_assertions(batch) if self.layout == "assertions" else _as_triples(batch)
+        if not pc.all(formed).as_py():
+            self._reject_malformed(batch.filter(pc.invert(formed)))
+        if self.layout == "assertions":
+            place = f"/c/{self.language}/".encode()
+            for name in ("head", "tail"):
+                formed = pc.and_(formed, pc.starts_with(batch[name], place))
+        return self._as_text(batch.filter(formed))
+
+    def _reject_malformed(self, batch: pa.RecordBatch) -> None:
+        for row in batch.to_pylist():
+            number = row.pop("row")
+            cells = list(row.values())
+            if any(cells):
+                self.reject(number, b"\t".join(cells).decode(errors="replace"))
+
+    def _as_text(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch with text in place of bytes; rows that are not UTF-8 are counted as bad."""
+        import pyarrow as pa
+
+        schema = pa.schema([(name, _TYPES.get(name, "string")) for name in batch.schema.names])
+        try:
+            return batch.cast(schema)
+        except pa.ArrowInvalid:
+            readable = [_is_text(row) for row in batch.to_pylist()]
+        self._reject_malformed(batch.filter(pa.array([not known for known in readable])))
+        return batch.filter(pa.array(readable)).cast(schema)
+
+
+_TYPES = {"row": "int64"}
+
+
+def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
+    """Which rows have a relation between a concept and a concept, or an address of the web."""
+    import pyarrow.compute as pc
+
+    tail = pc.or_(pc.starts_with(batch["tail"], b"/c/"), pc.match_substring(batch["tail"], b"://"))
+    head = pc.starts_with(batch["head"], b"/c/")
+    return pc.and_(pc.and_(pc.starts_with(batch["relation"], b"/r/"), head), tail)
+
+
+def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
+    """Which rows have a relation, a head and a tail that are not blank."""
+    import pyarrow.compute as pc
+
+    relation, head, tail = (pc.match_substring_regex(batch[name], r"\S") for name in TRIPLES)
+    return pc.and_(pc.and_(relation, head), tail)
+
+
+def _is_text(row: dict[str, Any]) -> bool:
+    try:
+        for cell in row.values():
+            if isinstance(cell, bytes):
+                cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _cut(line: bytes) -> str:
+    """A line for a message."""
+    text = line.decode(errors="replace")
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+class _Counted:
+    """A file that counts and hashes what is read of it, for Arrow to read from."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self.sha256 = hashlib.sha256()
+        self.read_so_far = 0
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.sha256.update(data)
+        self.read_so_far += len(data)
+        return data
+
+    def close(self) -> None:
+        self._file.close()
