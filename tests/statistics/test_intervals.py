@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit import statistics
-from tacit.statistics import Bootstrap, Estimate
+from tacit.statistics import Bootstrap, Estimate, intervals
 
 if TYPE_CHECKING:
     from random import Random
@@ -128,7 +127,7 @@ def test_the_memory_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     """All resamples at once and a few at a time are the same draws."""
     over, under = observed(17, 1)
     whole = Bootstrap().ratio(range(17), over[0], under[0])
-    monkeypatch.setattr(statistics, "_CELLS", 100)
+    monkeypatch.setattr(intervals, "_CELLS", 100)
     assert Bootstrap().ratio(range(17), over[0], under[0]) == whole
 
 
