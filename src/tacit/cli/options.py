@@ -77,4 +77,40 @@ StorePath = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be asked and how long it would take.")
 ]
+Questions = Annotated[
+    Path,
+    typer.Option(help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."),
+]
+WordsVersion = Annotated[
+    str,
+    typer.Option(
+        "--version",
+        help="review-lexicon (words the lexicon knows), review (by a tagger) or arxiv (all).",
+    ),
+]
+Tagger = Annotated[
+    str | None, typer.Option(help="A spaCy pipeline with a tagger; with --version review.")
+]
+OverlapRule = Annotated[
+    str,
+    typer.Option(
+        "--overlap",
+        help="A concept is in a question with over half of its all-words or content-words.",
+    ),
+]
+Relations = Annotated[
+    str | None,
+    typer.Option(help="Relations, with commas between [default: the 14 of Sahu et al. 2022]."),
+]
+PathLength = Annotated[int, typer.Option("--length", help="The longest path: 1, 2 or 3 hops.")]
+FactCap = Annotated[
+    int | None,
+    typer.Option(
+        "--cap", help="Most facts of a question, 0 for all [default: all; 200 beyond one hop]."
+    ),
+]
+NegativeSeed = Annotated[int, typer.Option("--seed", help="Where the draws of negatives begin.")]
+FrequentWords = Annotated[
+    int, typer.Option("--frequent", help="Negatives are among so many frequent words.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -20,7 +20,7 @@ from tacit.knowledge.schema import FORMAT, canonical
 from tacit.publishing import publish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import duckdb
     import pyarrow as pa
@@ -64,10 +64,7 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
     """
     import duckdb
 
-    if out.is_dir():
-        raise RequestError(f"{out} is a folder; name a file for the knowledge base")
-    if any(out.resolve() == dump.path.resolve() for dump in source.dumps):
-        raise RequestError(f"{out} is a file that is read; name another for the knowledge base")
+    check_out(out, [dump.path for dump in source.dumps])
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
@@ -77,6 +74,18 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
             publish(out, partial(_move, made))
     except (OSError, duckdb.Error) as error:
         raise WorkError(f"{out}: cannot be made: {error}") from error
+
+
+def check_out(out: Path, dumps: Iterable[Path]) -> None:
+    """Refuses, before any work, a place where no knowledge base can be put.
+
+    Raises:
+        RequestError: ``out`` is a folder, or one of the dumps.
+    """
+    if out.is_dir():
+        raise RequestError(f"{out} is a folder; name a file for the knowledge base")
+    if any(out.resolve() == dump.resolve() for dump in dumps):
+        raise RequestError(f"{out} is a file that is read; name another for the knowledge base")
 
 
 def _move(made: Path, file: Path) -> None:

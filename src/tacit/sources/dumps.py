@@ -12,7 +12,7 @@ import gzip
 import hashlib
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from tacit.errors import DataError, RequestError
 
@@ -94,10 +94,11 @@ class Dump:
         import pyarrow as pa
 
         try:
-            for batch in self._parsed():
-                yield self._good(batch)
-                if self.bad > _HOPELESS and 2 * self.bad > self.lines:
-                    break
+            with self._bytes:
+                for batch in self._parsed():
+                    yield self._good(batch)
+                    if self.bad > _HOPELESS and 2 * self.bad > self.lines:
+                        break
         except pa.ArrowInvalid as error:
             raise DataError(f"cannot be read as a dump: {error}", self.path) from error
         except OSError as error:
@@ -280,19 +281,27 @@ class _Counted:
     """A file that counts and hashes what is read of it, for Arrow to read from."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
+        self._path = path
+        self._file: BinaryIO | None = None
         self.sha256 = hashlib.sha256()
         self.read_so_far = 0
 
+    def __enter__(self) -> None:
+        self._file = self._path.open("rb")
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @property
     def closed(self) -> bool:
-        return self._file.closed
+        return self._file is None or self._file.closed
 
     def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
+        data = b"" if self._file is None else self._file.read(size)
         self.sha256.update(data)
         self.read_so_far += len(data)
         return data
 
     def close(self) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()

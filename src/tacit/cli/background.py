@@ -1,0 +1,79 @@
+"""What the verbs that extract backgrounds share."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from tacit.knowledge.background import Extraction
+    from tacit.knowledge.concepts import Overlap
+    from tacit.knowledge.words import Version
+
+
+def extraction_of(
+    version: str,
+    tagger: str | None,
+    overlap: str,
+    relations: str | None,
+    length: int,
+    cap: int | None,
+    seed: int,
+    frequent: int,
+) -> Extraction:
+    """The options of the command line as those of an extraction.
+
+    Raises:
+        RequestError: One is unknown or out of range.
+    """
+    from tacit.knowledge.background import CAP, Extraction
+    from tacit.knowledge.negatives import Draw
+    from tacit.knowledge.words import Words
+
+    if cap is None and length > 1:
+        cap = CAP
+    return Extraction(
+        Words(cast("Version", version), tagger),
+        cast("Overlap", overlap),
+        None if relations is None else tuple(name.strip() for name in relations.split(",")),
+        length,
+        cap or None,
+        Draw(seed, frequent),
+    )
+
+
+def spare_torch(tagger: str | None) -> None:
+    """Keeps spaCy from loading torch, which takes seconds and rules have no use for.
+
+    Args:
+        tagger: A pipeline that is to be loaded, which may need it.
+    """
+    if tagger is None and "torch" not in sys.modules:
+        sys.modules["torch"] = cast("Any", None)  # as if it were not installed
+        try:
+            importlib.import_module("spacy")
+        finally:
+            del sys.modules["torch"]
+
+
+def readable(summary: dict[str, Any]) -> str:
+    """How many facts the questions have, for a person."""
+    per = summary["per_question"]
+    spread = ", ".join(f"{name.replace('_', ' ')} {count:.0f}" for name, count in per.items())
+    read = (
+        f"{summary['questions']:,} questions: {summary['with_facts']:,} with background facts, "
+        f"{summary['without_facts']:,} without"
+    )
+    lines = [read, f"{summary['facts']:,} facts, {summary['distinct_facts']:,} distinct"]
+    if summary["with_facts"]:
+        lines.append(f"facts of a question that has some: {spread}")
+    if summary["capped"]:
+        lines.append(
+            f"{summary['capped']:,} questions had more than {summary['cap']:,} and keep the first"
+        )
+    if summary["without_negative"]:
+        lines.append(f"{summary['without_negative']:,} distinct facts have no possible negative")
+    width = max(map(len, summary["relations"]), default=0)
+    lines += ["", *(f"{name:<{width}}{n:>9,}" for name, n in summary["relations"].items())]
+    return "\n".join(lines)

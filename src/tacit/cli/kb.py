@@ -1,0 +1,219 @@
+"""``tacit kb``: knowledge bases, and the background facts of questions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli import options as given
+from tacit.cli.background import extraction_of, readable, spare_torch
+from tacit.cli.group import group
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import polars as pl
+
+    from tacit.knowledge.background import Background
+    from tacit.sources.anchors import Anchor
+
+app = group("Make a knowledge base, and find the facts behind questions.")
+
+_Base = Annotated[Path, typer.Argument(metavar="KB", help="A file that tacit kb import made.")]
+
+
+@app.command("import")
+def import_command(
+    dumps: Annotated[
+        list[Path],
+        typer.Argument(help="ConceptNet's assertions, or triples with tabs; .gz or not."),
+    ],
+    out: Annotated[Path, typer.Option(help="The knowledge base's file.")],
+    language: Annotated[str, typer.Option(help="Of assertions: the language of concepts.")] = "en",
+    columns: Annotated[
+        str, typer.Option(help="Of triples: their columns in order, with commas; also weight.")
+    ] = "relation,head,tail",
+    source_version: Annotated[
+        str | None, typer.Option(help="The source's version, to be recorded.")
+    ] = None,
+    licence: Annotated[
+        str | None, typer.Option(help="The source's licence, to be recorded.")
+    ] = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Make one file of a dump of ConceptNet 5.7, or of plain triples."""
+    from tacit.knowledge.build import Source, build, check_out
+    from tacit.sources.dumps import Dump
+
+    order = tuple(name.strip() for name in columns.split(","))
+    files = [Dump(path, language, order) for path in dumps]
+    check_out(out, dumps)
+    source = Source(files, language, source_version, licence)
+    spare_torch(None)
+    with _bar(sum(path.stat().st_size for path in dumps)) as advance:
+        build(source, out, advance)
+    for dump in files:
+        if dump.bad:
+            sys.stderr.write(
+                f"tacit: {dump.path}: {dump.bad:,} of {dump.lines:,} lines could not be read: "
+                f"{dump.told()}\n"
+            )
+    _echo_about(out, as_json)
+
+
+@app.command("info")
+def info_command(base: _Base, as_json: given.AsJson = False) -> None:
+    """Tell what a knowledge base holds, and where it comes from."""
+    _echo_about(base, as_json)
+
+
+@app.command("facts")
+def facts_command(
+    base: _Base,
+    question: Annotated[str, typer.Argument(help="The question.")],
+    choices: Annotated[list[str] | None, typer.Argument(help="Its choices, if it has any.")] = None,
+    version: given.WordsVersion = "review-lexicon",
+    tagger: given.Tagger = None,
+    overlap: given.OverlapRule = "all-words",
+    relations: given.Relations = None,
+    length: given.PathLength = 1,
+    cap: given.FactCap = None,
+    seed: given.NegativeSeed = 0,
+    frequent: given.FrequentWords = 10_000,
+    as_json: given.AsJson = False,
+) -> None:
+    """Show a question's concepts, the facts that connect them, and the facts' negatives."""
+    from tacit.knowledge.background import background
+    from tacit.knowledge.base import KnowledgeBase
+
+    texts = [question, *(choices or [])]
+    if not all(text.strip() for text in texts):
+        raise RequestError("the question or one of its choices is empty")
+    if len(texts) == 2:  # noqa: PLR2004 - the question and one choice
+        raise RequestError("one choice is no choice: give two or more, or none")
+    how = extraction_of(version, tagger, overlap, relations, length, cap, seed, frequent)
+    spare_torch(tagger)
+    with KnowledgeBase(base) as opened:
+        found = background(opened, [texts], how)
+    if as_json:
+        typer.echo(json.dumps(_as_json(found)))
+    else:
+        _echo_facts(found)
+
+
+@app.command("background")
+def background_command(
+    base: _Base,
+    questions: given.Questions,
+    out: Annotated[Path, typer.Option(help="The facts: TSV, CSV, JSONL or Parquet.")],
+    version: given.WordsVersion = "review-lexicon",
+    tagger: given.Tagger = None,
+    overlap: given.OverlapRule = "all-words",
+    relations: given.Relations = None,
+    length: given.PathLength = 1,
+    cap: given.FactCap = None,
+    seed: given.NegativeSeed = 0,
+    frequent: given.FrequentWords = 10_000,
+    as_json: given.AsJson = False,
+) -> None:
+    """Write the background facts of all questions of a file, with their negatives."""
+    from tacit.tables import check_outputs, write_table
+
+    check_outputs([base, questions], [out])
+
+    from tacit.knowledge.background import background
+    from tacit.knowledge.base import KnowledgeBase
+    from tacit.sources.anchors import read_anchors
+
+    how = extraction_of(version, tagger, overlap, relations, length, cap, seed, frequent)
+    spare_torch(tagger)
+    anchors = read_anchors(questions)
+    with KnowledgeBase(base) as opened:
+        found = background(opened, [(a.question, *a.choices) for a in anchors], how)
+    write_table(_named(found.facts, anchors), out)
+    summary = {**found.summary(how.cap), "extraction": how.to_json()}
+    typer.echo(json.dumps(summary) if as_json else f"{readable(summary)}\n\nWritten: {out}")
+
+
+def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:
+    """The facts with the questions' own identifiers."""
+    import polars as pl
+
+    ids = pl.Series("question", [anchor.id for anchor in anchors], pl.String)
+    return facts.with_columns(ids.gather(facts["question"]))
+
+
+def _as_json(found: Background) -> dict[str, Any]:
+    """One question's background; ``found`` is the number of facts without the cap."""
+    return {
+        "concepts": found.concepts["concept"].to_list(),
+        "facts": found.facts.drop("question").to_dicts(),
+        "found": found.found["found"].item(),
+    }
+
+
+def _echo_facts(found: Background) -> None:
+    """Prints one question's background for a person."""
+    concepts = found.concepts["concept"].to_list()
+    typer.echo(f"concepts: {', '.join(concepts) or 'none'}")
+    facts = found.facts
+    if facts.is_empty():
+        typer.echo("facts: none between these concepts")
+        return
+    columns = ["head", "relation", "tail", "negative"]
+    rows = [tuple(columns), *facts.select(columns).iter_rows()]
+    cells = [["-" if cell is None else str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) + 2 for column in zip(*cells, strict=True)]
+    typer.echo("")
+    for row in cells:
+        typer.echo("".join(map(str.ljust, row, widths)).rstrip())
+    left_out = found.found["found"].item() - facts.height
+    if left_out:
+        typer.echo(f"and {left_out:,} more, which --cap leaves out")
+
+
+def _echo_about(path: Path, as_json: bool) -> None:
+    """Prints what a knowledge base's file says of itself."""
+    from tacit.knowledge.base import KnowledgeBase
+
+    with KnowledgeBase(path) as base:
+        about = {**base.about, "relations": dict(base.relations)}
+    if as_json:
+        typer.echo(json.dumps(about))
+        return
+    typer.echo(
+        f"{path}: {about['facts']:,} facts between {about['concepts']:,} concepts "
+        f"({about['dictionary_words']:,} of them dictionary words), {about['edges']:,} edges"
+    )
+    typer.echo(f"version: {about['version'] or 'not given'}")
+    typer.echo(f"licence: {about['licence'] or 'not given'}")
+    for source in about["sources"]:
+        typer.echo(
+            f"from {source['file']} ({source['layout']}, {source['lines']:,} lines, "
+            f"{source['bad_lines']:,} bad), SHA-256 {source['sha256']}"
+        )
+    width = max(map(len, about["relations"]))
+    for name, edges in about["relations"].items():
+        typer.echo(f"{name:<{width}}{edges:>12,}")
+
+
+@contextmanager
+def _bar(size: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error that is told how many bytes have been read."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
+        task = progress.add_task("", total=size)
+
+        def advance(read: int) -> None:
+            progress.update(task, completed=read)
+
+        yield advance

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+TRIPLES = """AtLocation\tdog\tkennel
+IsA\tdog\tanimal
+IsA\tpuppy\tdog
+CapableOf\tdog\tbark
+UsedFor\tkennel\tsleep
+Eats\tdog\tbone
+"""
+QUESTIONS = """question,choices,answer
+Where does a dog sleep?,kennel|tree,kennel
+What is a puppy?,animal|kennel,animal
+What is blue?,sky|grass,sky
+"""
+
+
+@pytest.fixture
+def base(tacit: Tacit, workplace: Path) -> Path:
+    """A small knowledge base."""
+    (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
+    (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0
+    return workplace / "small.kb"
+
+
+def test_import_tells_what_was_made(tacit: Tacit, base: Path) -> None:
+    """Counts, the source with its SHA-256, and each relation's edges."""
+    about = json.loads(tacit("kb", "info", base, "--json").out)
+    assert (about["edges"], about["facts"], about["concepts"]) == (6, 6, 7)
+    assert about["relations"]["IsA"] == 2
+    assert len(about["sources"][0]["sha256"]) == 64
+    assert "licence: not given" in tacit("kb", "info", base).out
+
+
+def test_version_and_licence_are_recorded(tacit: Tacit, base: Path) -> None:
+    """As they are given on the command line."""
+    ran = tacit(
+        *("kb", "import", base.with_name("triples.tsv"), "--out", "other.kb", "--json"),
+        *("--licence", "CC0", "--source-version", "7"),
+    )
+    about = json.loads(ran.out)
+    assert (about["licence"], about["version"]) == ("CC0", "7")
+
+
+def test_facts_are_shown_with_their_negatives(tacit: Tacit, base: Path) -> None:
+    """A table for people: concepts, then head, relation, tail and negative."""
+    ran = tacit("kb", "facts", base, "Where does a dog sleep?", "kennel", "tree")
+    lines = ran.out.splitlines()
+    assert lines[0] == "concepts: dog, kennel, sleep"
+    assert lines[2].split() == ["head", "relation", "tail", "negative"]
+    assert [line.split()[:3] for line in lines[3:]] == [
+        ["dog", "AtLocation", "kennel"],
+        ["kennel", "UsedFor", "sleep"],
+    ]
+
+
+def test_facts_as_json(tacit: Tacit, base: Path) -> None:
+    """One object with the concepts, the facts, and how many there are without the cap."""
+    ran = tacit("kb", "facts", base, "A dog", "--length", 2, "--relations", "IsA", "--json")
+    assert json.loads(ran.out) == {"concepts": ["dog"], "facts": [], "found": 0}
+    ran = tacit("kb", "facts", base, "A puppy, an animal", "--length", 2, "--cap", 1, "--json")
+    found = json.loads(ran.out)
+    assert found["concepts"] == ["animal", "puppy"]
+    assert [fact["length"] for fact in found["facts"]] == [2]
+    assert found["found"] == 2
+
+
+def test_a_cap_that_bites_is_told(tacit: Tacit, base: Path) -> None:
+    """The table says how many facts are left out."""
+    ran = tacit("kb", "facts", base, "A puppy, an animal", "--length", 2, "--cap", 1)
+    assert "and 1 more, which --cap leaves out" in ran.out
+
+
+def test_a_question_without_facts_says_so(tacit: Tacit, base: Path) -> None:
+    """And one without concepts too."""
+    assert "facts: none" in tacit("kb", "facts", base, "A dog").out
+    assert "concepts: none" in tacit("kb", "facts", base, "Why?").out
+
+
+def test_background_of_a_file(tacit: Tacit, base: Path) -> None:
+    """Every question's facts under its own number, and a summary with the distribution."""
+    ran = tacit(
+        *("kb", "background", base, "--questions", "questions.csv"), "--out", "b.parquet", "--json"
+    )
+    summary = json.loads(ran.out)
+    assert (summary["questions"], summary["with_facts"], summary["without_facts"]) == (3, 1, 2)
+    assert summary["per_question"]["median"] in {1, 2}
+    assert summary["relations"] == {"AtLocation": 1, "UsedFor": 1}
+    facts = pl.read_parquet("b.parquet")
+    assert facts.columns == [
+        *("question", "head", "relation", "tail", "negative", "length", "weight")
+    ]
+    assert facts["question"].to_list() == ["1", "1"]
+
+
+def test_background_is_the_same_each_time(tacit: Tacit, base: Path) -> None:
+    """The files are equal to the byte; another seed draws other negatives."""
+    command = ("kb", "background", base, "--questions", "questions.csv", "--length", 2, "--out")
+    for name in ("a.parquet", "b.parquet"):
+        assert tacit(*command, name).code == 0
+    one, other = (base.with_name(name).read_bytes() for name in ("a.parquet", "b.parquet"))
+    assert one == other
+
+
+def test_a_gzipped_dump_cut_short_leaves_nothing(tacit: Tacit, base: Path) -> None:
+    """One line of error, exit code 2, no file."""
+    packed = gzip.compress((TRIPLES * 5000).encode())
+    base.with_name("cut.gz").write_bytes(packed[: len(packed) // 2])
+    ran = tacit("kb", "import", "cut.gz", "--out", "cut.kb")
+    assert ran.code == 2
+    assert "cut.gz: breaks off or is damaged" in ran.err
+    assert not [file for file in base.parent.iterdir() if "cut.kb" in file.name]
+
+
+def test_bad_lines_are_told_and_too_many_refused(tacit: Tacit, base: Path) -> None:
+    """One in a hundred passes with a warning; more is an error that shows the first."""
+    base.with_name("few.tsv").write_text(TRIPLES * 20 + "half a line\n", encoding="utf-8")
+    ran = tacit("kb", "import", "few.tsv", "--out", "few.kb")
+    assert ran.code == 0
+    assert "1 of 121 lines could not be read: line 121: 'half a line'" in ran.err
+    base.with_name("many.tsv").write_text(TRIPLES + "half a line\n", encoding="utf-8")
+    ran = tacit("kb", "import", "many.tsv", "--out", "many.kb")
+    assert ran.code == 2
+    assert "line 7: 'half a line'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("import", "nothing.tsv", "--out", "x.kb"), "nothing.tsv: there is no such file"),
+        (("import", "questions.csv", "--out", "x.kb"), "is no dump"),
+        (("import", "triples.tsv", "--out", "triples.tsv"), "is a file that is read"),
+        (("import", "triples.tsv", "--out", "."), "is a folder"),
+        (("import", "triples.tsv", "--out", "x.kb", "--columns", "head,tail"), "are not relation"),
+        (("info", "nothing.kb"), "there is no such file"),
+        (("info", "questions.csv"), "is no knowledge base"),
+        (("facts", "small.kb", ""), "is empty"),
+        (("facts", "small.kb", "What?", "one"), "one choice is no choice"),
+        (("facts", "small.kb", "What?", "one", " "), "is empty"),
+        (("facts", "small.kb", "A dog", "--relations", "Loves"), "has no relation Loves"),
+        (("facts", "small.kb", "A dog", "--length", "4"), "is not 1, 2 or 3"),
+        (("facts", "small.kb", "A dog", "--cap", "-1"), "leaves none"),
+        (("facts", "small.kb", "A dog", "--version", "new"), "is none of review-lexicon"),
+        (("facts", "small.kb", "A dog", "--version", "review"), "a tagger go together"),
+        (("facts", "small.kb", "A dog", "--overlap", "half"), "is none of all-words"),
+        (("facts", "small.kb", "A dog", "--frequent", "0"), "leave nothing to draw from"),
+        (("background", "small.kb", "--questions", "q.csv", "--out", "b.tsv"), "no such file"),
+        (("background", "small.kb", "--questions", "questions.csv", "--out", "b.x"), "suffix"),
+    ],
+)
+def test_bad_requests(tacit: Tacit, base: Path, arguments: tuple[str, ...], message: str) -> None:
+    """Exit code 2, one line that says what is wrong, and nothing written."""
+    before = sorted(base.parent.rglob("*"))
+    ran = tacit("kb", *arguments)
+    assert ran.code == 2
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
+    assert sorted(base.parent.rglob("*")) == before
+
+
+def test_an_answer_that_is_no_choice_is_told_with_its_line(tacit: Tacit, base: Path) -> None:
+    """The line counts the header."""
+    bad = QUESTIONS.replace("kennel|tree,kennel", "kennel|tree,house")
+    base.with_name("bad.csv").write_text(bad, encoding="utf-8")
+    ran = tacit("kb", "background", base, "--questions", "bad.csv", "--out", "b.tsv")
+    assert ran.code == 2
+    assert "bad.csv, line 2" in ran.err
+
+
+def test_facts_load_no_torch(base: Path) -> None:
+    """The tokenizer would load it where it is installed; rules have no use for it."""
+    program = (
+        "import sys; from tacit.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print('torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program, "kb", "facts", str(base), "A dog and a kennel"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+    assert "dog" in done.stdout
