@@ -1,0 +1,153 @@
+"""From stored scores to the answers of yes/no questions, in four ways (section 3.2).
+
+Scores are an array (questions, inputs) of log-probabilities in nats, nan where there is none; see
+``Inputs`` for its columns. Whatever is read off here asks nothing of a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.probes.consistency.inputs import Bools, Floats, Inputs, Ints
+
+Preset = Literal["max", "single", "count", "calibrated"]
+
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of questions; every array has the shape (questions,).
+
+    Args:
+        positive: Whether the answer is positive; False where it is tied or missing.
+        missing: Whether no positive or no negative word has a score.
+        tied: Whether both sides were exactly equal, so that the answer is negative.
+        winner: The input that gave the answer, from 0; -1 where the answer is missing or no single
+            input gives it.
+        margin: Best positive minus best negative, in nats; of ``count``, contests won minus
+            contests lost. nan where the answer is missing.
+    """
+
+    positive: Bools
+    missing: Bools
+    tied: Bools
+    winner: Ints
+    margin: Floats
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to answer.
+
+    Args:
+        preset: ``max``, the paper's: as the input of the highest score says. ``single``: the same
+            among the two words of one pair behind one meta-prompt. ``count``: as more of all
+            (meta-prompt, pair) say. ``calibrated``: as ``max``, each input's mean over all
+            questions subtracted first. The last two are not in the paper.
+        meta: The meta-prompt's number, for ``single``.
+        pair: The positive and the negative word, for ``single``.
+
+    Raises:
+        RequestError: The preset is unknown, or a meta-prompt and a pair are lacking or not used.
+    """
+
+    preset: Preset = "max"
+    meta: int | None = None
+    pair: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise RequestError(f"the answering {self.preset!r} is none of {', '.join(PRESETS)}")
+        wanted = self.preset == "single"
+        if (self.meta is not None) != wanted or (self.pair is not None) != wanted:
+            raise RequestError("single takes a meta-prompt and a pair; the others take neither")
+
+    def answers(self, scores: Floats, inputs: Inputs) -> Answers:
+        """Answers all questions.
+
+        Args:
+            scores: Shape (questions, inputs), nats; nan where there is none.
+            inputs: What the columns are.
+
+        Raises:
+            RequestError: There is no such meta-prompt or pair.
+        """
+        if self.preset == "count":
+            return _by_count(scores, inputs)
+        if self.meta is not None and self.pair is not None:
+            cell = inputs.cell(self.meta, self.pair)
+            return by_best(scores, inputs.positive[cell][None], inputs.negative[cell][None])
+        if self.preset == "calibrated":
+            scores = calibrated(scores)
+        return by_best(scores, inputs.positive.ravel(), inputs.negative.ravel())
+
+
+def by_best(scores: Floats, positive: Ints, negative: Ints) -> Answers:
+    """Positive when the best of the positive inputs is better than the best of the negative ones.
+
+    Args:
+        scores: Shape (questions, inputs), nats; nan where there is none.
+        positive: The positive inputs; of equal ones the first counts as the best.
+        negative: The negative inputs.
+    """
+    best_yes, yes = _best(scores, positive)
+    best_no, no = _best(scores, negative)
+    margin = best_yes - best_no
+    missing = np.isnan(margin)
+    is_yes = margin > 0
+    winner = np.where(missing, -1, np.where(is_yes, yes, no))
+    return Answers(is_yes, missing, margin == 0, winner, margin)
+
+
+def contests(scores: Floats, inputs: Inputs) -> Floats:
+    """By how much the positive word of each pair is ahead behind each meta-prompt.
+
+    Returns:
+        Nats, shape (questions, metas, pairs); nan where one of the two words has no score.
+    """
+    ahead: Floats = scores[:, inputs.positive] - scores[:, inputs.negative]
+    return ahead
+
+
+def calibrated(scores: Floats) -> Floats:
+    """The scores, each input's mean over the questions that it was scored for subtracted.
+
+    An input that says the same of all questions is left with exact zeros, whatever the rounding.
+    """
+    if not len(scores):
+        return scores
+    scored = ~np.isnan(scores)
+    first = np.take_along_axis(scores, scored.argmax(axis=0)[None], axis=0)
+    beyond = scores - first
+    sums, counts = np.where(scored, beyond, 0.0).sum(axis=0), scored.sum(axis=0)
+    left: Floats = beyond - sums / np.maximum(counts, 1)
+    return left
+
+
+def _by_count(scores: Floats, inputs: Inputs) -> Answers:
+    """Over all contests that were held; one that ends level is won by neither word."""
+    ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
+    missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
+    margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
+    return Answers(
+        margin > 0,
+        missing,
+        (margin == 0) & ~missing,
+        np.full(len(scores), -1),
+        np.where(missing, np.nan, margin),
+    )
+
+
+def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
+    """The best score among some inputs and its input; nan where none of them has a score."""
+    values = scores[:, among]
+    at = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
+    best: Floats = np.take_along_axis(values, at[:, None], axis=1)[:, 0]
+    return best, among[at]

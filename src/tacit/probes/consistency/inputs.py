@@ -1,0 +1,94 @@
+"""The inputs that a yes/no question's scores are the columns of, and the tables of scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.probes.consistency.questions import Form
+    from tacit.prompts import LogProbs
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs (form, word) of a yes/no question, in the order of the forms and of their words.
+
+    Args:
+        forms: The form of each input, from 0.
+        words: The answer word of each.
+        metas: The meta-prompts' numbers.
+        pairs: The pairs of answer words, the positive one first.
+        positive: Where a pair's positive word behind a meta-prompt is, shape (metas, pairs).
+        negative: Where its negative word is, shape (metas, pairs).
+    """
+
+    forms: tuple[int, ...]
+    words: tuple[str, ...]
+    metas: tuple[int, ...]
+    pairs: tuple[tuple[str, str], ...]
+    positive: Ints
+    negative: Ints
+
+    @classmethod
+    def of(cls, forms: Sequence[Form]) -> Inputs:
+        """The inputs of a question that is put in all these forms."""
+        columns: dict[tuple[int, tuple[str, str]], int] = {}
+        for form in forms:
+            for pair in zip(form.answers[::2], form.answers[1::2], strict=True):
+                columns[form.meta, pair] = 2 * len(columns)
+        metas = tuple(dict.fromkeys(meta for meta, _ in columns))
+        pairs = tuple(dict.fromkeys(pair for _, pair in columns))
+        positive = np.array([[columns[meta, pair] for pair in pairs] for meta in metas])
+        return cls(
+            tuple(at for at, form in enumerate(forms) for _ in form.answers),
+            tuple(word for form in forms for word in form.answers),
+            metas,
+            pairs,
+            positive,
+            positive + 1,
+        )
+
+    def cell(self, meta: int, pair: tuple[str, str]) -> tuple[int, int]:
+        """Where a meta-prompt and a pair stand in ``metas`` and ``pairs``.
+
+        Raises:
+            RequestError: There is no such meta-prompt or pair.
+        """
+        if meta not in self.metas:
+            raise RequestError(
+                f"there is no meta-prompt {meta}; expected one of {', '.join(map(str, self.metas))}"
+            )
+        if pair not in self.pairs:
+            known = ", ".join(map("/".join, self.pairs))
+            raise RequestError(f"there is no pair {'/'.join(pair)}; expected one of {known}")
+        return self.metas.index(meta), self.pairs.index(pair)
+
+    def table(self, scored: Sequence[LogProbs]) -> Floats:
+        """The scores of questions, each put in all forms, side by side.
+
+        Args:
+            scored: For one question after the other, the scores of its forms in their order.
+
+        Returns:
+            Log-probabilities in nats, shape (questions, inputs); nan where there is none.
+        """
+        values = [nan_or(one.logprob) for scores in scored for one in scores.answers]
+        return np.array(values, dtype=np.float64).reshape(-1, len(self.words))
+
+
+def nan_or(value: float | None) -> float:
+    """The value, or nan for a missing one."""
+    return float("nan") if value is None else value

@@ -1,0 +1,133 @@
+"""From facts and anchors to prompts: meta-prompts, pairs of answer words, choices (section 3.2).
+
+A background question is put in 24 forms: three meta-prompts that take all 14 answer words, and
+three that name a pair and take its two words, once for each of the 7 pairs. That makes 84 inputs
+(form, word): the columns of the scores, in the order of the forms and of their words.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.prompts import BLANK, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.probes.consistency.template import Templates
+    from tacit.probes.consistency.wording import Wording
+
+_END = re.compile(r"\s*(?:\?[\s?.!]*|(?<!\.)\.)$")
+_BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to put a question.
+
+    Args:
+        meta: The meta-prompt's number in Table 1, from 1.
+        pair: The labels that it names; None when it names none.
+        answers: The answer words, the positive one of each pair before the negative one: all, or
+            the pair's.
+        text: The meta-prompt with its labels, and ``{question}``.
+    """
+
+    meta: int
+    pair: tuple[str, str] | None
+    answers: tuple[str, ...]
+    text: str
+
+    def prompt(self, question: str, answers: Sequence[str] | None = None) -> Prompt:
+        """The prompt for a question without its question mark.
+
+        Args:
+            question: The question.
+            answers: What may answer it; the answer words when None.
+        """
+        return Prompt(self.text.format(question=question), tuple(answers or self.answers))
+
+
+def forms(templates: Templates, version: str = "review-lexicon") -> tuple[Form, ...]:
+    """All forms of a yes/no question: 24; in the arXiv version 23.
+
+    Raises:
+        RequestError: There is no such version.
+    """
+    words = tuple(word for pair in templates.pairs for word in pair)
+    return tuple(
+        Form(meta, pair, pair or words, _labelled(text, pair))
+        for meta, text in enumerate(templates.of_version(version), start=1)
+        for pair in (templates.pairs if "{label_a}" in text else (None,))
+    )
+
+
+def choice_forms(templates: Templates, version: str = "review-lexicon") -> tuple[Form, ...]:
+    """The forms that a choice can answer, which is all but those that ask for a truth value.
+
+    They are 23; in the arXiv version 22.
+
+    Raises:
+        RequestError: There is no such version.
+    """
+    return tuple(
+        form for form in forms(templates, version) if form.meta not in templates.asks_for_truth
+    )
+
+
+def background_question(fact: tuple[str, str, str], templates: Templates, wording: Wording) -> str:
+    """A fact (concept, relation, concept) as a question without its question mark.
+
+    Raises:
+        RequestError: The relation has no template.
+    """
+    first, relation, second = fact
+    return wording.question(templates.relation(relation), first, second)
+
+
+def background_prompts(question: str, forms: Sequence[Form]) -> list[Prompt]:
+    """A background question in every form; its scores side by side are a row of the inputs."""
+    return [form.prompt(question) for form in forms]
+
+
+def choice_prompts(question: str, choices: Sequence[str], forms: Sequence[Form]) -> list[Prompt]:
+    """An anchor's question in every form, to be answered by one of its choices.
+
+    Args:
+        question: As the anchor has it; see ``bare``.
+        choices: The choices, all different.
+        forms: Those of ``choice_forms``.
+    """
+    return [form.prompt(bare(question), choices) for form in forms]
+
+
+def verify_prompts(
+    question: str, choices: Sequence[str], forms: Sequence[Form], templates: Templates
+) -> list[list[Prompt]]:
+    """For each choice, whether it is the answer: a yes/no question in every form."""
+    asked = bare(question)
+    return [
+        background_prompts(
+            templates.verify.format(choice=_BLANK.sub(BLANK + "_", choice), question=asked), forms
+        )
+        for choice in choices
+    ]
+
+
+def bare(question: str) -> str:
+    """An anchor's question without what ends it, for a meta-prompt that ends it in its own way.
+
+    Blanks around it are dropped, and at its end question marks with all marks behind them, or else
+    one full stop; three dots, and a question that ends in no mark, stay. Three underscores would be
+    the prompt's blank; a fourth makes them plain text.
+    """
+    return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
+
+
+def _labelled(text: str, pair: tuple[str, str] | None) -> str:
+    if pair is None:
+        return text
+    positive, negative = pair
+    return text.format(question="{question}", label_a=positive, label_b=negative)

@@ -1,0 +1,106 @@
+"""How much the answers depend on the way to ask: over meta-prompts and pairs of answer words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.probes.consistency.answering import contests
+from tacit.probes.consistency.choosing import choose, verify_between
+
+if TYPE_CHECKING:
+    from tacit.probes.consistency.answering import Answers
+    from tacit.probes.consistency.choosing import Chosen
+    from tacit.probes.consistency.inputs import Bools, Floats, Inputs, Ints
+
+
+@dataclass(frozen=True)
+class Alone:
+    """How often each way to ask, used alone, is right.
+
+    Args:
+        right: How many answers are right, in any shape of ways to ask.
+        scored: Of how many, in the same shape.
+    """
+
+    right: Ints
+    scored: Ints
+
+    @property
+    def accuracy(self) -> Floats:
+        """The share of right answers; nan where none could be had."""
+        share = np.full(self.right.shape, np.nan)
+        np.divide(self.right, self.scored, out=share, where=self.scored > 0)
+        return share
+
+
+def wins(answers: Answers, inputs: Inputs) -> Ints:
+    """How often each (meta-prompt, pair) holds the input that gave the answer.
+
+    Summed over the first axis it tells how often each pair wins, over the second each meta-prompt.
+
+    Returns:
+        Counts, shape (metas, pairs); answers without a winner are in none.
+    """
+    won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
+    return won[inputs.positive] + won[inputs.negative]
+
+
+def background_alone(scores: Floats, inputs: Inputs, truth: Bools) -> tuple[Alone, Alone]:
+    """Each (meta-prompt, pair) alone, as the preset ``single``, over the facts.
+
+    Args:
+        scores: Shape (questions, inputs), nats; nan where there is none.
+        inputs: What the columns are.
+        truth: Whether each question's right answer is positive, shape (questions,).
+
+    Returns:
+        Of the positive and of the negative facts, shape (metas, pairs).
+    """
+    ahead = contests(scores, inputs)
+    scored, positive = ~np.isnan(ahead), ahead > 0
+    right = scored & (positive == truth[:, None, None])
+    yes, no = (Alone(right[of].sum(axis=0), scored[of].sum(axis=0)) for of in (truth, ~truth))
+    return yes, no
+
+
+def choose_alone(scores: Floats, sizes: Ints, right: Ints) -> Alone:
+    """Each form alone, as ``choose`` takes it.
+
+    Args:
+        scores: As for ``choose``.
+        sizes: As for ``choose``.
+        right: The right choice of each anchor, from 0, shape (anchors,).
+
+    Returns:
+        Shape (forms,).
+    """
+    each = [choose(scores[:, [form]], sizes) for form in range(scores.shape[1])]
+    return _alone(each, right, (len(each),))
+
+
+def verify_alone(scores: Floats, inputs: Inputs, sizes: Ints, right: Ints) -> Alone:
+    """Each (meta-prompt, pair) alone, as ``verify`` takes it.
+
+    Args:
+        scores: As for ``verify``.
+        inputs: As for ``verify``.
+        sizes: As for ``choose``.
+        right: The right choice of each anchor, from 0, shape (anchors,).
+
+    Returns:
+        Shape (metas, pairs).
+    """
+    each = [
+        verify_between(scores, np.array([positive]), np.array([negative]), sizes)
+        for positive, negative in zip(inputs.positive.flat, inputs.negative.flat, strict=True)
+    ]
+    return _alone(each, right, inputs.positive.shape)
+
+
+def _alone(each: list[Chosen], right: Ints, shape: tuple[int, ...]) -> Alone:
+    hits = np.array([((one.choice == right) & ~one.missing).sum() for one in each])
+    scored = np.array([(~one.missing).sum() for one in each])
+    return Alone(hits.reshape(shape), scored.reshape(shape))

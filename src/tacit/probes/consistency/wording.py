@@ -1,0 +1,214 @@
+"""The wording of a background question: as the paper prints it, or in grammar.
+
+``grammatical`` goes by a lexicon of single words and their parts of speech, and by the lists in
+``consistency.yaml``. It does not parse. What it leaves: a word that may be a noun or a verb counts
+as a noun, but where the template asks for what is done; a noun that may be mass or count is what
+the lists say, else count; words inside a phrase stay ("soak in hotspring", "chest of drawer").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import yaml
+
+from tacit.english import Nouns, before_preposition, head
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.probes.consistency.template import RelationTemplate
+
+Preset = Literal["paper", "grammatical"]
+
+# A gerund must be this frequent (Zipf's scale; about once in three million words) to be taken for
+# one: "barking" and "growling" are, "pillowing" and "paining" are not.
+_CURRENT = 2.5
+_PLURAL_PRONOUNS = frozenset({"i", "you", "we", "they"})
+
+
+class Wording(Protocol):
+    """Puts a fact as a question."""
+
+    def question(self, template: RelationTemplate, first: str, second: str) -> str:
+        """The question without its question mark, its first letter a capital."""
+
+
+class Paper:
+    """As printed."""
+
+    def question(self, template: RelationTemplate, first: str, second: str) -> str:
+        """See ``Wording``."""
+        return _ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
+
+
+@dataclass(frozen=True)
+class Grammatical:
+    """Articles, number and verb forms repaired.
+
+    Args:
+        nouns: The exceptions to the rules of number and article.
+        words: The lists that ``consistency.yaml`` describes, by their names.
+    """
+
+    nouns: Nouns
+    words: Mapping[str, frozenset[str]]
+
+    def question(self, template: RelationTemplate, first: str, second: str) -> str:
+        """See ``Wording``."""
+        first, second = _spaced(first), _spaced(second)
+        if template.singular is None or template.plural is None:
+            return Paper().question(template, first, second)
+        text = template.plural if self.is_plural(first) else template.singular
+        return _ended(text.format(**self._forms("c1", first), **self._forms("c2", second)))
+
+    def is_plural(self, concept: str) -> bool:
+        """Whether the verb of a concept is plural."""
+        first = _first(concept)
+        if first in self.words["determiners"]:
+            return first in _PLURAL_PRONOUNS
+        if self._is_verb(concept):
+            return False
+        return self._is_many(concept) or self._is_plural_noun(concept)
+
+    def _forms(self, name: str, concept: str) -> dict[str, str]:
+        return {
+            name: self._agreeing(concept),
+            f"a_{name}": self.noun(concept),
+            f"plural_{name}": self.plural(concept),
+            f"doing_{name}": self.doing(concept),
+            f"to_{name}": f"to {concept}" if self._is_verb(concept) else self.noun(concept),
+        }
+
+    def noun(self, concept: str) -> str:
+        """A noun with its article, where it takes one; a verb as what is done."""
+        if self._is_verb(concept):
+            return _gerund(concept)
+        if self._is_determined(concept) or self._is_plural_noun(concept) or self._is_mass(concept):
+            return self._agreeing(concept)
+        return f"{self.nouns.article(concept)} {concept}"
+
+    def plural(self, concept: str) -> str:
+        """A noun in the plural; what has none, or is determined, as ``noun``."""
+        if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
+            return self.noun(concept)
+        return concept if self._is_plural_noun(concept) else _pluralised(concept)
+
+    def doing(self, concept: str) -> str:
+        """A word that may be a verb as what is done; any other as it stands."""
+        return _gerund(concept) if self._is_verb(concept, eager=True) else self._agreeing(concept)
+
+    def _agreeing(self, concept: str) -> str:
+        """``two eyes`` of ``two eye``; other concepts as they are."""
+        singular = not self._is_plural_noun(concept)
+        return _pluralised(concept) if singular and self._is_many(concept) else concept
+
+    def _is_determined(self, concept: str) -> bool:
+        first = _first(concept)
+        return first in self.words["determiners"] or first == "1" or self._is_many(concept)
+
+    def _is_many(self, concept: str) -> bool:
+        first = _first(concept)
+        return first in self.words["many"] or (first.replace(",", "").isdigit() and first != "1")
+
+    def _is_plural_noun(self, concept: str) -> bool:
+        last = head(concept)
+        if last in self.nouns.plural or last in self.nouns.singular or " and " in concept:
+            return self.nouns.is_plural(concept)
+        singulars = _lemmas(last).get("NOUN", ())
+        if last not in singulars:
+            return bool(singulars)
+        return _plurals(last) == (last,) and self.nouns.is_plural(concept)
+
+    def _is_mass(self, concept: str) -> bool:
+        last = head(concept)
+        if last in self.words["mass"] or last in self.words["count"]:
+            return last in self.words["mass"]
+        kinds, plurals = _lemmas(last), _plurals(last)
+        activity = last.endswith("ing") and "VERB" in kinds and last in plurals
+        return "NOUN" not in kinds or plurals == (last,) or activity
+
+    def _is_verb(self, concept: str, *, eager: bool = False) -> bool:
+        first, *rest = concept.split(" ")
+        kinds = _lemmas(first)
+        if first not in kinds.get("VERB", ()) or not _inflected(first, "VBG"):
+            return False  # "may" is a verb of which there is no such form
+        if not {"NOUN", "ADJ"} & set(kinds):
+            return True
+        if rest and (first in self.words["verbs"] or rest[0] in self.words["determiners"]):
+            return True
+        return eager and _is_current(_gerund(first))
+
+
+def wording(preset: str) -> Wording:
+    """The wording of a preset, ``paper`` or ``grammatical``.
+
+    Raises:
+        RequestError: There is no such preset.
+    """
+    if preset == "paper":
+        return Paper()
+    if preset != "grammatical":
+        raise RequestError(f"the wording {preset!r} is none of paper, grammatical")
+    path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
+    lists = yaml.safe_load(path.read_text(encoding="utf-8"))["words"]
+    return Grammatical(Nouns.load(), {name: frozenset(words) for name, words in lists.items()})
+
+
+def _spaced(concept: str) -> str:
+    return concept.replace("_", " ")
+
+
+def _first(concept: str) -> str:
+    return concept.partition(" ")[0]
+
+
+def _ended(question: str) -> str:
+    """Without its question mark, and with a capital."""
+    bare = question.rstrip().removesuffix("?").rstrip()
+    return bare[:1].upper() + bare[1:]
+
+
+def _gerund(phrase: str) -> str:
+    first, space, rest = phrase.partition(" ")
+    return _inflected(first, "VBG")[0] + space + rest
+
+
+def _pluralised(phrase: str) -> str:
+    before = before_preposition(phrase)
+    last = before.split(" ")[-1]
+    plural = next((one for one in _plurals(last) if one != last), last)
+    return before.removesuffix(last) + plural + phrase[len(before) :]
+
+
+@cache
+def _is_current(word: str) -> bool:
+    from wordfreq import zipf_frequency
+
+    return zipf_frequency(word, "en") >= _CURRENT
+
+
+@cache
+def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
+    """A word's lemmas by part of speech; none where the lexicon does not list it."""
+    from lemminflect import getAllLemmas
+
+    lemmas: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
+    return lemmas
+
+
+def _plurals(noun: str) -> tuple[str, ...]:
+    """A noun's plurals, the usual one first; the noun among them when it may be mass."""
+    return _inflected(noun, "NNS")
+
+
+@cache
+def _inflected(word: str, tag: str) -> tuple[str, ...]:
+    """What the lexicon lists; none where it does not know the word as a noun or verb."""
+    from lemminflect import getInflection
+
+    return tuple(getInflection(word, tag, inflect_oov=False))

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.probes.consistency.questions import background_prompts, forms
+from tacit.probes.consistency.template import load_templates
+from tests.models import tiny
+from tests.models.passes import passes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_mask_is_before_the_last_full_stop(tmp_path: Path) -> None:
+    """A masked model sees the prompt, a space, the mask and a full stop."""
+    model = tiny.load(tiny.save("bert", tmp_path))
+    tokenizer = tiny.tokenizer_of("bert")
+    short = [form for form in forms(load_templates()) if form.pair in (None, ("On", "Off"))]
+    for form in (form for form in short if form.meta in (1, 2, 5, 6)):
+        (prompt,) = background_prompts("Is it a bird", [form])
+        with passes(model) as seen:
+            (scores,) = model.score([prompt])
+        rows = {
+            tuple(token for token in row if token != tokenizer.pad_token_id)
+            for one in seen
+            for row in one.arguments["input_ids"].tolist()
+        }
+        masked = {
+            tuple(tokenizer(f"{prompt.text} {'[MASK]' * one.tokens}.")["input_ids"])
+            for one in scores.answers
+        }
+        assert masked <= rows

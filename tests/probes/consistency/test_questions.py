@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import pytest
+
+from tacit.errors import RequestError
+from tacit.probes.consistency.questions import (
+    background_prompts,
+    background_question,
+    bare,
+    choice_forms,
+    choice_prompts,
+    forms,
+    verify_prompts,
+)
+from tacit.probes.consistency.template import load_templates
+from tacit.probes.consistency.wording import wording
+
+TEMPLATES = load_templates()
+PAIRS = [
+    ("Yes", "No"),
+    ("True", "False"),
+    ("Right", "Wrong"),
+    ("Correct", "Incorrect"),
+    ("Positive", "Negative"),
+    ("Pass", "Fail"),
+    ("On", "Off"),
+]
+WORDS = tuple(word for pair in PAIRS for word in pair)
+
+# The sample instances of Table 2 (the one of FormOf has a second "of" there) and negatives of
+# Table 3, with a capital and without the question mark.
+PRINTED = [
+    ("IsA", "security", "department", "Is security a department"),
+    ("IsA", "ocean", "shame", "Is ocean a shame"),
+    ("HasA", "house", "basement", "Does house has a basement"),
+    ("HasA", "oceans", "uncle", "Does oceans has a uncle"),
+    ("Antonym", "clever", "dull", "Is clever an antonym of dull"),
+    ("Antonym", "wash", "detached", "Is wash an antonym of detached"),
+    ("Causes", "fencing", "small cuts", "Does fencing cause small cuts"),
+    ("Causes", "going_into_coma", "company", "Does going into coma cause company"),
+    ("Desires", "dog", "affection", "Does a dog desires affection"),
+    ("Desires", "children", "unemployed", "Does a children desires unemployed"),
+    ("FormOf", "partying", "party", "Is partying a form of party"),
+    ("FormOf", "bath room", "interrupted", "Is bath room a form of interrupted"),
+    ("MadeOf", "car", "metal", "Is the car made of metal"),
+    ("MadeOf", "plants", "bicycle", "Is the plants made of bicycle"),
+    ("PartOf", "book", "library", "Is book a part of library"),
+    ("PartOf", "gulf", "round", "Is gulf a part of round"),
+    ("RelatedTo", "doctor", "illness", "Is doctor related to illness"),
+    ("RelatedTo", "room", "jordan", "Is room related to jordan"),
+    ("SimilarTo", "ridiculous", "silly", "Is ridiculous similar to silly"),
+    ("SimilarTo", "lie", "botany", "Is lie similar to botany"),
+    ("Synonym", "reply", "answer", "Is reply a synonym of answer"),
+    ("Synonym", "heart", "volition", "Is heart a synonym of volition"),
+    ("UsedFor", "clothes", "wearing", "Are clothes used for wearing"),
+    ("UsedFor", "book", "school", "Are book used for school"),
+    ("AtLocation", "door", "library", "Is door at location library"),
+    ("AtLocation", "monkey", "fuzzball", "Is monkey at location fuzzball"),
+    ("CapableOf", "child", "form_opinions", "Is a child capable of form opinions"),
+    ("CapableOf", "computer", "pillow", "Is a computer capable of pillow"),
+]
+
+
+def asked(question: str, one: str, other: str) -> list[str]:
+    """Table 1, typed from the paper a second time."""
+    return [
+        f"{question}?",
+        f"{question}. Is this true?",
+        f"Answer this question as '{one}' or '{other}'. Question: {question}?",
+        (
+            f"Each item is a question and answer. Answer is one of '{one}' or '{other}'. "
+            f"Question: {question}? Answer:"
+        ),
+        f"Pick '{one}' or '{other}'. Question: {question}?Answer:",
+        f"Question: {question}? Answer:",
+    ]
+
+
+@pytest.mark.parametrize(("relation", "first", "second", "printed"), PRINTED)
+def test_prompts_to_the_character(relation: str, first: str, second: str, printed: str) -> None:
+    """As Tables 1 to 3 print them: every relation behind every meta-prompt."""
+    question = background_question((first, relation, second), TEMPLATES, wording("paper"))
+    assert question == printed
+    prompts = background_prompts(question, forms(TEMPLATES))
+    texts = {prompt.text for prompt in prompts}
+    assert set(asked(printed, "Yes", "No")) <= texts
+    assert len(prompts) == len(texts) == 24
+    assert {prompt.separator for prompt in prompts} == {" "}
+
+
+def test_every_relation_is_printed() -> None:
+    """The 14 of section 4, each with a fact above."""
+    relations = list(dict.fromkeys(relation for relation, *_ in PRINTED))
+    assert sorted(relations) == sorted(TEMPLATES.relations)
+    assert len(relations) == 14
+
+
+def test_the_24_prompts_of_a_question() -> None:
+    """Three with all words, three for each of the pairs; the order is that of the table."""
+    prompts = background_prompts("Is a b", forms(TEMPLATES))
+    rows = [(prompt.text, prompt.answers) for prompt in prompts]
+    expected = [(text, WORDS) for text in asked("Is a b", "", "")[:2]]
+    for meta in (2, 3, 4):
+        expected += [(asked("Is a b", *pair)[meta], pair) for pair in PAIRS]
+    expected.append((asked("Is a b", "", "")[5], WORDS))
+    assert rows == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "prompts", "inputs", "choosing"),
+    [("review", 24, 84, 23), ("review-lexicon", 24, 84, 23), ("arxiv", 23, 70, 22)],
+)
+def test_how_many_prompts_and_inputs(
+    version: str, prompts: int, inputs: int, choosing: int
+) -> None:
+    """The arXiv version lacks the sixth meta-prompt; the second takes no choice."""
+    of_version = forms(TEMPLATES, version)
+    assert len(of_version) == prompts
+    assert sum(len(form.answers) for form in of_version) == inputs
+    assert {word for form in of_version for word in form.answers} == set(WORDS)
+    assert [form.meta for form in of_version if form.pair is None] == [1, 2, 6][: prompts - 21]
+    without_the_second = [form for form in of_version if form.meta != 2]
+    assert list(choice_forms(TEMPLATES, version)) == without_the_second
+    assert len(without_the_second) == choosing
+
+
+def test_choices_answer_the_question() -> None:
+    """Behind each form but the second, the labels named though no label is asked for."""
+    forms = choice_forms(TEMPLATES)
+    prompts = choice_prompts("Where is a door?", ("bank", "new york"), forms)
+    assert len(prompts) == 23
+    assert {prompt.answers for prompt in prompts} == {("bank", "new york")}
+    assert prompts[0].text == "Where is a door?"
+    assert (
+        prompts[2].text == "Answer this question as 'True' or 'False'. Question: Where is a door?"
+    )
+    assert prompts[-1].text == "Question: Where is a door? Answer:"
+
+
+def test_each_choice_is_verified() -> None:
+    """A yes/no question for each, in all 24 forms."""
+    of_bank, of_york = verify_prompts(
+        "Where is a door?", ("bank", "new york"), forms(TEMPLATES), TEMPLATES
+    )
+    assert len(of_bank) == len(of_york) == 24
+    assert of_bank[1].text == "Is 'bank' the answer to: Where is a door. Is this true?"
+    assert of_york[-1].text == "Question: Is 'new york' the answer to: Where is a door? Answer:"
+    assert of_york[-1].answers == WORDS
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Where is it?", "Where is it"),
+        ("  Where is it ? ", "Where is it"),
+        ("Where is it???", "Where is it"),
+        ("He had to settle for what?.", "He had to settle for what"),
+        ("Where is it?!", "Where is it"),
+        ("Name a place.", "Name a place"),
+        ("Name a place .", "Name a place"),
+        ("What is in the U.S.?", "What is in the U.S."),
+        ("He wanted to...", "He wanted to..."),
+        ("He wanted to...?", "He wanted to..."),
+        ("what should i do", "what should i do"),
+        ("Is it? Say where.", "Is it? Say where"),
+        ("Watch out!", "Watch out!"),
+        ("A ___ is what?", "A ____ is what"),
+        ("A _____ is what?", "A _____ is what"),
+    ],
+)
+def test_how_a_question_ends(question: str, said: str) -> None:
+    """The meta-prompt ends it; what ended it before goes, and nothing else."""
+    assert bare(question) == said
+
+
+def test_three_underscores_are_no_blank() -> None:
+    """Neither in an anchor's question nor in a choice; a concept's are spaces."""
+    prompts = [
+        *choice_prompts("A ___ or ___?", ("a", "b"), choice_forms(TEMPLATES)),
+        *verify_prompts("A ___ is?", ("___", "b"), forms(TEMPLATES), TEMPLATES)[0],
+        *background_prompts(
+            background_question(("a___b", "IsA", "c_d"), TEMPLATES, wording("paper")),
+            forms(TEMPLATES),
+        ),
+    ]
+    assert {prompt.around for prompt in prompts} == {None}
+    assert prompts[-1].text == "Question: Is a   b a c d? Answer:"
+
+
+def test_braces_are_text() -> None:
+    """What stands in braces in a concept or a question is not filled in."""
+    question = background_question(("{c2}", "IsA", "{question}"), TEMPLATES, wording("paper"))
+    (prompt, *_) = background_prompts(question, forms(TEMPLATES))
+    assert prompt.text == "Is {c2} a {question}?"
+    assert choice_prompts("{label_a}?", ("a", "b"), choice_forms(TEMPLATES))[0].text == "{label_a}?"
+
+
+def test_what_there_is_not_is_refused() -> None:
+    """A relation without a template, an unknown version and an unknown wording."""
+    with pytest.raises(RequestError, match="no template for the relation 'HasProperty'"):
+        background_question(("a", "HasProperty", "b"), TEMPLATES, wording("paper"))
+    with pytest.raises(RequestError, match="review, review-lexicon, arxiv"):
+        forms(TEMPLATES, "final")
+    with pytest.raises(RequestError, match="paper, grammatical"):
+        wording("fancy")

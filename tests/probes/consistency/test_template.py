@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.errors import DataError
+from tacit.probes.consistency.questions import background_question
+from tacit.probes.consistency.template import load_templates
+from tacit.probes.consistency.wording import wording
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OWN = """\
+relations:
+  HasProperty:
+    text: "are {c1} really {c2} ?"
+    singular: "Is {a_c1} {c2}"
+    plural: "Are {c1} {c2}"
+  IsA:
+    text: "Is every {c1} a {c2}?"
+"""
+
+
+def test_relations_of_one_s_own(tmp_path: Path) -> None:
+    """They add to the built-in ones, and reword them."""
+    own = tmp_path / "own.yaml"
+    own.write_text(OWN, encoding="utf-8")
+    templates = load_templates(own)
+    assert len(templates.relations) == 15
+    asked = {
+        (preset, relation): background_question(("dog", relation, "animal"), templates, words)
+        for preset in ("paper", "grammatical")
+        for words in [wording(preset)]
+        for relation in ("HasProperty", "IsA", "MadeOf")
+    }
+    assert asked["paper", "HasProperty"] == "Are dog really animal"
+    assert asked["grammatical", "HasProperty"] == "Is a dog animal"
+    assert asked["paper", "IsA"] == asked["grammatical", "IsA"] == "Is every dog a animal"
+    assert asked["paper", "MadeOf"] == "Is the dog made of animal"
+
+
+def test_the_built_in_templates_stay_as_they_are(tmp_path: Path) -> None:
+    """A file of one's own changes nothing for the next one."""
+    own = tmp_path / "own.yaml"
+    own.write_text(OWN, encoding="utf-8")
+    load_templates(own)
+    assert load_templates().relations["IsA"].text == "Is {c1} a {c2}?"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("{c1} really {c2}", "{c1} really", "text must hold each concept once"),
+        ("{c1} really {c2}", "{c1} {c1} {c2}", "text must hold each concept once"),
+        ("{c1} really {c2}", "{c1} {{c2}}", "no other braces"),
+        ("{c1} really {c2}", "{c1} {c2} {c3}", "no other braces"),
+        ("{c1} really {c2}", "{c1} {c2:>9}", "text must hold each concept once"),
+        ("{c1} really {c2}", "{a_c1} {c2}", "text must hold each concept once"),
+        ("{c1} really {c2}", "{c1} {c2} ___", "blank"),
+        ("Is {a_c1} {c2}", "Is {a_c1} {c1}", "singular must hold each concept once"),
+        ("Is {a_c1} {c2}", "Is {the_c1} {c2}", "singular must hold each concept once"),
+        ('    plural: "Are {c1} {c2}"\n', "", "give singular and plural, or neither"),
+        ('"are {c1} really {c2} ?"', "[a]", "text must be a string"),
+        ('    text: "are {c1} really {c2} ?"\n', "", "text is missing"),
+        ("    plural:", "    plurals:", "fields text, singular, plural"),
+        ("  HasProperty:", "  1:", "its name must be a string"),
+        ("  HasProperty:", "  IsA:", "IsA stands twice"),
+        ("relations:", "relation:", "expected the key relations"),
+        ("relations:", "pairs: []\nrelations:", "expected the key relations"),
+        (OWN, "relations: []", "expected the relations by name"),
+        (OWN, "relations:\n  IsA: Is {c1} a {c2}", "expected a mapping"),
+        (OWN, "- relations", "expected the key relations"),
+        (OWN, "", "expected the key relations"),
+        (OWN, "relations: [", "is not YAML"),
+    ],
+)
+def test_a_malformed_file_is_refused(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    """With its name and what was expected."""
+    own = tmp_path / "own.yaml"
+    assert old in OWN
+    own.write_text(OWN.replace(old, new), encoding="utf-8")
+    with pytest.raises(DataError, match=problem) as caught:
+        load_templates(own)
+    assert caught.value.path == own
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """With its name; so is one that is no text."""
+    with pytest.raises(DataError, match="no such file"):
+        load_templates(tmp_path / "none.yaml")
+    (tmp_path / "own.yaml").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(DataError, match="cannot be read"):
+        load_templates(tmp_path / "own.yaml")
+
+
+def test_the_line_of_a_name_that_stands_twice(tmp_path: Path) -> None:
+    """Is told."""
+    own = tmp_path / "own.yaml"
+    own.write_text(OWN.replace("HasProperty", "IsA"), encoding="utf-8")
+    with pytest.raises(DataError, match="line 6") as caught:
+        load_templates(own)
+    assert caught.value.line == 6
