@@ -9,12 +9,13 @@ Both may be compressed with gzip, which shows in a file's first bytes.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import DataError, RequestError
+from tacit.sources.streams import SUBSTITUTE, Counted, Legible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ class Dump:
                 "weight, each once"
             )
         self.layout: Layout = self._recognised()
-        self._bytes = _Counted(self.path)
+        self._bytes = Counted(self.path)
 
     @property
     def bytes_read(self) -> int:
@@ -136,9 +137,9 @@ class Dump:
         """Which layout the file's first line has."""
         if not self.path.is_file():
             raise DataError("there is no such file", self.path)
-        first = self._first_line()
-        cells = first.split(b"\t")
-        if len(cells) == len(ASSERTIONS) and cells[0].startswith(b"/a/"):
+        number, first = self._first_line()
+        cells = first.split("\t")
+        if len(cells) == len(ASSERTIONS) and cells[0].startswith("/a/"):
             return "assertions"
         if len(cells) == len(self.columns) and all(cell.strip() for cell in cells):
             return "triples"
@@ -147,15 +148,17 @@ class Dump:
             f"begins with /a/, or the columns {', '.join(self.columns)}, with tabs between; "
             f"found {_cut(first)!r}",
             self.path,
-            1,
+            number,
         )
 
-    def _first_line(self) -> bytes:
+    def _first_line(self) -> tuple[int, str]:
+        """The number of the first line that is not blank, and the line."""
         try:
             with (gzip.open if self._compressed() else open)(self.path, "rb") as file:
-                for line in file:
+                lines = iter(partial(file.readline, _BLOCK), b"")
+                for number, line in enumerate(lines, 1):
                     if line.strip():
-                        return bytes(line).rstrip(b"\r\n")
+                        return number, line.rstrip(b"\r\n").decode("utf-8-sig", "replace")
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"cannot be read: {error}", self.path) from error
         raise DataError("is empty", self.path)
@@ -171,9 +174,10 @@ class Dump:
         stream = pa.PythonFile(self._bytes, mode="r")
         if self._compressed():
             stream = pa.CompressedInputStream(stream, "gzip")
+        self._text = Legible(stream)
         names = ASSERTIONS if self.layout == "assertions" else self.columns
         return csv.open_csv(
-            stream,
+            pa.PythonFile(self._text, mode="r"),
             # One thread keeps count of the lines, and is no slower: unpacking takes the time.
             csv.ReadOptions(column_names=names, block_size=_BLOCK, use_threads=False),
             csv.ParseOptions(
@@ -183,7 +187,7 @@ class Dump:
                 invalid_row_handler=self._pass_over,
             ),
             csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.binary()),
+                column_types=dict.fromkeys(names, pa.string()),
                 include_columns=[name for name in names if name != "uri"],
                 check_utf8=False,
             ),
@@ -200,7 +204,7 @@ class Dump:
     def _count_bad(self, line: int, text: str) -> None:
         self.bad += 1
         if len(self.shown) < SHOWN:
-            self.shown.append((line, _cut(text.encode(errors="replace"))))
+            self.shown.append((line, _cut(text)))
 
     def _good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of the language; those that are malformed are counted, empty lines are not."""
@@ -213,44 +217,31 @@ class Dump:
         self.lines += batch.num_rows
         batch = batch.append_column("row", numbers)
         formed = _as_assertions(batch) if self.layout == "assertions" else _as_triples(batch)
+        if self._text.substituted:
+            formed = pc.and_(formed, _is_legible(batch))
         if not pc.all(formed).as_py():
             self._reject_malformed(batch.filter(pc.invert(formed)))
         if self.layout == "assertions":
-            place = f"/c/{self.language}/".encode()
+            place = f"/c/{self.language}/"
             for name in ("head", "tail"):
                 formed = pc.and_(formed, pc.starts_with(batch[name], place))
-        return self._as_text(batch.filter(formed))
+        return batch.filter(formed)
 
     def _reject_malformed(self, batch: pa.RecordBatch) -> None:
         for row in batch.to_pylist():
             number = row.pop("row")
             cells = list(row.values())
             if any(cells):
-                self.reject(number, b"\t".join(cells).decode(errors="replace"))
-
-    def _as_text(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The batch with text in place of bytes; rows that are not UTF-8 are counted as bad."""
-        import pyarrow as pa
-
-        schema = pa.schema([(name, _TYPES.get(name, "string")) for name in batch.schema.names])
-        try:
-            return batch.cast(schema)
-        except pa.ArrowInvalid:
-            readable = [_is_text(row) for row in batch.to_pylist()]
-        self._reject_malformed(batch.filter(pa.array([not known for known in readable])))
-        return batch.filter(pa.array(readable)).cast(schema)
-
-
-_TYPES = {"row": "int64"}
+                self.reject(number, "\t".join(cells))
 
 
 def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
     """Which rows have a relation between a concept and a concept, or an address of the web."""
     import pyarrow.compute as pc
 
-    tail = pc.or_(pc.starts_with(batch["tail"], b"/c/"), pc.match_substring(batch["tail"], b"://"))
-    head = pc.starts_with(batch["head"], b"/c/")
-    return pc.and_(pc.and_(pc.starts_with(batch["relation"], b"/r/"), head), tail)
+    tail = pc.or_(pc.starts_with(batch["tail"], "/c/"), pc.match_substring(batch["tail"], "://"))
+    head = pc.starts_with(batch["head"], "/c/")
+    return pc.and_(pc.and_(pc.starts_with(batch["relation"], "/r/"), head), tail)
 
 
 def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
@@ -261,47 +252,14 @@ def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
     return pc.and_(pc.and_(relation, head), tail)
 
 
-def _is_text(row: dict[str, Any]) -> bool:
-    try:
-        for cell in row.values():
-            if isinstance(cell, bytes):
-                cell.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
+    """Which rows were UTF-8 in the file."""
+    import pyarrow.compute as pc
+
+    texts = batch.drop_columns("row").columns
+    return pc.invert(reduce(pc.or_, (pc.match_substring(text, SUBSTITUTE) for text in texts)))
 
 
-def _cut(line: bytes) -> str:
+def _cut(text: str) -> str:
     """A line for a message."""
-    text = line.decode(errors="replace")
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
-
-
-class _Counted:
-    """A file that counts and hashes what is read of it, for Arrow to read from."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: BinaryIO | None = None
-        self.sha256 = hashlib.sha256()
-        self.read_so_far = 0
-
-    def __enter__(self) -> None:
-        self._file = self._path.open("rb")
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @property
-    def closed(self) -> bool:
-        return self._file is None or self._file.closed
-
-    def read(self, size: int = -1) -> bytes:
-        data = b"" if self._file is None else self._file.read(size)
-        self.sha256.update(data)
-        self.read_so_far += len(data)
-        return data
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
