@@ -1,0 +1,249 @@
+"""How often intervals of the lift hold the true one, and how often p-values are small by chance.
+
+python benchmarks/lift_intervals.py --simulations 2000
+
+Prints a Markdown table. Anchors come in clusters of 1 to 5 with 1 to 12 pairs of facts each, their
+background score is the mean of two accuracies, and 20, 40 or 60 % of them are answered rightly, in
+turns. Samples in which all anchors are right, or none, are drawn again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from scipy.special import expit, logit, ndtr, ndtri, stdtrit
+
+from tacit.statistics.permutation import chance_level, chance_levels, lift, p_value
+from tacit.statistics.ranking import auroc, average_precision, average_precisions
+from tacit.statistics.scales import AUROC, LIFT
+from tacit.statistics.studentised import Permutations, Sample
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ends: TypeAlias = tuple[float, float]
+
+ACCURACIES = (0.2, 0.4, 0.6)
+SIZES = (28, 100, 300)
+DRAWS = 1000
+LARGE = 1_000_000
+TAILS = (0.025, 0.975)
+CHOSEN = "studentised permutations"
+OTHER = "AUROC, the same way"
+
+
+@dataclass(frozen=True)
+class World:
+    """How anchors come to be right.
+
+    Args:
+        name: What the table calls it.
+        slope: What one standard deviation of background knowledge adds to the log-odds of being
+            right.
+        shared: The standard deviation of what a cluster's anchors share of these log-odds.
+    """
+
+    name: str
+    slope: float
+    shared: float = 0.0
+
+    def draw(
+        self, n: int, accuracy: float, random: np.random.Generator
+    ) -> tuple[NDArray[np.bool_], Floats, NDArray[np.int64]]:
+        """Whether each anchor is right, its background score, and its cluster."""
+        sizes = random.choice(5, size=n, p=(0.55, 0.2, 0.12, 0.08, 0.05)) + 1
+        cluster = np.repeat(np.arange(n), sizes)[:n]
+        # Half of what an anchor's facts have in common, its cluster has in common.
+        knowledge = (random.normal(size=n)[cluster] + random.normal(size=n)) / 2**0.5
+        facts = np.minimum(random.geometric(0.3, size=n), 12)
+        positive = random.binomial(facts, expit(0.9 + 0.8 * knowledge))
+        negative = random.binomial(facts, expit(0.1 + 0.8 * knowledge))
+        odds = (
+            logit(accuracy) + self.slope * knowledge + self.shared * random.normal(size=n)[cluster]
+        )
+        return random.random(n) < expit(odds), (positive + negative) / (2 * facts), cluster
+
+
+WORLDS = (
+    World("independent", 0.0),
+    World("independent, clustered", 0.0, shared=1.5),
+    World("weakly dependent", 0.5),
+    World("strongly dependent", 1.2),
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One sample: its p-value and each method's interval, None where it has none."""
+
+    p: float
+    intervals: dict[str, Ends | None]
+
+
+def trial(world: World, n: int, accuracy: float, random: np.random.Generator) -> Trial:
+    """Draws a sample and makes every interval of it."""
+    right, score, cluster = world.draw(n, accuracy, random)
+    while right.all() or not right.any():
+        right, score, cluster = world.draw(n, accuracy, random)
+    how = Permutations(DRAWS, seed=int(random.integers(2**32)))
+    sample = Sample.of(right, score, cluster)
+    permuted = sample.permuted(how)
+    precision, chance = average_precision(right, score), chance_level(right, score)
+    value, area = lift(precision, chance), auroc(right, score)
+    if precision is None or chance is None or value is None or area is None:
+        raise ValueError("some anchors are right and some wrong, so all is defined")
+    made = resampled(sample, value, random)
+    low, high = np.quantile((permuted.average_precision - chance) / (1 - chance), TAILS)
+    made["permutations"] = value - high, value - low
+    for name, figure, scale, over_error in (
+        (CHOSEN, value, LIFT, permuted.lift),
+        (OTHER, area, AUROC, permuted.auroc),
+    ):
+        ends = sample.interval(figure, scale, over_error, how.level)
+        defined = ends.low is not None and ends.high is not None
+        made[name] = (ends.low, ends.high) if defined else None  # type: ignore[assignment]
+    return Trial(p_value(precision, permuted.average_precision), made)
+
+
+def resampled(sample: Sample, value: float, random: np.random.Generator) -> dict[str, Ends | None]:
+    """The intervals that are made by drawing clusters again, or by leaving each out."""
+    starts = np.concatenate([[0], sample.rows.cumsum()[:-1]]).astype(int)
+    every = sample.clusters.toarray()
+    right: Floats = np.add.reduceat(every * sample.labels, starts, axis=1)
+    rows: Floats = np.add.reduceat(every, starts, axis=1)
+    clusters = len(rows)
+    drawn = random.integers(0, clusters, size=(DRAWS, clusters))
+    cells = drawn + clusters * np.arange(DRAWS)[:, None]
+    counted = np.bincount(cells.ravel(), minlength=DRAWS * clusters)
+    times = counted.reshape(DRAWS, clusters).astype(np.float64)
+    lifts = _lifts(times @ right, times @ rows)
+    without = _lifts(right.sum(axis=0) - right, rows.sum(axis=0) - rows)
+    without = without[np.isfinite(without)]
+    moved = without.mean() - without
+    error = float(np.sqrt((len(without) - 1) / len(without) * (moved**2).sum()))
+    wide = float(stdtrit(clusters - 1, TAILS[1])) * error
+    kept = _lifts(times @ right, times @ rows, chance=_chance(right, rows))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = _quantiles((lifts - value) / _errors(right, rows, times))
+    own = float(_errors(right, rows, np.ones((1, clusters)))[0])
+    return {
+        "percentile": _quantiles(lifts),
+        "percentile, chance kept": _quantiles(kept),
+        "BCa": _corrected(lifts, value, moved),
+        "bootstrap-t": (value - high * own, value - low * own),
+        "jackknife": (value - wide, value + wide),
+    }
+
+
+def _chance(right: Floats, rows: Floats) -> float:
+    return float(chance_levels(right.sum(), rows.sum(axis=0)))
+
+
+def _lifts(right: Floats, rows: Floats, chance: float | None = None) -> Floats:
+    """By counts at thresholds, shape (samples, thresholds); nan where undefined."""
+    level = (
+        chance_levels(right.sum(axis=1), rows) if chance is None else np.full(len(right), chance)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (average_precisions(right, rows) - level) / (1 - level)
+
+
+def _errors(right: Floats, rows: Floats, times: Floats) -> Floats:
+    """The lift's standard error in each resample, from what each cluster moves it by."""
+    # Next to nothing in place of thresholds at which no row was drawn.
+    influence = LIFT.influence(times @ right, times @ rows + 1e-9)
+    sums = (influence.right - influence.wrong) @ right.T + influence.wrong @ rows.T
+    # From the logarithm's scale to the lift's.
+    errors: Floats = np.exp(-influence.value) * np.sqrt((times * sums**2).sum(axis=1))
+    return errors
+
+
+def _quantiles(values: Floats) -> Ends:
+    low, high = np.quantile(values[np.isfinite(values)], TAILS)
+    return float(low), float(high)
+
+
+def _corrected(lifts: Floats, value: float, moved: Floats) -> Ends:
+    """Bias-corrected and accelerated: other percentiles, by the jackknife's skew."""
+    lifts = lifts[np.isfinite(lifts)]
+    below = ((lifts < value).mean() + (lifts <= value).mean()) / 2
+    bias = ndtri(np.clip(below, 1 / DRAWS, 1 - 1 / DRAWS))
+    spread = (moved**2).sum()
+    acceleration = (moved**3).sum() / (6 * spread**1.5) if spread > 0 else 0.0
+    shifted = bias + ndtri(TAILS)
+    low, high = np.quantile(lifts, ndtr(bias + shifted / (1 - acceleration * shifted)))
+    return float(low), float(high)
+
+
+@cache
+def truth(world: World, accuracy: float) -> dict[str, float]:
+    """The lift and the area of very many anchors; what chance gives where they tell nothing."""
+    if world.slope == 0:
+        return {CHOSEN: 0.0, OTHER: 0.5}
+    right, score, _ = world.draw(LARGE, accuracy, np.random.default_rng(1))
+    value = lift(average_precision(right, score), chance_level(right, score))
+    area = auroc(right, score)
+    if value is None or area is None:
+        raise ValueError("of very many anchors some are right and some wrong")
+    return {CHOSEN: value, OTHER: area}
+
+
+def row(world: World, n: int, simulations: int, seed: int) -> dict[str, str]:
+    """A line of the table: shares in per cent, median widths in parentheses."""
+    random = np.random.default_rng([seed, n])
+    held: Counter[str] = Counter()
+    by_accuracy: Counter[float] = Counter()
+    widths = defaultdict(list)
+    small = missing = 0
+    for number in range(simulations):
+        accuracy = ACCURACIES[number % len(ACCURACIES)]
+        made = trial(world, n, accuracy, random)
+        small += made.p <= TAILS[0] * 2
+        missing += made.intervals[CHOSEN] is None
+        for name, ends in made.intervals.items():
+            if ends is not None:
+                true = truth(world, accuracy)
+                holds = ends[0] <= true[OTHER if name == OTHER else CHOSEN] <= ends[1]
+                held[name] += holds
+                by_accuracy[accuracy] += holds and name == CHOSEN
+                widths[name].append(ends[1] - ends[0])
+    per = simulations / len(ACCURACIES)
+    return {
+        "correctness": world.name,
+        "anchors": f"{n}",
+        "p ≤ 0.05": f"{small / simulations:.1%}",
+        **{name: f"{held[name] / simulations:.1%} ({median(widths[name]):.2f})" for name in widths},
+        "by accuracy": " · ".join(f"{by_accuracy[each] / per:.0%}" for each in ACCURACIES),
+        "no interval": f"{missing}",
+    }
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--simulations", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    off = 1.96 * (0.05 * 0.95 / chosen.simulations) ** 0.5
+    print(
+        f"{chosen.simulations:,} samples a line; what happens in 5 % or 95 % is within {off:.1%}.\n"
+    )
+    for number, (world, n) in enumerate((world, n) for world in WORLDS for n in SIZES):
+        line = row(world, n, chosen.simulations, chosen.seed)
+        if number == 0:
+            print("| " + " | ".join(line) + " |")
+            print("|---|" + "---:|" * (len(line) - 1))
+        print("| " + " | ".join(line.values()) + " |", flush=True)
+        print(f"{number + 1} of {len(WORLDS) * len(SIZES)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""What a ranking is worth by chance: the same rows, with what is right dealt out at random."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from tacit.statistics.ranking import at_thresholds, divided
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+# Figures nearer than this are equal: sums in another order differ in their last digits.
+_EQUAL = 1e-12
+
+
+def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
+    """The mean average precision over all permutations of what is right, exactly.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        score: Shape (rows,).
+
+    Returns:
+        The mean; the share of right rows when all scores are tied, more otherwise, the more so the
+        fewer rows there are. None when no row is right.
+    """
+    at, rows = at_thresholds(right, score)
+    level = float(chance_levels(at.sum(), rows))
+    return None if np.isnan(level) else level
+
+
+def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
+    """The chance level by counts.
+
+    Let P of n rows be right, p = P/n, and let threshold j have g rows, N with all those above it,
+    H and T of them right. Then AP is the sum over j of H·T/(N·P). T is hypergeometric and, given T,
+    H is g·T/N on average, so that E[H·T] = g/N·E[T²], with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p².
+    Summed over the thresholds, E[AP] = p + (1-p)·(Σ g/N - 1)/(n-1).
+
+    Args:
+        right: How many rows are right, shape (...).
+        rows: How many stand at each threshold, highest first, shape (..., thresholds).
+
+    Returns:
+        Shape (...); nan where no row is right.
+    """
+    all_right, n = np.asarray(right, dtype=np.float64), rows.sum(axis=-1)
+    parts = divided(rows, rows.cumsum(axis=-1))
+    more = np.where(rows > 0, parts, 0.0).sum(axis=-1) - 1
+    share = divided(np.where(all_right > 0, all_right, np.nan), n)
+    return share + (1 - share) * np.where(n > 1, divided(more, n - 1), 0.0)
+
+
+def lift(average_precision: float | None, chance: float | None) -> float | None:
+    """How much of the way from chance to perfect was gone; None when chance is perfect."""
+    if average_precision is None or chance is None or chance >= 1:
+        return None
+    return (average_precision - chance) / (1 - chance)
+
+
+def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np.bool_]:
+    """Labels of rows, exactly ``right`` of them true in each sample.
+
+    Args:
+        right: How many are true; at least 1.
+        keys: Uniform random numbers below 1, shape (samples, rows).
+        weights: Log-weight of each row, shape (rows,): the first true row is drawn by these
+            weights, the next among the others, and so on. Without them every choice of rows is as
+            likely as any other: a permutation.
+
+    Returns:
+        Shape (samples, rows).
+    """
+    if weights is not None:
+        keys = weights - np.log(-np.log(np.maximum(keys, np.finfo(float).tiny)))
+    last = keys.shape[1] - right
+    labels: NDArray[np.bool_] = keys >= np.partition(keys, last, axis=1)[:, last, None]
+    return labels
+
+
+def p_value(observed: float, permuted: Floats) -> float:
+    """The share of permutations that come at least as high, the observation among them.
+
+    Args:
+        observed: The figure; large values are evidence.
+        permuted: The same figure of each permutation, shape (permutations,).
+    """
+    reached = int((permuted >= observed - _EQUAL).sum())
+    return (1 + reached) / (1 + len(permuted))
+
+
+def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
+    """What a figure must exceed for its p-value to be at most ``level``.
+
+    Returns:
+        One of the permuted figures; None when there are too few permutations for that level.
+    """
+    allowed = int(level * (1 + len(permuted)) + _EQUAL) - 1
+    if allowed < 0:
+        return None
+    return float(np.sort(permuted)[::-1][allowed]) + _EQUAL

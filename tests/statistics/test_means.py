@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tacit.statistics import Estimate
+from tacit.statistics.means import t_interval
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=14), st.sampled_from([0.8, 0.95]))
+def test_the_interval_is_students(values: list[float], level: float) -> None:
+    """Of the mean of two to fourteen values, as scipy has it."""
+    made = t_interval(values, level)
+    error = np.std(values, ddof=1) / len(values) ** 0.5
+    low, high = np.mean(values) + error * np.array(stats.t.interval(level, len(values) - 1))
+    assert (made.value, made.low, made.high) == pytest.approx(
+        (np.mean(values), low, high), abs=1e-12
+    )
+
+
+def test_worked_by_hand() -> None:
+    """0.4 and 0.6: half a width of 12.706 times 0.1."""
+    made = t_interval([0.4, 0.6])
+    assert (made.low, made.high) == pytest.approx((0.5 - 1.2706, 0.5 + 1.2706), abs=1e-4)
+
+
+def test_what_was_not_measured_is_left_out() -> None:
+    """It is no 0."""
+    assert t_interval([0.4, None, 0.6]) == t_interval([0.4, 0.6])
+
+
+def test_one_value_has_no_interval_and_none_no_mean() -> None:
+    """How groups differ is not known from one."""
+    assert t_interval([0.3, None]) == Estimate(0.3, None, None)
+    assert t_interval([None]) == Estimate(None, None, None)
+    assert t_interval([]) == Estimate(None, None, None)

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.statistics.ranking import (
+    at_thresholds,
+    auroc,
+    aurocs,
+    average_precision,
+    average_precisions,
+)
+
+# Whether right, and one of few scores, so that most are tied.
+ROWS = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=1, max_size=25)
+
+
+def split(rows: list[tuple[bool, int]]) -> tuple[list[bool], list[int]]:
+    """What is right, and the scores."""
+    return [right for right, _ in rows], [score for _, score in rows]
+
+
+def by_thresholds(right: list[bool], score: list[int]) -> Fraction | None:
+    """Average precision word by word: each threshold's precision times the recall it adds."""
+    if not any(right):
+        return None
+    total, recall = Fraction(0), Fraction(0)
+    for threshold in sorted(set(score), reverse=True):
+        taken = [r for r, s in zip(right, score, strict=True) if s >= threshold]
+        reached = Fraction(sum(taken), sum(right))
+        total += Fraction(sum(taken), len(taken)) * (reached - recall)
+        recall = reached
+    return total
+
+
+def by_pairs(right: list[bool], score: list[int]) -> Fraction | None:
+    """AUROC pair by pair."""
+    rows = list(zip(right, score, strict=True))
+    pairs = [(s, t) for r, s in rows for q, t in rows if r and not q]
+    if not pairs:
+        return None
+    return sum((Fraction(1 + (s > t) - (s < t), 2) for s, t in pairs), Fraction(0)) / len(pairs)
+
+
+def test_worked_by_hand() -> None:
+    """Right, wrong, right in falling order: 1·1/2 + 2/3·1/2, and one pair of two is in order."""
+    assert average_precision([True, False, True], [0.9, 0.5, 0.1]) == pytest.approx(5 / 6)
+    assert auroc([True, False, True], [0.9, 0.5, 0.1]) == 0.5
+
+
+def test_tied_scores_are_one_threshold() -> None:
+    """Two tied rows, one right, are taken together, in either order."""
+    for right in ([True, False, True], [False, True, True]):
+        assert average_precision(right, [1, 1, 0]) == pytest.approx((1 / 2 + 2 / 3) / 2)
+        assert auroc(right, [1, 1, 0]) == 0.25
+
+
+@given(ROWS)
+def test_average_precision_is_its_definition(rows: list[tuple[bool, int]]) -> None:
+    """Equation 3, threshold by threshold, in fractions."""
+    expected = by_thresholds(*split(rows))
+    assert average_precision(*split(rows)) == (
+        None if expected is None else pytest.approx(float(expected))
+    )
+
+
+@given(ROWS)
+def test_auroc_is_the_share_of_pairs_in_order(rows: list[tuple[bool, int]]) -> None:
+    """Ties count half."""
+    expected = by_pairs(*split(rows))
+    assert auroc(*split(rows)) == (None if expected is None else pytest.approx(float(expected)))
+
+
+@given(ROWS, st.sampled_from([math.exp, math.atan, lambda x: 7 * x - 2, lambda x: x**3]))
+def test_only_the_order_of_scores_counts(rows: list[tuple[bool, int]], rising: object) -> None:
+    """A rising transformation changes neither figure."""
+    right, score = split(rows)
+    assert callable(rising)
+    other = [rising(each) for each in score]
+    assert average_precision(right, other) == average_precision(right, score)
+    assert auroc(right, other) == auroc(right, score)
+
+
+@given(st.lists(st.booleans(), min_size=1).filter(any))
+def test_a_constant_score_gives_the_share_of_what_is_right(right: list[bool]) -> None:
+    """And ranks no better than a coin."""
+    constant = [0.5] * len(right)
+    assert average_precision(right, constant) == pytest.approx(sum(right) / len(right))
+    assert auroc(right, constant) == (None if all(right) else 0.5)
+
+
+@given(st.lists(st.booleans(), min_size=1).filter(any))
+def test_a_perfect_score_is_exactly_one(right: list[bool]) -> None:
+    """All right rows above all wrong ones, however they are spread within."""
+    score = [10 * r + k / len(right) for k, r in enumerate(right)]
+    assert average_precision(right, score) == 1.0
+    assert auroc(right, score) == (None if all(right) else 1.0)
+
+
+@given(ROWS)
+def test_reversed_scores_reverse_the_area(rows: list[tuple[bool, int]]) -> None:
+    """The areas of a score and its negative add up to 1."""
+    right, score = split(rows)
+    forward, backward = auroc(right, score), auroc(right, [-each for each in score])
+    if forward is None or backward is None:
+        assert forward is backward
+    else:
+        assert forward + backward == pytest.approx(1)
+
+
+def test_what_has_no_two_sides_is_undefined() -> None:
+    """No right row: no recall to gain. All right: nothing to tell apart. No rows: neither."""
+    assert average_precision([False, False], [1, 2]) is None
+    assert auroc([False, False], [1, 2]) is None
+    assert average_precision([True, True], [1, 2]) == 1.0
+    assert auroc([True, True], [1, 2]) is None
+    assert average_precision([], []) is None
+    assert auroc([], []) is None
+
+
+def test_many_labellings_at_once_are_each_alone() -> None:
+    """Counts of many samples give the figures of each, nan where one is undefined."""
+    random = np.random.default_rng(3)
+    score = random.integers(0, 6, 30)
+    labels = random.random((50, 30)) < np.linspace(0, 1, 50)[:, None]
+    right, rows = at_thresholds(labels, score)
+    assert right.shape == (50, len(rows))
+    for figures, one in (
+        (average_precisions(right, rows), average_precision),
+        (aurocs(right, rows), auroc),
+    ):
+        alone = [one(each, score) for each in labels]
+        assert [None if np.isnan(figure) else figure for figure in figures] == alone
+        assert None in alone
+
+
+def test_thresholds_without_rows_change_nothing() -> None:
+    """As in a resample that drew none of them."""
+    right, rows = np.array([[0.0, 2, 0, 1, 0]]), np.array([[0.0, 3, 0, 4, 0]])
+    lean = np.array([[2.0, 1]]), np.array([[3.0, 4]])
+    assert average_precisions(right, rows) == average_precisions(*lean)
+    assert aurocs(right, rows) == aurocs(*lean)
+
+
+def test_what_cannot_be_ranked_is_refused() -> None:
+    """Another number of scores, and a score that is not a number."""
+    with pytest.raises(ValueError, match=r"right has shape \(2,\) and score \(3,\)"):
+        average_precision([True, False], [1, 2, 3])
+    with pytest.raises(ValueError, match="not a number"):
+        auroc([True, False], [1, float("nan")])
