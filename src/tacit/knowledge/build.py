@@ -10,10 +10,10 @@ import json
 import tempfile
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import tacit
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.knowledge.lexicon import add_lexicon
 from tacit.knowledge.schema import FORMAT, canonical
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # Rows of a dump that are inserted at once.
 _ROWS = 200_000
 _MEMORY = "800MB"
+# ConceptNet has about fifty; what has many more are concepts.
+_RELATIONS = 5_000
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,9 @@ def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[in
     if not _count(base, "raw"):
         raise DataError(
             f"holds no edge between two concepts of the language {source.language!r}",
-            ", ".join(str(dump.path) for dump in source.dumps),
+            _files(source),
         )
-    _name_relations(base)
+    _name_relations(base, source)
     _number_concepts(base)
     add_lexicon(base)
     _join_edges(base)
@@ -138,40 +140,54 @@ def _stage(base: duckdb.DuckDBPyConnection, dump: Dump, advance: Callable[[int],
 
 def _insert(base: duckdb.DuckDBPyConnection, dump: Dump, rows: pa.Table) -> None:
     base.register("batch", rows)
-    if dump.layout == "assertions":
-        for row, info in base.execute(_UNREADABLE).fetchall():
-            dump.reject(row, str(info))
-        base.execute(_INSERT_ASSERTIONS)
-    else:
-        weight = "TRY_CAST(weight AS FLOAT)" if "weight" in dump.columns else "NULL"
-        base.execute(_INSERT_TRIPLES.format(weight=weight))
+    found = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
+    good = "head <> '' AND tail <> '' AND weighed"
+    bad = f"SELECT row, line FROM ({found}) WHERE NOT ({good}) ORDER BY row"
+    for row, line in base.execute(bad).fetchall():
+        dump.reject(row, line)
+    base.execute(
+        f"INSERT INTO raw SELECT * EXCLUDE (row, line, weighed) FROM ({found}) WHERE {good}"
+    )
     base.unregister("batch")
 
 
-_TOLD = """
-    told AS (SELECT *, CASE WHEN json_valid(info) THEN json(info) END AS about FROM batch),
-    weighed AS (SELECT *, TRY_CAST(about ->> '$.weight' AS FLOAT) AS weight FROM told)"""
 # A concept's URI is /c/, language, label, and maybe part of speech and sense.
 _LABEL = "trim(replace(split_part({end}, '/', 4), '_', ' '))"
-_HEAD, _TAIL = _LABEL.format(end="head"), _LABEL.format(end="tail")
-_UNREADABLE = f"""
-    WITH {_TOLD} SELECT row, concat_ws(chr(9), relation, head, tail, info) FROM weighed
-    WHERE weight IS NULL OR {_HEAD} = '' OR {_TAIL} = '' ORDER BY row"""
-_INSERT_ASSERTIONS = f"""
-    INSERT INTO raw WITH {_TOLD}
-    SELECT relation, {_HEAD}, {_TAIL}, nullif(split_part(head, '/', 5), ''),
-        nullif(split_part(tail, '/', 5), ''), weight, about ->> '$.surfaceText',
-        about ->> '$.license'
-    FROM weighed WHERE weight IS NOT NULL AND {_HEAD} <> '' AND {_TAIL} <> ''"""
-_PLAIN = "lower(regexp_replace(trim(replace({end}, '_', ' ')), '\\s+', ' ', 'g'))"
-_INSERT_TRIPLES = f"""
-    INSERT INTO raw SELECT trim(relation), {_PLAIN.format(end="head")},
-        {_PLAIN.format(end="tail")}, NULL, NULL, {{weight}}, NULL, NULL FROM batch"""
+_ASSERTIONS = f"""
+    WITH told AS (SELECT *, CASE WHEN json_valid(info) THEN json(info) END AS about FROM batch)
+    SELECT row, concat_ws(chr(9), relation, t.head, t.tail, info) AS line, relation,
+        {_LABEL.format(end="t.head")} AS head, {_LABEL.format(end="t.tail")} AS tail,
+        nullif(split_part(t.head, '/', 5), '') AS head_pos,
+        nullif(split_part(t.tail, '/', 5), '') AS tail_pos,
+        TRY_CAST(about ->> '$.weight' AS FLOAT) AS weight, about ->> '$.surfaceText' AS surface,
+        about ->> '$.license' AS licence, coalesce(isfinite(weight), false) AS weighed
+    FROM told t"""
+_PLAIN = "lower(trim(regexp_replace(replace({end}, '_', ' '), '\\s+', ' ', 'g')))"
 
 
-def _name_relations(base: duckdb.DuckDBPyConnection) -> None:
+def _triples(columns: Sequence[str]) -> str:
+    """How the rows of triples are read; a weight may be blank, but not another word."""
+    weight = "trim(b.weight)" if "weight" in columns else "''"
+    number = f"TRY_CAST({weight} AS FLOAT)"
+    return f"""
+    SELECT row, concat_ws(chr(9), {", ".join(f"b.{name}" for name in columns)}) AS line,
+        trim(b.relation) AS relation, {_PLAIN.format(end="b.head")} AS head,
+        {_PLAIN.format(end="b.tail")} AS tail, NULL AS head_pos, NULL AS tail_pos,
+        {number} AS weight, NULL AS surface, NULL AS licence,
+        {weight} = '' OR coalesce(isfinite({number}), false) AS weighed
+    FROM batch b"""
+
+
+def _name_relations(base: duckdb.DuckDBPyConnection, source: Source) -> None:
     """Gives relations ConceptNet's spelling."""
-    for (name,) in base.execute("SELECT DISTINCT relation FROM raw").fetchall():
+    names = base.execute("SELECT DISTINCT relation FROM raw ORDER BY ALL").fetchall()
+    if len(names) > _RELATIONS:
+        raise DataError(
+            f"has {len(names):,} relations, {names[0][0]!r} and {names[-1][0]!r} among them: are "
+            f"its columns in the order {', '.join(source.dumps[0].columns)}?",
+            _files(source),
+        )
+    for (name,) in names:
         if canonical(name) != name:
             base.execute("UPDATE raw SET relation = ? WHERE relation = ?", [canonical(name), name])
     base.execute("""
@@ -211,7 +227,7 @@ def _say(base: duckdb.DuckDBPyConnection, source: Source) -> None:
     licences = [licence for (licence,) in base.execute(said).fetchall()]
     about: dict[str, Any] = {
         "format": FORMAT,
-        "tacit": tacit.__version__,
+        "tacit": version("tacit"),
         "language": source.language,
         "version": source.version,
         "licence": source.licence or ", ".join(licences) or None,
@@ -224,6 +240,10 @@ def _say(base: duckdb.DuckDBPyConnection, source: Source) -> None:
     base.execute("CREATE TABLE about (key VARCHAR, value VARCHAR)")
     for key, value in about.items():
         base.execute("INSERT INTO about VALUES (?, ?)", [key, json.dumps(value)])
+
+
+def _files(source: Source) -> str:
+    return ", ".join(str(dump.path) for dump in source.dumps)
 
 
 def _told(dump: Dump) -> dict[str, Any]:

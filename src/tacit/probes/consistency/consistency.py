@@ -1,0 +1,139 @@
+"""Conceptual consistency: does the background score predict the right answer? (equations 2 and 3).
+
+Beside average precision stand its chance level, the lift above that, AUROC and a p-value: a score
+that tells nothing has the average precision of the share of right anchors, or a little more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.probes.consistency.knowing import mean_of
+from tacit.statistics.comparisons import benjamini_hochberg
+from tacit.statistics.prediction import predict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from tacit.probes.consistency.asked import Asked
+    from tacit.statistics.studentised import Permutations
+
+# Figure 7b: so many concepts at most, each in the background of at least so many anchors.
+CONCEPTS = 14
+LEAST_ANCHORS = 28
+
+
+def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
+    """Conceptual consistency over all anchors with a background score and an answer (Figure 3).
+
+    Args:
+        anchors: ``background_score``, ``right`` and ``cluster``; null ones take no part.
+        how: How chance and intervals are found.
+
+    Returns:
+        One row, as ``by_relation``.
+    """
+    return _table([("all", "all", range(anchors.height))], anchors, how)
+
+
+def by_relation(
+    anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
+) -> pl.DataFrame:
+    """The same over the anchors whose background holds a relation (Figure 7a).
+
+    The relation chooses the anchors; each keeps the score of all its facts.
+
+    Returns:
+        ``subset`` (relation), ``name``, ``n``, ``clusters``, ``right``, ``accuracy``,
+        ``background_score`` (its mean), ``consistency`` (average precision), ``chance``, ``lift``
+        with ``lift_low`` and ``lift_high``, ``auroc`` with its interval, ``p_value``,
+        ``p_corrected`` (Benjamini and Hochberg, over the rows), ``smallest_lift`` (that so many
+        anchors would show). Null where a figure is undefined.
+    """
+    import polars as pl
+
+    relations = asked.links.join(asked.facts.select("fact", "relation"), on="fact")
+    chosen = relations.unique(["anchor", "relation"]).group_by("relation")
+    members = dict(chosen.agg(pl.col("anchor").sort()).sort("relation").iter_rows())
+    return _table([("relation", name, rows) for name, rows in members.items()], anchors, how)
+
+
+def by_concept(
+    anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
+) -> pl.DataFrame:
+    """The same over the anchors whose background holds a concept (Figure 7b).
+
+    The concepts are the 14 in the backgrounds of the most anchors, at least 28.
+
+    Returns:
+        As ``by_relation``, the most frequent concept first; concepts that are too rare are not
+        there.
+    """
+    import polars as pl
+
+    ends = pl.concat([asked.facts.select("fact", concept=end) for end in ("head", "tail")])
+    pairs = asked.links.join(ends, on="fact").unique(["anchor", "concept"])
+    measures = anchors.select("background_score", "right", anchor=pl.int_range(pl.len()))
+    pairs = pairs.join(measures.drop_nulls(), on="anchor", how="semi")
+    frequent = (
+        pairs.group_by("concept")
+        .agg(pl.col("anchor").sort(), n=pl.len())
+        .filter(pl.col("n") >= LEAST_ANCHORS)
+        .sort("n", "concept", descending=[True, False])
+        .head(CONCEPTS)
+    )
+    members = frequent.select("concept", "anchor").iter_rows()
+    return _table([("concept", name, rows) for name, rows in members], anchors, how)
+
+
+def _table(
+    subsets: Sequence[tuple[str, str, Sequence[int]]],
+    anchors: pl.DataFrame,
+    how: Permutations | None,
+) -> pl.DataFrame:
+    import polars as pl
+
+    rows = list(_rows(subsets, anchors, how))
+    text = dict.fromkeys(("subset", "name"), pl.String)
+    counts = dict.fromkeys(("n", "clusters", "right"), pl.Int64)
+    schema = {**text, **counts, **dict.fromkeys(_FIGURES, pl.Float64)}
+    table = pl.DataFrame(rows, schema, orient="row")
+    corrected = benjamini_hochberg(table["p_value"].to_list())
+    place = table.columns.index("p_value") + 1
+    return table.insert_column(place, pl.Series("p_corrected", corrected, pl.Float64))
+
+
+_FIGURES = (
+    "accuracy",
+    "background_score",
+    "consistency",
+    "chance",
+    "lift",
+    "lift_low",
+    "lift_high",
+    "auroc",
+    "auroc_low",
+    "auroc_high",
+    "p_value",
+    "smallest_lift",
+)
+
+
+def _rows(
+    subsets: Sequence[tuple[str, str, Sequence[int]]],
+    anchors: pl.DataFrame,
+    how: Permutations | None,
+) -> Iterator[tuple[str | int | float | None, ...]]:
+    for subset, name, members in subsets:
+        part = anchors[list(members)].drop_nulls(["background_score", "right"])
+        score, right = part["background_score"], part["right"]
+        found = predict(right.to_numpy(), score.to_numpy(), part["cluster"].to_numpy(), how)
+        yield (
+            *(subset, name, found.n, found.clusters, found.right),
+            *(mean_of(right), mean_of(score), found.average_precision, found.chance),
+            *(found.lift.value, found.lift.low, found.lift.high),
+            *(found.auroc.value, found.auroc.low, found.auroc.high),
+            *(found.p_value, found.smallest),
+        )

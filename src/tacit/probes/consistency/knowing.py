@@ -1,0 +1,130 @@
+"""How well a model knows the background: of each fact, each relation and each anchor (equation 1).
+
+A fact is known twice over: its own question is to be answered positively, its negative's
+negatively. A question that could not be scored counts nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.statistics.means import t_interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.probes.consistency.answering import Answers
+    from tacit.probes.consistency.asked import Asked
+    from tacit.probes.consistency.inputs import Floats, Ints
+    from tacit.statistics import Bootstrap, Estimate
+
+
+@dataclass(frozen=True)
+class Known:
+    """Whether each fact's two questions were answered right.
+
+    Args:
+        positive: 1 or 0, shape (facts,); nan where the answer is missing.
+        negative: The same of the negatives; nan also where there is none.
+    """
+
+    positive: Floats
+    negative: Floats
+
+    @classmethod
+    def of(cls, answers: Answers, asked: Asked) -> Known:
+        """Sets answers against what the facts say."""
+        said = np.where(answers.missing, np.nan, answers.positive)
+        own = asked.facts["positive_question"].to_numpy()
+        other = asked.facts["negative_question"]
+        negative = np.full(len(own), np.nan)
+        there = other.is_not_null().to_numpy()
+        negative[there] = 1 - said[other.drop_nulls().to_numpy()]
+        return cls(said[own], negative)
+
+
+def by_anchor(known: Known, asked: Asked, anchors: int) -> pl.DataFrame:
+    """The background score of each anchor (equation 1).
+
+    Args:
+        known: The facts.
+        asked: Which anchor has which.
+        anchors: How many anchors there are.
+
+    Returns:
+        One row per anchor: ``facts``, ``positives`` and ``negatives`` (answered ones),
+        ``positive_accuracy``, ``negative_accuracy``, ``background_score`` (their mean; null where
+        one of them is).
+    """
+    import polars as pl
+
+    anchor, fact = (asked.links[name].to_numpy() for name in ("anchor", "fact"))
+    yes_right, yes = _sums(anchor, known.positive[fact], anchors)
+    no_right, no = _sums(anchor, known.negative[fact], anchors)
+    positive, negative = _shares(yes_right, yes), _shares(no_right, no)
+    return pl.DataFrame(
+        {
+            "facts": np.bincount(anchor, minlength=anchors),
+            "positives": yes,
+            "negatives": no,
+            "positive_accuracy": positive,
+            "negative_accuracy": negative,
+            "background_score": (positive + negative) / 2,
+        }
+    ).fill_nan(None)
+
+
+def by_relation(known: Known, asked: Asked, bootstrap: Bootstrap) -> pl.DataFrame:
+    """The background score of each relation, over its distinct facts (Figure 4a).
+
+    Returns:
+        ``relation``, ``facts``, ``positives`` and ``negatives`` (answered ones), the accuracy on
+        either, ``background_score`` with ``low`` and ``high``: intervals clustered by the facts'
+        heads. Null where nothing was answered.
+    """
+    import polars as pl
+
+    rows = []
+    for relation in sorted(asked.facts["relation"].unique()):
+        of = (asked.facts["relation"] == relation).to_numpy()
+        values = np.stack([known.positive[of], known.negative[of]])
+        scored = ~np.isnan(values)
+        right = np.where(scored, values, 0)
+        accuracy = _shares(right.sum(axis=1), scored.sum(axis=1))
+        heads = asked.facts["head"].filter(of).to_numpy()
+        score = bootstrap.mean_of_ratios(heads, right, scored)
+        whole = scored.any(axis=1).all()
+        estimate = (score.value, score.low, score.high) if whole else (None, None, None)
+        rows.append((relation, int(of.sum()), *scored.sum(axis=1), *accuracy, *estimate))
+    counts = dict.fromkeys(("facts", "positives", "negatives"), pl.Int64)
+    figures = ("positive_accuracy", "negative_accuracy", "background_score", "low", "high")
+    schema = {"relation": pl.String, **counts, **dict.fromkeys(figures, pl.Float64)}
+    return pl.DataFrame(rows, schema, orient="row").fill_nan(None)
+
+
+def over_relations(relations: pl.DataFrame) -> Estimate:
+    """The mean over relations of their background scores, with a t-interval (Figure 4a)."""
+    return t_interval(relations["background_score"].to_list())
+
+
+def mean_of(values: pl.Series) -> float | None:
+    """The mean of the values that are there; None of none."""
+    there = values.drop_nulls().to_numpy()
+    return float(there.mean()) if len(there) else None
+
+
+def _sums(of: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
+    """For each, the sum of the values that are there, and how many there are."""
+    scored = ~np.isnan(values)
+    total: Floats = np.zeros(size)
+    np.add.at(total, of[scored], values[scored])
+    return total, np.bincount(of[scored], minlength=size)
+
+
+def _shares(right: Floats, of: Ints) -> Floats:
+    share = np.full(np.shape(of), np.nan)
+    np.divide(right, of, out=share, where=of > 0)
+    return share

@@ -1,0 +1,262 @@
+"""The consistency probe, whole: anchors and their background in, questions out, findings out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import RequestError
+from tacit.probes.consistency import answered, consistency, knowing, ways
+from tacit.probes.consistency.answered import ANCHORING, Scored
+from tacit.probes.consistency.answering import Method
+from tacit.probes.consistency.asked import Asked
+from tacit.probes.consistency.choosing import choice_table, verify_table
+from tacit.probes.consistency.inputs import Inputs
+from tacit.probes.consistency.knowing import Known
+from tacit.probes.consistency.questions import (
+    background_prompts,
+    choice_forms,
+    choice_prompts,
+    forms,
+    verify_prompts,
+)
+from tacit.probes.consistency.relevance import relevance
+from tacit.probes.findings import Findings
+from tacit.statistics import Bootstrap
+from tacit.statistics.studentised import Permutations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tacit.knowledge.background import Background
+    from tacit.probes.consistency.questions import Form
+    from tacit.probes.consistency.template import Templates
+    from tacit.probes.consistency.wording import Wording
+    from tacit.prompts import LogProbs, Prompt
+    from tacit.sources.anchors import Anchor
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How answers are read off the scores; another reading asks nothing.
+
+    Args:
+        method: How a background question is answered.
+        anchoring: The ways in which anchors are answered; the first is the one that counts.
+
+    Raises:
+        RequestError: A way is unknown or named twice.
+    """
+
+    method: Method = field(default_factory=Method)
+    anchoring: tuple[str, ...] = ANCHORING[:1]
+
+    def __post_init__(self) -> None:
+        known = set(self.anchoring) <= set(ANCHORING)
+        if not self.anchoring or not known or len(set(self.anchoring)) < len(self.anchoring):
+            raise RequestError(
+                f"anchors are answered by {', '.join(ANCHORING)} or both, "
+                f"not by {', '.join(self.anchoring) or 'nothing'}"
+            )
+
+
+@dataclass(frozen=True)
+class ConsistencyProbe:
+    """Asks the background facts of anchors and the anchors themselves.
+
+    Args:
+        anchors: Multiple-choice questions, each with its answer.
+        background: Their facts, by their place among the anchors.
+        templates: How facts and anchors are put.
+        wording: How nouns are put.
+        version: The version of the paper, which says how many meta-prompts there are.
+        reading: How answers are read.
+
+    Raises:
+        RequestError: There is no anchor with a fact, an anchor has no answer, or a relation no
+            template.
+    """
+
+    anchors: Sequence[Anchor]
+    background: Background
+    templates: Templates
+    wording: Wording
+    version: str = "review-lexicon"
+    reading: Reading = field(default_factory=Reading)
+
+    def __post_init__(self) -> None:
+        unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
+        if unlabelled:
+            raise RequestError(
+                f"{len(unlabelled)} questions have no answer, {unlabelled[0]} the first: the probe "
+                "needs to know which answers are right"
+            )
+        if self.background.facts.is_empty():
+            raise RequestError(
+                "no question has a background fact in this knowledge base: try --length 2, more "
+                "--relations, or another knowledge base"
+            )
+        _ = self.asked  # refuses a relation without a template
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The distinct facts and their questions."""
+        return Asked.of(self.background.facts, self.templates, self.wording)
+
+    @cached_property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms of a yes/no question."""
+        return forms(self.templates, self.version)
+
+    @cached_property
+    def choice_forms(self) -> tuple[Form, ...]:
+        """The forms that a choice answers."""
+        return choice_forms(self.templates, self.version)
+
+    @cached_property
+    def prompts(self) -> Sequence[Prompt]:
+        """Every background question in every form, then the anchors."""
+        prompts = [p for text in self.asked.texts for p in background_prompts(text, self.forms)]
+        if "choice" in self.reading.anchoring:
+            prompts += [p for group in self._choice_prompts for p in group]
+        if "verify" in self.reading.anchoring:
+            prompts += [p for groups in self._verify_prompts for group in groups for p in group]
+        return prompts
+
+    @cached_property
+    def _choice_prompts(self) -> list[list[Prompt]]:
+        return [choice_prompts(a.question, a.choices, self.choice_forms) for a in self.anchors]
+
+    @cached_property
+    def _verify_prompts(self) -> list[list[list[Prompt]]]:
+        return [
+            verify_prompts(a.question, a.choices, self.forms, self.templates) for a in self.anchors
+        ]
+
+    def measure(self, scores: Sequence[LogProbs]) -> Findings:
+        """Findings from one score per prompt.
+
+        Returns:
+            ``questions``: every background question with each input's log-probability. Tables:
+            ``facts``, ``anchors``, ``choices``, ``consistency``, ``background_by_relation``,
+            ``relevance``, ``background_ways``, ``anchor_ways``, ``winners``.
+        """
+        how, bootstrap = Permutations(), Bootstrap()
+        scored = self._scored(scores)
+        answers = self.reading.method.answers(scored.background, scored.inputs)
+        known = Known.of(answers, self.asked)
+        background = knowing.by_anchor(known, self.asked, len(self.anchors))
+        way = self.reading.anchoring[0]
+        anchors = answered.anchors(self.anchors, scored, way, background)
+        chosen = [(name, scored.chosen(name)) for name in self.reading.anchoring]
+        tables = {
+            "facts": answered.facts(self.asked, known, answers, scored),
+            "links": self.asked.links,
+            "anchors": anchors,
+            "choices": answered.choices(self.anchors, scored),
+            "consistency": consistency.overall(anchors, how),
+            "consistency_by_relation": consistency.by_relation(anchors, self.asked, how),
+            "consistency_by_concept": consistency.by_concept(anchors, self.asked, how),
+            "background_by_relation": knowing.by_relation(known, self.asked, bootstrap),
+            "relevance": relevance(known, self.asked, anchors, bootstrap),
+            "background_ways": ways.background_ways(scored, self.asked, anchors),
+            "anchor_ways": ways.anchor_ways(scored, self.anchors),
+            "winners": ways.winners(
+                answers, scored, [(name, each) for name, each in chosen if each is not None]
+            ),
+        }
+        summary = {
+            **self._summary(tables, bootstrap),
+            "missing_questions": int(answers.missing.sum()),
+            "tied_questions": int(answers.tied.sum()),
+            **_tokens(scores[: len(self.asked.texts) * len(self.forms)]),
+            "spanned": sum(one.spanned for score in scores for one in score.answers),
+            "intervals": {
+                "consistency": {**how.to_json(), "clusters": "question concept"},
+                "others": {**bootstrap.to_json(), "clusters": "question concept"},
+            },
+        }
+        return Findings(answered.questions(self.asked, scored), tables, summary)
+
+    def _scored(self, scores: Sequence[LogProbs]) -> Scored:
+        """The scores in the shapes that answers are read from."""
+        n = len(self.asked.texts) * len(self.forms)
+        inputs = Inputs.of(self.forms)
+        background, rest = inputs.table(scores[:n]), list(scores[n:])
+        choices = verified = None
+        if "choice" in self.reading.anchoring:
+            step = len(self.choice_forms)
+            count = step * len(self.anchors)
+            choices, _ = choice_table([rest[i : i + step] for i in range(0, count, step)])
+            rest = rest[count:]
+        if "verify" in self.reading.anchoring:
+            left = iter(rest)
+            verified = verify_table(
+                [
+                    [[next(left) for _ in self.forms] for _ in anchor.choices]
+                    for anchor in self.anchors
+                ],
+                inputs,
+            )
+        return Scored(self.forms, self.choice_forms, background, choices, verified, self._sizes)
+
+    @cached_property
+    def _sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The choices' UTF-8 bytes; 0 for no choice."""
+        sizes = np.zeros((len(self.anchors), max(len(a.choices) for a in self.anchors)), np.int64)
+        for at, anchor in enumerate(self.anchors):
+            sizes[at, : len(anchor.choices)] = [len(choice.encode()) for choice in anchor.choices]
+        return sizes
+
+    def _summary(self, tables: dict[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[str, Any]:
+        anchors = tables["anchors"]
+        able = anchors.filter(anchors["facts"] > 0)
+        mean = knowing.over_relations(tables["background_by_relation"])
+        return {
+            "anchors": anchors.height,
+            "without_facts": anchors.height - able.height,
+            "without_background_score": able["background_score"].null_count(),
+            "without_answer": anchors["right"].null_count(),
+            "tied_anchors": int(anchors["tied"].sum()),
+            "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
+            "facts": self.asked.facts.height,
+            "without_negative": self.asked.facts["negative"].null_count(),
+            "questions": len(self.asked.texts),
+            "prompts": len(self.prompts),
+            "consistency": tables["consistency"].to_dicts()[0],
+            "background_score": {
+                "relations": tables["background_by_relation"]["background_score"].count(),
+                "value": mean.value,
+                "low": mean.low,
+                "high": mean.high,
+            },
+            "anchor_accuracy": [
+                {"of": name, **_accuracy(part, bootstrap)}
+                for name, part in (("all", anchors), ("with facts", able))
+            ],
+            "relevance": tables["relevance"].to_dicts()[0],
+            "background_ways": tables["background_ways"].head(3).to_dicts(),
+        }
+
+
+def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | int | None]:
+    """The share of answered anchors that are right, clustered by question concept."""
+    done = anchors.drop_nulls("right")
+    right = done["right"].cast(int).to_numpy()
+    share = bootstrap.ratio(done["cluster"].to_numpy(), right, np.ones_like(right))
+    return {"n": done.height, "value": share.value, "low": share.low, "high": share.high}
+
+
+def _tokens(scores: Sequence[LogProbs]) -> dict[str, int]:
+    """How many inputs have an answer word of several tokens, or one that has no score."""
+    words = [one for score in scores for one in score.answers]
+    return {
+        "inputs": len(words),
+        "inputs_of_several_tokens": sum(one.tokens > 1 for one in words),
+        "inputs_without_score": sum(one.logprob is None for one in words),
+    }
