@@ -104,11 +104,16 @@ class KnowledgeBase:
 
     def _about(self) -> dict[str, Any]:
         rows = self.connection.execute("SELECT key, value FROM base.about").fetchall()
-        about = {key: json.loads(value) for key, value in rows}
-        if about.get("format") != FORMAT:
+        try:
+            about = {key: json.loads(value) for key, value in rows}
+        except (TypeError, ValueError):
+            about = {}
+        if "format" not in about:
+            raise DataError("is no knowledge base; tacit kb import makes one", self.path)
+        if about["format"] != FORMAT:
             raise RequestError(
                 f"{self.path} was made by Tacit {about.get('tacit')} in format "
-                f"{about.get('format')}; this one reads format {FORMAT}: run tacit kb import again"
+                f"{about['format']}; this one reads format {FORMAT}: run tacit kb import again"
             )
         return about
 
