@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.knowledge.words import Words
+from tacit.knowledge.words import Words, is_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import duckdb
     import pyarrow as pa
+
+# Words that are looked up at once.
+_WORDS = 50_000
 
 
 def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
@@ -25,11 +28,13 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
         SELECT id, unnest(string_split(label, ' ')) AS word,
             generate_subscripts(string_split(label, ' '), 1) AS place
         FROM labels""")
-    words = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").fetchall()
-    english = Words()
-    tokens = {word: english.tokens(word) for (word,) in words}
-    base.register("told", _told(tokens, english))
-    base.register("lemmas", _lemmas(tokens, english))
+    base.execute("""
+        CREATE TEMP TABLE told (word VARCHAR, words SMALLINT, content SMALLINT, frequency DOUBLE,
+            listed BOOLEAN)""")
+    base.execute("""
+        CREATE TEMP TABLE lemmas (word VARCHAR, lemma VARCHAR, inner_place SMALLINT,
+            stop BOOLEAN)""")
+    _look_up(base)
     base.execute("""
         CREATE TABLE concepts AS
         SELECT id, any_value(label) AS label, sum(words)::SMALLINT AS words,
@@ -41,14 +46,24 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
         CREATE TABLE terms AS
         SELECT lemma, id AS concept, (place * 16 + inner_place)::INTEGER AS place, stop
         FROM placed JOIN lemmas USING (word) ORDER BY ALL""")
-    base.unregister("told")
-    base.unregister("lemmas")
+
+
+def _look_up(base: duckdb.DuckDBPyConnection) -> None:
+    """Fills the tables ``told`` and ``lemmas``, some words at a time."""
+    english = Words()
+    words = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").to_arrow_table()["word"]
+    for start in range(0, len(words), _WORDS):
+        part = words[start : start + _WORDS].to_pylist()
+        tokens = {word: english.tokens(word) for word in part}
+        for name, rows in (("told", _told(tokens, english)), ("lemmas", _lemmas(tokens, english))):
+            base.register("part", rows)
+            base.execute(f"INSERT INTO {name} FROM part")
+            base.unregister("part")
 
 
 def _told(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
     """What stands between blanks: its number of words, of content words, and its frequency."""
     import pyarrow as pa
-    from wordfreq import word_frequency
 
     found = tokens.values()
     return pa.table(
@@ -56,7 +71,7 @@ def _told(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
             "word": pa.array(tokens, pa.string()),
             "words": pa.array(map(len, found), pa.int16()),
             "content": pa.array((_content(words, english) for words in found), pa.int16()),
-            "frequency": pa.array((word_frequency(word, "en") for word in tokens), pa.float64()),
+            "frequency": pa.array(_frequencies(tokens), pa.float64()),
             "listed": pa.array(map(english.is_listed, tokens), pa.bool_()),
         }
     )
@@ -66,20 +81,38 @@ def _content(words: Sequence[str], english: Words) -> int:
     return sum(not english.is_stop(word) for word in words)
 
 
+def _frequencies(words: Iterable[str]) -> Iterator[float]:
+    """What wordfreq gives each word.
+
+    It finds a plain word as it stands, and rounds what its list has; few values are in the list.
+    """
+    from wordfreq import get_frequency_dict, word_frequency
+
+    listed = get_frequency_dict("en")
+    rounded = {0.0: 0.0}
+    for word in words:
+        if not is_plain(word):
+            yield word_frequency(word, "en")
+            continue
+        found = listed.get(word, 0.0)
+        if found not in rounded:
+            rounded[found] = word_frequency(word, "en")
+        yield rounded[found]
+
+
 def _lemmas(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
     """Each lemma of each word that stands between blanks, with its place there."""
     import pyarrow as pa
 
     rows = [
-        {"word": word, "lemma": lemma, "inner_place": place, "stop": english.is_stop(token)}
+        (word, lemma, place, english.is_stop(token))
         for word, found in tokens.items()
         for place, token in enumerate(found)
         for lemma in english.lemmas(token)
     ]
-    schema = {
-        "word": pa.string(),
-        "lemma": pa.string(),
-        "inner_place": pa.int16(),
-        "stop": pa.bool_(),
-    }
-    return pa.Table.from_pylist(rows, pa.schema(list(schema.items())))
+    columns = zip(*rows, strict=True) if rows else ((), (), (), ())
+    types = (pa.string(), pa.string(), pa.int16(), pa.bool_())
+    return pa.table(
+        [pa.array(*column) for column in zip(columns, types, strict=True)],
+        ["word", "lemma", "inner_place", "stop"],
+    )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from tacit.errors import ModelError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from spacy.language import Language
     from spacy.tokens import Doc, Token
@@ -65,11 +65,14 @@ class Words:
 
     def tokens(self, word: str) -> list[str]:
         """The words, in lower case, that the English rules find in what stands between blanks."""
+        # The rules take only what they list by name ("cannot") apart between two letters.
+        if is_plain(word) and word not in self._exceptions:
+            return [word]
         return [token.lower_ for token in self._words(self._english.make_doc(word))]
 
     def is_stop(self, word: str) -> bool:
         """Whether a word, in lower case, is one of the English stop words."""
-        return word in self._english.Defaults.stop_words
+        return word in self._stop_words
 
     def is_listed(self, word: str) -> bool:
         """Whether the lexicon lists a word as a noun, verb, adjective or adverb."""
@@ -121,6 +124,14 @@ class Words:
         return spacy.blank("en")
 
     @cached_property
+    def _stop_words(self) -> Collection[str]:
+        return self._english.Defaults.stop_words
+
+    @cached_property
+    def _exceptions(self) -> Collection[str]:
+        return self._english.Defaults.tokenizer_exceptions
+
+    @cached_property
     def _pipeline(self) -> Language:
         import spacy
 
@@ -135,3 +146,8 @@ class Words:
                 f"the pipeline {self.tagger} gives no parts of speech: name one with a tagger"
             )
         return pipeline
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word is made of the letters a to z alone."""
+    return word.isascii() and word.isalpha() and word.islower()
