@@ -117,6 +117,13 @@ def test_columns_come_in_the_order_that_is_told(tmp_path: Path, columns: tuple[s
     assert row == {name: line[name].decode() for name in columns} | {"row": 0}
 
 
+def test_the_first_weight_may_be_blank(tmp_path: Path) -> None:
+    """A first line without a weight is a triple like any other."""
+    path = write(tmp_path / "dump.tsv", [GOOD + b"\t", b"IsA\tcat\tanimal\t1"])
+    dump = Dump(path, columns=("relation", "head", "tail", "weight"))
+    assert [row["weight"] for row in rows(dump)] == ["", "1"]
+
+
 @pytest.mark.parametrize(
     "columns",
     [

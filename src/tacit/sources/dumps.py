@@ -141,7 +141,8 @@ class Dump:
         cells = first.split("\t")
         if len(cells) == len(ASSERTIONS) and cells[0].startswith("/a/"):
             return "assertions"
-        if len(cells) == len(self.columns) and all(cell.strip() for cell in cells):
+        triple = dict(zip(self.columns, cells, strict=False))
+        if len(cells) == len(self.columns) and all(triple[name].strip() for name in TRIPLES):
             return "triples"
         raise DataError(
             "is no dump: expected the five columns of ConceptNet's assertions, the first of which "
