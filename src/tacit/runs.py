@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import tacit
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
 from tacit.publishing import publish_text
-from tacit.tables import write_table
+from tacit.tables import read_table, write_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+    import polars as pl
 
     from tacit.probes.findings import Findings
 
@@ -161,6 +163,21 @@ class Run:
     def _write_manifest(self) -> None:
         text = json.dumps(self._manifest, indent=1, ensure_ascii=False, default=str)
         publish_text(self.folder / "manifest.json", text + "\n")
+
+
+def read_findings(folder: Path, names: Iterable[str]) -> dict[str, pl.DataFrame]:
+    """Findings of a finished run, by their names.
+
+    Raises:
+        DataError: The folder holds no run that is finished, or a finding is missing or damaged.
+    """
+    manifest = folder / "manifest.json"
+    if not manifest.is_file():
+        raise DataError("is no run's folder: it has no manifest.json", folder)
+    status = json.loads(manifest.read_text(encoding="utf-8")).get("status")
+    if status != "finished":
+        raise DataError(f"holds a run that is {status}; only a finished one has findings", folder)
+    return {name: read_table(folder / "findings" / f"{name}.parquet") for name in names}
 
 
 def _versions() -> dict[str, str]:

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tacit.cli import check, demo, drawings, kb, repair, reproduce, run, score, show
+from tacit.cli import check, demo, drawings, kb, norms, repair, reproduce, run, score, show
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command("check")(check.check)
 app.command("repair")(repair.repair)
 app.add_typer(drawings.app, name="drawings")
 app.add_typer(kb.app, name="kb")
+app.add_typer(norms.app, name="norms")
 
 
 def main() -> None:

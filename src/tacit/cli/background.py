@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
+
+from tacit.cli.options import listed
 
 if TYPE_CHECKING:
     from tacit.knowledge.background import Extraction
@@ -12,35 +15,49 @@ if TYPE_CHECKING:
     from tacit.knowledge.words import Version
 
 
-def extraction_of(
-    version: str,
-    tagger: str | None,
-    overlap: str,
-    relations: str | None,
-    length: int,
-    cap: int | None,
-    seed: int,
-    frequent: int,
-) -> Extraction:
-    """The options of the command line as those of an extraction.
+@dataclass(frozen=True)
+class BackgroundOptions:
+    """How backgrounds are extracted, as the command line says it.
 
-    Raises:
-        RequestError: One is unknown or out of range.
+    Args:
+        version: Which words count.
+        tagger: A spaCy pipeline, for the version review.
+        overlap: Of which of a concept's words more than half must be in the question.
+        relations: Relations with commas between; None for the paper's.
+        length: The longest path.
+        cap: Most facts of a question; 0 for all, None for the default.
+        seed: Where the draws of negatives begin.
+        frequent: From how many frequent words.
     """
-    from tacit.knowledge.background import CAP, Extraction
-    from tacit.knowledge.negatives import Draw
-    from tacit.knowledge.words import Words
 
-    if cap is None and length > 1:
-        cap = CAP
-    return Extraction(
-        Words(cast("Version", version), tagger),
-        cast("Overlap", overlap),
-        None if relations is None else tuple(name.strip() for name in relations.split(",")),
-        length,
-        cap or None,
-        Draw(seed, frequent),
-    )
+    version: str
+    tagger: str | None
+    overlap: str
+    relations: str | None
+    length: int
+    cap: int | None
+    seed: int
+    frequent: int
+
+    def extraction(self) -> Extraction:
+        """The options as those of an extraction.
+
+        Raises:
+            RequestError: One is unknown or out of range.
+        """
+        from tacit.knowledge.background import CAP, Extraction
+        from tacit.knowledge.negatives import Draw
+        from tacit.knowledge.words import Words
+
+        cap = CAP if self.cap is None and self.length > 1 else self.cap
+        return Extraction(
+            Words(cast("Version", self.version), self.tagger),
+            cast("Overlap", self.overlap),
+            None if self.relations is None else listed(self.relations),
+            self.length,
+            cap or None,
+            Draw(self.seed, self.frequent),
+        )
 
 
 def spare_torch(tagger: str | None) -> None:

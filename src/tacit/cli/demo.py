@@ -13,8 +13,8 @@ def demo(
 ) -> None:
     """Run the parts probe on the bundled drawings, with a small model of random weights."""
     from tacit.cli import asking
-    from tacit.cli.parts import ask_a_model
     from tacit.cli.parts_table import echo_parts
+    from tacit.cli.running import ask_a_model
     from tacit.engine.store import Store
     from tacit.models.loading import DEMO, LoadOptions
     from tacit.probes.parts.probe import PartsProbe

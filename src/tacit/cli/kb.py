@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
-from tacit.cli.background import extraction_of, readable, spare_torch
+from tacit.cli.background import BackgroundOptions, readable, spare_torch
 from tacit.cli.group import group
 from tacit.errors import RequestError
 
@@ -97,7 +97,9 @@ def facts_command(
         raise RequestError("the question or one of its choices is empty")
     if len(texts) == 2:  # noqa: PLR2004 - the question and one choice
         raise RequestError("one choice is no choice: give two or more, or none")
-    how = extraction_of(version, tagger, overlap, relations, length, cap, seed, frequent)
+    how = BackgroundOptions(
+        version, tagger, overlap, relations, length, cap, seed, frequent
+    ).extraction()
     spare_torch(tagger)
     with KnowledgeBase(base) as opened:
         found = background(opened, [texts], how)
@@ -131,7 +133,9 @@ def background_command(
     from tacit.knowledge.base import KnowledgeBase
     from tacit.sources.anchors import read_anchors
 
-    how = extraction_of(version, tagger, overlap, relations, length, cap, seed, frequent)
+    how = BackgroundOptions(
+        version, tagger, overlap, relations, length, cap, seed, frequent
+    ).extraction()
     spare_torch(tagger)
     anchors = read_anchors(questions)
     with KnowledgeBase(base) as opened:

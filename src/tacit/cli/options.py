@@ -20,6 +20,14 @@ ModelNames = Annotated[
     list[str] | None,
     typer.Option("--model", help="A Hugging Face name, a model's folder, or demo; once or more."),
 ]
+SomeModels = Annotated[
+    list[str],
+    typer.Option(
+        "--model",
+        help="A Hugging Face name, a model's folder, or demo; once or more.",
+        show_default=False,
+    ),
+]
 BeliefsFile = Annotated[
     Path | None,
     typer.Option(
@@ -113,4 +121,39 @@ NegativeSeed = Annotated[int, typer.Option("--seed", help="Where the draws of ne
 FrequentWords = Annotated[
     int, typer.Option("--frequent", help="Negatives are among so many frequent words.")
 ]
+KnowledgeBaseFile = Annotated[
+    Path, typer.Option("--kb", help="A knowledge base's file, that tacit kb import made.")
+]
+RunFolder = Annotated[
+    Path, typer.Option("--out", help="The run's folder; of several models, one in it for each.")
+]
+FactWording = Annotated[str, typer.Option("--wording", help="paper (as printed) or grammatical.")]
+TemplatesFile = Annotated[
+    Path | None,
+    typer.Option("--templates", help="YAML: relations of your own, or other words for ours."),
+]
+Answering = Annotated[
+    str,
+    typer.Option(
+        "--answering",
+        help="How a yes/no question is answered: max, count, calibrated, or single.",
+    ),
+]
+MetaPrompt = Annotated[
+    int | None, typer.Option("--meta", help="With --answering single: the meta-prompt, from 1.")
+]
+WordPair = Annotated[
+    str | None, typer.Option("--pair", help="With --answering single: a pair such as Yes/No.")
+]
+Anchoring = Annotated[
+    str,
+    typer.Option(
+        "--anchors", help="How questions are answered: choice, verify, or both; the first counts."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def listed(names: str | None) -> tuple[str, ...]:
+    """Names with commas between, without the blanks around them."""
+    return () if names is None else tuple(name.strip() for name in names.split(","))

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.cli.running import digest
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping
 
     from tacit.coherence.ontology import Ontology
-    from tacit.engine.ask import Engine
     from tacit.probes.charts import Look
     from tacit.probes.findings import Findings
     from tacit.probes.parts.probe import PartsProbe
@@ -142,67 +139,9 @@ class Sheet:
         )
 
 
-def digest(file: Path) -> str:
-    """A file's SHA-256."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
 def _names(listed: str | None) -> list[str] | None:
     """Names with commas between, as the drawings write them."""
     return None if listed is None else [name.strip().lower() for name in listed.split(",")]
-
-
-def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> dict[str, Run]:
-    """Each model's run: in ``out`` itself, or with several models in a folder of it named so.
-
-    Raises:
-        RequestError: A model is named twice, or a folder holds another run.
-    """
-    from tacit.runs import Run
-
-    if len(set(models)) < len(models):
-        raise RequestError("a model is named twice")
-    if len(models) == 1:
-        return {models[0]: Run(out, {**request, "model": models[0]})}
-    if models and (out / "run.yaml").exists():
-        raise RequestError(f"{out} holds the run of one model: choose another --out for several")
-    taken: set[str] = set()
-    folders: dict[str, Run] = {}
-    for name in models:
-        place = _folder_name(name, taken)
-        taken.add(place.casefold())
-        folders[name] = Run(out / place, {**request, "model": name})
-    return folders
-
-
-def _folder_name(model: str, taken: Collection[str]) -> str:
-    """A name for a model's folder that no other has, on file systems without case either."""
-    place = Path(model)
-    name = re.sub(r"[^\w.-]+", "-", place.resolve().name if place.is_dir() else model).strip(".")
-    candidates = (f"{name}-{n}" if n > 1 else name for n in count(1))
-    return next(candidate for candidate in candidates if candidate.casefold() not in taken)
-
-
-def ask_a_model(
-    probe: PartsProbe, engine: Engine, folder: Run, about: Mapping[str, Any]
-) -> Findings:
-    """Asks what the probe asks, measures, and keeps the run's folder true to how it went.
-
-    Args:
-        probe: What to ask, and how to measure it.
-        engine: Whom to ask.
-        folder: The run; nothing is written in it before all prompts are known to be scorable.
-        about: What the manifest says beside the model.
-    """
-    from tacit.cli import asking
-
-    plan = engine.plan(probe.prompts, folder.blocks)
-    folder.begin({"model": dict(engine.model.description), **about})
-    with folder.failing():
-        plan.record(folder.blocks)
-        findings = probe.measure(asking.ask(engine, probe.prompts, plan))
-        folder.finish(findings)
-    return findings
 
 
 def take_beliefs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,9 +25,7 @@ app = group("Run a probe on a model.")
 @app.command("parts")
 def parts(
     drawings: given.Drawings,
-    out: Annotated[
-        Path, typer.Option(help="The run's folder; of several models, one in it for each.")
-    ],
+    out: given.RunFolder,
     model: given.ModelNames = None,
     beliefs: given.BeliefsFile = None,
     things: given.Things = None,
@@ -52,7 +50,8 @@ def parts(
 ) -> None:
     """Ask how the parts of things relate; count the contradictions and repair them."""
     from tacit.cli import asking
-    from tacit.cli.parts import PartsOptions, Sheet, ask_a_model, folders_of, take_beliefs
+    from tacit.cli.parts import PartsOptions, Sheet, take_beliefs
+    from tacit.cli.running import Job, echo_estimates, folders_of
     from tacit.engine.store import Store
     from tacit.runs import Run
 
@@ -71,42 +70,83 @@ def parts(
     asking.check_places(models, loading)
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
     folders = folders_of(models, out, {**request, **asked})
+    job = Job(probe, folders, about, loading, kept)
     if dry_run:
-        _tell(
-            {
-                name: asking.estimate(
-                    asking.engine_of(name, loading, kept), probe.prompts, folder.blocks
-                )
-                for name, folder in folders.items()
-            },
-            as_json=as_json,
-        )
+        echo_estimates(job.estimate(), as_json=as_json)
         return
     found = {}
     if beliefs is not None:
         folder = Run(out, {**request, "beliefs": str(beliefs)})
         found[out] = beliefs.name, take_beliefs(probe, beliefs, folder, about)
-    for name, folder in folders.items():
-        # The engine is not kept, so that one model at a time is in memory.
-        found[folder.folder] = (
-            name,
-            ask_a_model(probe, asking.engine_of(name, loading, kept), folder, about),
-        )
+    found |= job.run()
     for place, (_, findings) in found.items():
         sheet.draw(findings, place / "figures")
     _echo(found, _compared(found, out), as_json=as_json)
 
 
-def _tell(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
-    """Prints what would be asked of each model."""
-    from tacit.cli.asking import echo_estimate
+@app.command("consistency")
+def consistency(
+    questions: given.Questions,
+    kb: given.KnowledgeBaseFile,
+    model: given.SomeModels,
+    out: given.RunFolder,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first so many questions.")
+    ] = None,
+    version: given.WordsVersion = "review-lexicon",
+    tagger: given.Tagger = None,
+    overlap: given.OverlapRule = "all-words",
+    relations: given.Relations = None,
+    length: given.PathLength = 1,
+    cap: given.FactCap = None,
+    seed: given.NegativeSeed = 0,
+    frequent: given.FrequentWords = 10_000,
+    wording: given.FactWording = "paper",
+    templates: given.TemplatesFile = None,
+    answering: given.Answering = "max",
+    meta: given.MetaPrompt = None,
+    pair: given.WordPair = None,
+    anchoring: given.Anchoring = "choice",
+    figures: given.FigureFormats = None,
+    palette: given.PaletteName = "house",
+    revision: given.Revision = None,
+    dtype: given.Dtype = "auto",
+    device: given.Device = "auto",
+    batch_tokens: given.BatchTokens = None,
+    masked_mode: given.MaskedMode = "left-to-right",
+    store: given.StorePath = None,
+    dry_run: given.DryRun = False,
+    as_json: given.AsJson = False,
+) -> None:
+    """Ask background facts and questions; does knowing the one predict answering the other?"""
+    from tacit.cli import asking
+    from tacit.cli.background import BackgroundOptions
+    from tacit.cli.consistency import ConsistencyOptions, echo_found
+    from tacit.cli.running import Job, echo_estimates, folders_of
+    from tacit.engine.store import Store
+    from tacit.probes.charts import Look, check_formats
 
-    told = [{"model": name, **estimate} for name, estimate in estimates.items()]
-    if as_json:
-        typer.echo(json.dumps({"runs": told}))
+    formats = given.listed(figures)
+    check_formats(formats)
+    look = Look(palette)
+    _ = look.colours  # refuses an unknown one
+    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    asking.check_places(model, loading)
+    background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
+    options = ConsistencyOptions(
+        questions, kb, limit, background, wording, templates, answering, meta, pair, anchoring
+    )
+    asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
+    request = {"probe": "consistency", **options.request(), **asked}
+    folders = folders_of(model, out, request)
+    probe = options.probe()
+    kept = Store(store) if store else Store.default()
+    job = Job(probe, folders, {"data": options.digests()}, loading, kept)
+    if dry_run:
+        echo_estimates(job.estimate(), as_json=as_json)
         return
-    for each in told:
-        echo_estimate(each)
+    found = job.run()
+    echo_found(found, out, formats, look, as_json=as_json)
 
 
 def _compared(found: Mapping[Path, tuple[str, Findings]], out: Path) -> pl.DataFrame | None:

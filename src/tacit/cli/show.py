@@ -1,8 +1,9 @@
-"""``tacit show``: what a model is really given."""
+"""``tacit show``: what a model is really given, and what a run made of it."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +13,12 @@ from tacit.cli.group import group
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.models.local import LocalModel
     from tacit.prompts import Prompt
 
-app = group("Show what a model is really given.")
+app = group("Show what a model is really given, and what a run made of it.")
 prompts = group("Show a probe's first prompts as text, tokens and ids.")
 app.add_typer(prompts, name="prompts")
 
@@ -34,23 +37,77 @@ def parts(
     as_json: given.AsJson = False,
 ) -> None:
     """Show the parts probe's first prompts as text, tokens and ids."""
-    from tacit.cli import asking
     from tacit.cli.parts import PartsOptions
+
+    probe = PartsOptions(drawings, things, None, preset, prompt, number, nouns).probe()
+    _show(model, revision, probe.prompts[:first], as_json=as_json)
+
+
+@prompts.command("consistency")
+def consistency(
+    model: given.ModelName,
+    questions: given.Questions,
+    kb: given.KnowledgeBaseFile,
+    version: given.WordsVersion = "review-lexicon",
+    tagger: given.Tagger = None,
+    overlap: given.OverlapRule = "all-words",
+    relations: given.Relations = None,
+    length: given.PathLength = 1,
+    cap: given.FactCap = None,
+    seed: given.NegativeSeed = 0,
+    frequent: given.FrequentWords = 10_000,
+    wording: given.FactWording = "paper",
+    templates: given.TemplatesFile = None,
+    anchoring: given.Anchoring = "choice",
+    first: Annotated[int, typer.Option(min=1, help="How many prompts.")] = 3,
+    revision: given.Revision = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Show the consistency probe's first prompts as text, tokens and ids."""
+    from tacit.cli.background import BackgroundOptions
+    from tacit.cli.consistency import ConsistencyOptions
+
+    background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
+    options = ConsistencyOptions(
+        questions, kb, None, background, wording, templates, "max", None, None, anchoring
+    )
+    _show(model, revision, options.probe().prompts[:first], as_json=as_json)
+
+
+@app.command("anchor")
+def anchor(
+    run: Annotated[Path, typer.Argument(help="The folder of a consistency run.")],
+    question: Annotated[str, typer.Argument(metavar="ID", help="The question's id in its file.")],
+    as_json: given.AsJson = False,
+) -> None:
+    """Follow one question through its facts to what it adds to conceptual consistency."""
+    from tacit.cli.anchor import echo_anchor
+    from tacit.probes.consistency.trace import TABLES, trace
+    from tacit.runs import read_findings
+
+    found = trace(read_findings(run, TABLES), question)
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False))
+        return
+    echo_anchor(found)
+
+
+def _show(model: str, revision: str | None, prompts: Sequence[Prompt], *, as_json: bool) -> None:
+    """Prints prompts as a model is given them."""
+    from tacit.cli import asking
     from tacit.engine.store import Store
     from tacit.models.loading import LoadOptions
     from tacit.models.local import LocalModel
 
-    options = PartsOptions(drawings, things, None, preset, prompt, number, nouns)
-    probe = options.probe()
     loaded = asking.load(model, LoadOptions(revision=revision), Store.default())
     if not isinstance(loaded, LocalModel):
         raise RequestError(f"{model} shows no tokens; a model in this process does")
-    shown = [_shown(loaded, one) for one in probe.prompts[:first]]
+    shown = [_shown(loaded, one) for one in prompts]
     if as_json:
         typer.echo(json.dumps(shown, ensure_ascii=False))
         return
-    for number_, one in enumerate(shown, 1):
-        typer.echo(_readable(number_, one))
+    for number, one in enumerate(shown, 1):
+        typer.echo(_readable(number, one))
 
 
 def _shown(model: LocalModel, prompt: Prompt) -> dict[str, Any]:

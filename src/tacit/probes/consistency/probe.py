@@ -235,6 +235,8 @@ class ConsistencyProbe:
                 "low": mean.low,
                 "high": mean.high,
             },
+            "positive_accuracy": knowing.mean_of(anchors["positive_accuracy"]),
+            "negative_accuracy": knowing.mean_of(anchors["negative_accuracy"]),
             "anchor_accuracy": [
                 {"of": name, **_accuracy(part, bootstrap)}
                 for name, part in (("all", anchors), ("with facts", able))

@@ -1,0 +1,146 @@
+"""What the consistency probe found, as a person reads it in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import polars as pl
+    from rich.table import Table
+
+    from tacit.probes.findings import Findings
+
+_UNDEFINED = "-"
+
+
+def echo_consistency(findings: Findings, model: str) -> None:
+    """Prints what the probe found: the figures, those of each relation, and what lies behind."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(_figures(findings.summary, model))
+    console.print(_relations(findings.tables))
+    typer.echo("\n".join(_told(findings.summary)))
+
+
+def _figures(summary: Mapping[str, Any], model: str) -> Table:
+    """The figures of all questions together; fits 80 columns."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    title = Text(f"{model}: conceptual consistency")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("")
+    table.add_column("value", justify="right")
+    table.add_column("95 % interval", justify="right")
+    table.add_column("n", justify="right")
+    found = summary["consistency"]
+    n = f"{found['n']:,}"
+    table.add_row("conceptual consistency", _number(found["consistency"]), "", n)
+    table.add_row("  chance level", _number(found["chance"]), "", n)
+    table.add_row("  lift above chance", *_estimate(found, "lift", _number), n)
+    table.add_row("  smallest lift that n shows", _number(found["smallest_lift"]), "", n)
+    table.add_row("  p of no lift", _number(found["p_value"]), "", n)
+    table.add_row("  AUROC", *_estimate(found, "auroc", _number), n)
+    table.add_section()
+    score = summary["background_score"]
+    relations = f"{score['relations']} relations"
+    table.add_row("background score", *_interval(score, _percent), relations)
+    for side, of in (("positive", "facts"), ("negative", "negatives")):
+        table.add_row(f"  {of} right, by question", _percent(summary[f"{side}_accuracy"]), "", n)
+    table.add_section()
+    for share in summary["anchor_accuracy"]:
+        label = f"questions right, {share['of']}"
+        table.add_row(label, *_interval(share, _percent), f"{share['n']:,}")
+    relevance = summary["relevance"]
+    facts = f"{relevance['facts_right']:,} facts"
+    value = _interval({**relevance, "value": relevance["relevance"]}, _points)
+    table.add_row("relevance of a known fact", *value, facts)
+    return table
+
+
+def _relations(tables: Mapping[str, pl.DataFrame]) -> Table:
+    """Each relation's background score, and the consistency of the questions it stands behind."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.add_column("relation", no_wrap=True)
+    for heading in ("facts", "score", "questions", "CC", "chance", "lift", "p, BH"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    known = {row["relation"]: row for row in tables["background_by_relation"].to_dicts()}
+    for row in tables["consistency_by_relation"].to_dicts():
+        of = known[row["name"]]
+        table.add_row(
+            row["name"],
+            f"{of['facts']:,}",
+            _percent(of["background_score"]),
+            f"{row['n']:,}",
+            *map(_number, (row["consistency"], row["chance"], row["lift"], row["p_corrected"])),
+        )
+    return table
+
+
+def _told(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What was asked and answered, and how the intervals were made, in sentences."""
+    yield (
+        f"{summary['anchors']:,} questions, {summary['without_facts']:,} without a background "
+        f"fact; {summary['facts']:,} distinct facts, {summary['questions']:,} background "
+        f"questions, {summary['prompts']:,} prompts"
+    )
+    yield (
+        f"{summary['missing_questions']:,} background questions without an answer, "
+        f"{summary['tied_questions']:,} undecided (taken as no); {summary['without_answer']:,} "
+        f"questions without an answer, {summary['tied_anchors']:,} undecided (the first choice "
+        "taken)"
+    )
+    if summary["without_negative"]:
+        yield f"{summary['without_negative']:,} facts have no possible negative"
+    if summary["inputs_of_several_tokens"]:
+        yield (
+            f"{summary['inputs_of_several_tokens']:,} of {summary['inputs']:,} answer words took "
+            "several tokens: the sum of their log-probabilities counts"
+        )
+    if summary["inputs_without_score"]:
+        yield f"{summary['inputs_without_score']:,} answer words could not be scored"
+    if summary["spanned"]:
+        yield f"{summary['spanned']:,} answers share a token with their text, scored with it"
+    if summary["repeated_choices"]:
+        yield f"{summary['repeated_choices']:,} choices stood twice in a question, and count once"
+    made, others = summary["intervals"]["consistency"], summary["intervals"]["others"]
+    yield (
+        f"Intervals of lift and AUROC: {made['method']} ({made['permutations']:,}); of the "
+        f"background score: Student's t over relations; the others: {others['method']}, "
+        f"{others['resamples']:,} resamples. All but the second are over question concepts"
+    )
+
+
+def _estimate(row: Mapping[str, Any], name: str, shown: Callable[..., str]) -> tuple[str, str]:
+    """A figure and its interval, of a row that has them under the figure's name."""
+    ends = {"low": row[f"{name}_low"], "high": row[f"{name}_high"]}
+    return _interval({"value": row[name], **ends}, shown)
+
+
+def _interval(row: Mapping[str, Any], shown: Callable[..., str]) -> tuple[str, str]:
+    """A figure and both ends; nothing for the second where there is no interval."""
+    value = shown(row["value"])
+    if row["low"] is None or row["high"] is None:
+        return value, ""
+    return value, f"{shown(row['low'])} to {shown(row['high'])}"
+
+
+def _number(value: float | None) -> str:
+    return _UNDEFINED if value is None else f"{value:.3f}"
+
+
+def _percent(share: float | None) -> str:
+    return _UNDEFINED if share is None else f"{share:.1%}"
+
+
+def _points(share: float | None) -> str:
+    return _UNDEFINED if share is None else f"{100 * share:+.1f}"

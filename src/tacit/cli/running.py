@@ -1,0 +1,147 @@
+"""How ``tacit run`` carries out a probe: each model's folder, its prompts, its findings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import typer
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from tacit.engine.ask import Engine
+    from tacit.engine.store import Store
+    from tacit.models.loading import LoadOptions
+    from tacit.probes.findings import Findings
+    from tacit.prompts import LogProbs, Prompt
+    from tacit.runs import Run
+
+
+class Probe(Protocol):
+    """What every probe offers: what to ask, and what the answers show."""
+
+    @property
+    def prompts(self) -> Sequence[Prompt]:
+        """What is asked."""
+        ...
+
+    def measure(self, scores: Sequence[LogProbs]) -> Findings:
+        """Findings from one score per prompt."""
+        ...
+
+
+@dataclass(frozen=True)
+class Job:
+    """A probe to be run on models.
+
+    Args:
+        probe: What to ask, and how to measure it.
+        folders: Each model's run, by the model's name.
+        about: What the manifest says beside the model.
+        loading: How models are loaded.
+        store: Where scores are kept.
+    """
+
+    probe: Probe
+    folders: Mapping[str, Run]
+    about: Mapping[str, Any]
+    loading: LoadOptions
+    store: Store
+
+    def run(self) -> dict[Path, tuple[str, Findings]]:
+        """Each model's folder, its name and what it shows."""
+        # An engine is not kept, so that one model at a time is in memory.
+        return {
+            folder.folder: (name, ask_a_model(self.probe, self._engine(name), folder, self.about))
+            for name, folder in self.folders.items()
+        }
+
+    def estimate(self) -> dict[str, dict[str, Any]]:
+        """What would be asked of each model, and about how long it would take."""
+        from tacit.cli import asking
+
+        return {
+            name: asking.estimate(self._engine(name), self.probe.prompts, folder.blocks)
+            for name, folder in self.folders.items()
+        }
+
+    def _engine(self, name: str) -> Engine:
+        from tacit.cli import asking
+
+        return asking.engine_of(name, self.loading, self.store)
+
+
+def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
+    """Prints what would be asked of each model."""
+    from tacit.cli.asking import echo_estimate
+
+    told = [{"model": name, **estimate} for name, estimate in estimates.items()]
+    if as_json:
+        typer.echo(json.dumps({"runs": told}))
+        return
+    for each in told:
+        echo_estimate(each)
+
+
+def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> dict[str, Run]:
+    """Each model's run: in ``out`` itself, or with several models in a folder of it named so.
+
+    Raises:
+        RequestError: A model is named twice, or a folder holds another run.
+    """
+    from tacit.runs import Run
+
+    if len(set(models)) < len(models):
+        raise RequestError("a model is named twice")
+    if len(models) == 1:
+        return {models[0]: Run(out, {**request, "model": models[0]})}
+    if models and (out / "run.yaml").exists():
+        raise RequestError(f"{out} holds the run of one model: choose another --out for several")
+    taken: set[str] = set()
+    folders: dict[str, Run] = {}
+    for name in models:
+        place = _folder_name(name, taken)
+        taken.add(place.casefold())
+        folders[name] = Run(out / place, {**request, "model": name})
+    return folders
+
+
+def _folder_name(model: str, taken: Collection[str]) -> str:
+    """A name for a model's folder that no other has, on file systems without case either."""
+    place = Path(model)
+    name = re.sub(r"[^\w.-]+", "-", place.resolve().name if place.is_dir() else model).strip(".")
+    candidates = (f"{name}-{n}" if n > 1 else name for n in count(1))
+    return next(candidate for candidate in candidates if candidate.casefold() not in taken)
+
+
+def ask_a_model(probe: Probe, engine: Engine, folder: Run, about: Mapping[str, Any]) -> Findings:
+    """Asks what the probe asks, measures, and keeps the run's folder true to how it went.
+
+    Args:
+        probe: What to ask, and how to measure it.
+        engine: Whom to ask.
+        folder: The run; nothing is written in it before all prompts are known to be scorable.
+        about: What the manifest says beside the model.
+    """
+    from tacit.cli import asking
+
+    plan = engine.plan(probe.prompts, folder.blocks)
+    folder.begin({"model": dict(engine.model.description), **about})
+    with folder.failing():
+        plan.record(folder.blocks)
+        findings = probe.measure(asking.ask(engine, probe.prompts, plan))
+        folder.finish(findings)
+    return findings
+
+
+def digest(file: Path) -> str:
+    """A file's SHA-256."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
