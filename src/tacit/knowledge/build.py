@@ -141,26 +141,31 @@ def _stage(base: duckdb.DuckDBPyConnection, dump: Dump, advance: Callable[[int],
 def _insert(base: duckdb.DuckDBPyConnection, dump: Dump, rows: pa.Table) -> None:
     base.register("batch", rows)
     found = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
-    good = "head <> '' AND tail <> '' AND weighed"
-    bad = f"SELECT row, line FROM ({found}) WHERE NOT ({good}) ORDER BY row"
-    for row, line in base.execute(bad).fetchall():
-        dump.reject(row, line)
-    base.execute(
-        f"INSERT INTO raw SELECT * EXCLUDE (row, line, weighed) FROM ({found}) WHERE {good}"
-    )
+    base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {found}")
+    good = "found.head <> '' AND found.tail <> '' AND weighed"
+    line = ", ".join(f"batch.{name}" for name in rows.column_names if name != "row")
+    bad = f"""
+        SELECT row, concat_ws(chr(9), {line}) FROM found JOIN batch USING (row)
+        WHERE NOT ({good}) ORDER BY row"""
+    for row, text in base.execute(bad).fetchall():
+        dump.reject(row, text)
+    base.execute(f"INSERT INTO raw SELECT * EXCLUDE (row, weighed) FROM found WHERE {good}")
     base.unregister("batch")
 
 
 # A concept's URI is /c/, language, label, and maybe part of speech and sense.
 _LABEL = "trim(replace(split_part({end}, '/', 4), '_', ' '))"
 _ASSERTIONS = f"""
-    WITH told AS (SELECT *, CASE WHEN json_valid(info) THEN json(info) END AS about FROM batch)
-    SELECT row, concat_ws(chr(9), relation, t.head, t.tail, info) AS line, relation,
-        {_LABEL.format(end="t.head")} AS head, {_LABEL.format(end="t.tail")} AS tail,
+    WITH told AS (
+        SELECT *, TRY(json_extract_string(info, ['$.weight', '$.surfaceText', '$.license']))
+            AS about
+        FROM batch)
+    SELECT row, relation, {_LABEL.format(end="t.head")} AS head,
+        {_LABEL.format(end="t.tail")} AS tail,
         nullif(split_part(t.head, '/', 5), '') AS head_pos,
         nullif(split_part(t.tail, '/', 5), '') AS tail_pos,
-        TRY_CAST(about ->> '$.weight' AS FLOAT) AS weight, about ->> '$.surfaceText' AS surface,
-        about ->> '$.license' AS licence, coalesce(isfinite(weight), false) AS weighed
+        TRY_CAST(about[1] AS FLOAT) AS weight, about[2] AS surface, about[3] AS licence,
+        coalesce(isfinite(weight), false) AS weighed
     FROM told t"""
 _PLAIN = "lower(trim(regexp_replace(replace({end}, '_', ' '), '\\s+', ' ', 'g')))"
 
@@ -170,8 +175,7 @@ def _triples(columns: Sequence[str]) -> str:
     weight = "trim(b.weight)" if "weight" in columns else "''"
     number = f"TRY_CAST({weight} AS FLOAT)"
     return f"""
-    SELECT row, concat_ws(chr(9), {", ".join(f"b.{name}" for name in columns)}) AS line,
-        trim(b.relation) AS relation, {_PLAIN.format(end="b.head")} AS head,
+    SELECT row, trim(b.relation) AS relation, {_PLAIN.format(end="b.head")} AS head,
         {_PLAIN.format(end="b.tail")} AS tail, NULL AS head_pos, NULL AS tail_pos,
         {number} AS weight, NULL AS surface, NULL AS licence,
         {weight} = '' OR coalesce(isfinite({number}), false) AS weighed
