@@ -1,0 +1,153 @@
+"""The cells of a file of norms: tabs, commas, JSONL, Parquet or a workbook, told by its suffix.
+
+Unlike the tables that people exchange (``tacit.tables``), norms come as other programs wrote them:
+a cell between tabs may be quoted as in CSV, and then hold tabs and line breaks.
+"""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError, MissingPackage
+from tacit.tables import line_of_row, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_DELIMITERS = {".dat": "\t", ".txt": "\t", ".tsv": "\t", ".csv": ","}
+_TABLES = (".jsonl", ".parquet")
+_WORKBOOK = ".xlsx"
+# What comes of a file that is no archive, or whose sheets are missing or malformed.
+_BROKEN = (zipfile.BadZipFile, LookupError, OSError, SyntaxError, TypeError, ValueError)
+SUFFIXES = (*_DELIMITERS, *_TABLES, _WORKBOOK)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: the line it begins on (from 1, the header's included), and its cells by column."""
+
+    line: int
+    cells: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A file's columns, in lower case and stripped, and its rows; blank rows are left out."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Reads a file: every cell as text with its spaces and line breaks drawn together.
+
+    A row may be shorter than the header: what it lacks is empty. Of a workbook it is the first
+    sheet.
+
+    Raises:
+        DataError: The file is missing, empty, of another suffix or cannot be read; a row has more
+            cells than the header, or an open quote; a column is named twice.
+        MissingPackage: It is a workbook, and openpyxl is not installed.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        hint = "; save it as .xlsx" if path.suffix.lower() == ".xls" else ""
+        raise DataError(
+            f"has the suffix {path.suffix!r}; norms are one of {', '.join(SUFFIXES)}{hint}", path
+        )
+    if not path.is_file():
+        raise DataError("there is no such file", path)
+    lines = _lines(path)
+    first, header = next(lines, (1, []))
+    columns = tuple(name.lower() for name in header)
+    if not any(columns):
+        raise DataError("is empty; expected a header line", path)
+    repeated = sorted({name for name in columns if name and columns.count(name) > 1})
+    if repeated:
+        raise DataError(f"names the column {', '.join(repeated)} twice", path, first)
+    return Sheet(columns, tuple(_row(columns, line, cells, path) for line, cells in lines))
+
+
+def _row(columns: tuple[str, ...], line: int, cells: Sequence[str], path: Path) -> Row:
+    if any(cells[len(columns) :]):
+        raise DataError(
+            f"has {len(cells)} cells; the header names {len(columns)}: {', '.join(columns)}",
+            path,
+            line,
+        )
+    return Row(line, dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False)))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The line and the cells of each row that has any, the header first."""
+    suffix = path.suffix.lower()
+    if suffix == _WORKBOOK:
+        rows = _workbook(path)
+    elif suffix in _TABLES:
+        rows = _table(path)
+    else:
+        rows = _separated(path, _DELIMITERS[suffix])
+    for line, cells in rows:
+        tidy = [" ".join(cell.split()) for cell in cells]
+        if any(tidy):
+            yield line, tidy
+
+
+def _separated(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    begin = 1
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            for cells in reader:
+                yield begin, cells
+                begin = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(
+            f"is no row of cells: {error}; a cell that begins with a quote must end with one, and "
+            "quotes within it be doubled",
+            path,
+            begin,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"is no UTF-8 text ({error}); save it as UTF-8", path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+
+
+def _table(path: Path) -> Iterator[tuple[int, list[str]]]:
+    frame = read_table(path)
+    yield 1, frame.columns
+    for number, cells in enumerate(frame.iter_rows()):
+        yield line_of_row(path, number), [_text(cell) for cell in cells]
+
+
+def _workbook(path: Path) -> Iterator[tuple[int, list[str]]]:
+    try:
+        from openpyxl import load_workbook
+        from openpyxl.utils.exceptions import InvalidFileException
+    except ImportError as error:
+        raise MissingPackage("openpyxl", "excel") from error
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+        try:
+            rows = list(book.worksheets[0].iter_rows(values_only=True))
+        finally:
+            book.close()
+    except _BROKEN as error:
+        raise DataError(f"cannot be read as a workbook: {error}", path) from error
+    except InvalidFileException as error:
+        raise DataError(f"is no workbook: {error}", path) from error
+    for line, cells in enumerate(rows, 1):
+        yield line, [_text(cell) for cell in cells]
+
+
+def _text(cell: object) -> str:
+    """A cell as text; a whole number without its point, an empty cell as nothing."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)

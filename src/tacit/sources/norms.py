@@ -1,0 +1,218 @@
+"""Feature production norms: the properties that people named of concepts, and how many did.
+
+Three layouts are told apart by their header, whatever its case: the CSLB norms (Devereux et al.
+2014, ``norms.dat``), McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any table with
+concept, feature and pf.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError
+from tacit.sources import mcrae
+from tacit.sources.norm_files import Row, Sheet, read_sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NO_FEATURE = "no feature"
+REPEATED = "repeated"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property of a concept, as people named it.
+
+    Args:
+        concept: As the file writes it: ``bear``, ``polar_bear``, ``seal_(animal)``.
+        feature: ``has fur_hair``: an underscore joins alternatives of one word.
+        frequency: The production frequency: how many people named it.
+        category: ``functional``, ``visual perceptual``, …; None where the file gives none.
+        alternatives: What people wrote for it, in the order of the file; empty where not given.
+    """
+
+    concept: str
+    feature: str
+    frequency: int
+    category: str | None = None
+    alternatives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a layout, in lower case.
+
+    Args:
+        name: ``cslb``, ``mcrae`` or ``table``.
+        title: For messages.
+        marks: A header with one of these is meant to be of this layout.
+        frequency: The column of production frequencies.
+        category: The column of categories, which may be missing.
+        alternatives: The column of alternatives, which may be missing.
+    """
+
+    name: str
+    title: str
+    marks: frozenset[str]
+    frequency: str
+    category: str
+    alternatives: str | None = None
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The columns that must be there."""
+        return ("concept", "feature", self.frequency)
+
+
+# In the order in which a header is tried.
+LAYOUTS = (
+    Layout(
+        "cslb",
+        "the CSLB norms",
+        frozenset({"feature type", "feature alternatives"}),
+        "pf",
+        "feature type",
+        "feature alternatives",
+    ),
+    Layout(
+        "mcrae",
+        "the McRae norms",
+        frozenset({"prod_freq", "br_label", "wb_label"}),
+        "prod_freq",
+        "br_label",
+    ),
+    Layout("table", "a table", frozenset({"concept", "feature", "pf"}), "pf", "category"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Norms:
+    """The properties of a file, in its order.
+
+    Args:
+        path: The file.
+        layout: ``cslb``, ``mcrae`` or ``table``.
+        properties: Each (concept, feature) once.
+        rows: How many rows the file has.
+        skipped: How many of them gave no property of their own, by reason: ``no feature`` (the
+            cell is empty), ``repeated`` (the property stands above; the higher frequency is kept).
+        underscored: Whether its features were written as McRae's, with underscores for spaces.
+    """
+
+    path: Path
+    layout: str
+    properties: tuple[Property, ...]
+    rows: int
+    skipped: Mapping[str, int]
+    underscored: bool = False
+
+    def by_concept(self) -> dict[str, list[Property]]:
+        """The properties of each concept, both in the order of the file."""
+        found: dict[str, list[Property]] = {}
+        for one in self.properties:
+            found.setdefault(one.concept, []).append(one)
+        return found
+
+
+def read_norms(path: Path | str) -> Norms:
+    """Reads norms: tabs (``.dat``, ``.txt``, ``.tsv``), ``.csv``, JSONL, Parquet or ``.xlsx``.
+
+    Raises:
+        DataError: The file is missing, empty, malformed or of no known layout; a column is
+            missing; a row names no concept, or its production frequency is no whole number of at
+            least 0 (its line is given).
+        MissingPackage: It is a workbook, and the package that reads one is not installed.
+    """
+    path = Path(path)
+    sheet = read_sheet(path)
+    layout = _layout_of(sheet, path)
+    underscored = layout.name == "mcrae" or (
+        layout.name == "table" and mcrae.is_written_so([row.cells["feature"] for row in sheet.rows])
+    )
+    found: dict[tuple[str, str], Property] = {}
+    skipped = Counter({NO_FEATURE: 0, REPEATED: 0})
+    for row in sheet.rows:
+        one = _property(row, layout, path, underscored=underscored)
+        if not one.feature:
+            skipped[NO_FEATURE] += 1
+            continue
+        first = found.setdefault((one.concept, one.feature), one)
+        if first is not one:
+            skipped[REPEATED] += 1
+            found[one.concept, one.feature] = replace(
+                first, frequency=max(first.frequency, one.frequency)
+            )
+    if not found:
+        raise DataError(f"holds no property; expected rows of {', '.join(layout.required)}", path)
+    return Norms(
+        path, layout.name, tuple(found.values()), len(sheet.rows), dict(skipped), underscored
+    )
+
+
+def _layout_of(sheet: Sheet, path: Path) -> Layout:
+    columns = set(sheet.columns)
+    layout = next((one for one in LAYOUTS if one.marks & columns), None)
+    if layout is None:
+        raise DataError(
+            f"has the columns {', '.join(sheet.columns)}, which are no layout of norms that is "
+            f"known: {'; '.join(map(_described, LAYOUTS))}",
+            path,
+            1,
+        )
+    missing = [name for name in layout.required if name not in columns]
+    if missing:
+        raise DataError(
+            f"has no column {', '.join(missing)}; expected {_described(layout)}; "
+            f"found {', '.join(sheet.columns)}",
+            path,
+            1,
+        )
+    return layout
+
+
+def _described(layout: Layout) -> str:
+    optional = [name for name in (layout.category, layout.alternatives) if name]
+    return f"{layout.title} ({', '.join(layout.required)}; optional {', '.join(optional)})"
+
+
+def _property(row: Row, layout: Layout, path: Path, *, underscored: bool) -> Property:
+    cells = row.cells
+    if not cells["concept"]:
+        raise DataError("names no concept", path, row.line)
+    feature = cells["feature"]
+    category = cells.get(layout.category, "").lower()
+    return Property(
+        cells["concept"],
+        mcrae.feature_text(feature) if underscored else feature,
+        _frequency(cells[layout.frequency], layout, path, row.line),
+        (mcrae.category_of(category) if layout.name == "mcrae" else category) or None,
+        _alternatives(cells.get(layout.alternatives or "", "")),
+    )
+
+
+def _frequency(text: str, layout: Layout, path: Path, line: int) -> int:
+    try:
+        value = float(text)
+        whole = int(value)
+    except (ValueError, OverflowError):
+        value, whole = -1.0, 0
+    if value != whole or whole < 0:
+        raise DataError(
+            f"has {text!r} as its production frequency ({layout.frequency}); expected how many "
+            "people named the property, a whole number of at least 0",
+            path,
+            line,
+        )
+    return whole
+
+
+def _alternatives(cell: str) -> tuple[str, ...]:
+    """Alternatives with semicolons, bars or else commas between them, each once."""
+    separator = next((mark for mark in ";|" if mark in cell), ",")
+    found = (one.strip() for one in re.split(re.escape(separator), cell))
+    return tuple(dict.fromkeys(one for one in found if one))
