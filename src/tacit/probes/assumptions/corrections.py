@@ -1,0 +1,147 @@
+"""A person's own wordings: a file that overrides how properties are worded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tacit.errors import DataError
+from tacit.prompts import BLANK
+from tacit.sources.mcrae import feature_text
+from tacit.tables import line_of_row, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tacit.sources.norms import Norms, Property
+
+_COLUMNS = ("concept", "feature", "wording")
+_YAML = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One wording of one's own.
+
+    Args:
+        feature: As the norms write it.
+        wording: The predicate to use: "lives in the woods".
+        concept: As the norms write it; None for every concept with this feature.
+        line: Where it stands in its file, from 1; of YAML the entry, from 1.
+    """
+
+    feature: str
+    wording: str
+    concept: str | None = None
+    line: int = 0
+
+    @property
+    def shown(self) -> str:
+        """As a message names it."""
+        whose = "" if self.concept is None else f"{self.concept}: "
+        return f"{whose}{self.feature!r}"
+
+
+def read_corrections(path: Path | str) -> tuple[Correction, ...]:
+    """Reads corrections from a table or YAML.
+
+    A table (TSV, CSV, JSONL, Parquet) has the columns ``feature``, ``wording`` and, where it is
+    wanted, ``concept``; a YAML file is a list of entries with these fields.
+
+    Raises:
+        DataError: The file is missing or malformed, a feature or wording is empty, a wording holds
+            an underscore (which could be a blank) or a full stop at its end, or one property is
+            corrected twice.
+    """
+    path = Path(path)
+    entries = list(_of_yaml(path) if path.suffix in _YAML else _of_table(path))
+    if not entries:
+        raise DataError(f"holds no correction; expected {', '.join(_COLUMNS)}", path)
+    known: dict[tuple[str | None, str], Correction] = {}
+    for entry in entries:
+        problem = _problem(entry)
+        before = known.setdefault((entry.concept, entry.feature), entry)
+        if problem is None and before is not entry:
+            problem = f"words {entry.shown} again; line {before.line} does already"
+        if problem is not None:
+            raise DataError(problem, path, entry.line)
+    return tuple(entries)
+
+
+class Corrections:
+    """Corrections of norms, and which of them met a property.
+
+    Args:
+        norms: The norms; features written as McRae's may be corrected by what the file holds
+            (``beh_-_eats``) or by what it is read as (``does eat``).
+        corrections: What to correct.
+    """
+
+    def __init__(self, norms: Norms, corrections: Sequence[Correction] = ()) -> None:
+        read = feature_text if norms.underscored else str
+        self._known = {(entry.concept, read(entry.feature)): entry for entry in corrections}
+        there: set[tuple[str | None, str]] = {(None, one.feature) for one in norms.properties}
+        there |= {(one.concept, one.feature) for one in norms.properties}
+        self.unmatched = tuple(entry for key, entry in self._known.items() if key not in there)
+
+    def wording(self, one: Property) -> str | None:
+        """A property's own wording: its concept's before that of every concept."""
+        for concept in (one.concept, None):
+            entry = self._known.get((concept, one.feature))
+            if entry is not None:
+                return entry.wording
+        return None
+
+
+def _of_table(path: Path) -> Iterator[Correction]:
+    table = read_table(path, ("feature", "wording"))
+    _check_names(table.columns, path)
+    for row, cells in enumerate(table.iter_rows(named=True)):
+        yield _made(cells, line_of_row(path, row))
+
+
+def _of_yaml(path: Path) -> Iterator[Correction]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise DataError("there is no such file", path) from error
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise DataError(f"cannot be read as YAML: {error}", path) from error
+    if not isinstance(content, list):
+        raise DataError(f"expected a list of entries with {', '.join(_COLUMNS)}", path)
+    for number, cells in enumerate(content, 1):
+        if not isinstance(cells, dict) or not all(isinstance(name, str) for name in cells):
+            raise DataError(f"expected an entry with {', '.join(_COLUMNS)}", path, number)
+        _check_names(list(cells), path, number)
+        yield _made(cells, number)
+
+
+def _check_names(names: Sequence[str], path: Path, line: int = 1) -> None:
+    unknown = sorted(set(names).difference(_COLUMNS))
+    if unknown:
+        raise DataError(
+            f"has {', '.join(unknown)}; expected {', '.join(_COLUMNS)} (concept if it matters)",
+            path,
+            line,
+        )
+
+
+def _made(cells: dict[str, Any], line: int) -> Correction:
+    concept, feature, wording = (
+        " ".join(str(cells[name]).split()) if cells.get(name) is not None else ""
+        for name in _COLUMNS
+    )
+    return Correction(feature, wording, concept or None, line)
+
+
+def _problem(entry: Correction) -> str | None:
+    if not entry.feature or not entry.wording:
+        return "has no feature or no wording; a correction needs both"
+    if "_" in entry.wording:
+        return f"has an underscore in the wording {entry.wording!r}; {BLANK} is a prompt's blank"
+    if entry.wording.endswith((".", ",", ";")):
+        return f"ends the wording {entry.wording!r} with a stop; the sentence brings its own"
+    return None

@@ -1,0 +1,183 @@
+"""A property as the predicate of a sentence (METHODS section 3, "Wording").
+
+``has fur_hair`` reads "has fur", ``does eat`` "eats", ``made of metal`` "is made of metal". Other
+norms begin a property in other ways; what each is read as stands in ``docs/reference/norms.md``.
+What begins in none of them has no wording: nobody can know what "god" meant of a church.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from tacit.probes.assumptions.templates import load_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_AS_IT_STANDS = frozenset({"is", "has", "can", "cannot", "can't", "isn't", "hasn't", "doesn't"})
+_PLURAL = {"are": "is", "have": "has", "aren't": "isn't", "haven't": "hasn't", "don't": "doesn't"}
+_TAG = re.compile(r"[ _]?\([^()]*\)$")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def bare(concept: str) -> str:
+    """A concept without its sense tag, in words: ``seal_(animal)`` is "seal"."""
+    return " ".join(_TAG.sub("", concept).replace("_", " ").split()) or concept
+
+
+def is_tagged(concept: str) -> bool:
+    """Whether a concept has a sense tag."""
+    return bare(concept) != " ".join(concept.replace("_", " ").split())
+
+
+def first_alternatives(feature: str) -> str:
+    """A feature with the first word of each underscored token: "has fur" of ``has fur_hair``."""
+    return " ".join(next(filter(None, token.split("_")), "") for token in feature.split())
+
+
+def predicate(feature: str) -> str | None:
+    """What a feature says, in the third person; None where it cannot be told."""
+    words = [word for word in first_alternatives(feature).rstrip(" .,;:!").split(" ") if word]
+    if not words:
+        return None
+    head, rest = words[0].lower(), words[1:]
+    head = _PLURAL.get(head, head)
+    if not rest:
+        said = head if _is_verb(head, alone=True) else None
+    elif rest[-1].lower() in _lists()["unfinished"]:
+        said = None
+    elif head in _AS_IT_STANDS:
+        said = " ".join([head, *rest])
+    elif head in {"does", "do"}:
+        said = _third_person(rest)
+    elif head in {"a", "an"} or _is_passive(head, rest[0].lower()):
+        said = " ".join(["is", head, *rest])
+    elif _is_verb(head):
+        said = " ".join([head, *rest])
+    else:
+        said = None
+    return said
+
+
+def joined(predicates: list[str]) -> str:
+    """Predicates as one phrase: "has fur", "has fur and is big", "has fur, is big, and eats"."""
+    *before, last = predicates
+    if not before:
+        return last
+    return f"{before[0]} and {last}" if len(before) == 1 else f"{', '.join(before)}, and {last}"
+
+
+def names(said: str, concept: str) -> bool:
+    """Whether a text names a concept: as whole words, the last of them inflected or not."""
+    *before, last = _words(bare(concept)) or [""]
+    words = _words(said)
+    forms = _forms(last)
+    return any(
+        word in forms and words[place - len(before) : place] == before
+        for place, word in enumerate(words)
+        if place >= len(before)
+    )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+@cache
+def _lists() -> Mapping[str, frozenset[str]]:
+    return load_templates().wording
+
+
+class _Kinds(NamedTuple):
+    """A word's lemmas in the lexicon, as a noun and as a verb, and its parts of speech."""
+
+    nouns: tuple[str, ...]
+    verbs: tuple[str, ...]
+    all: frozenset[str]
+
+
+@cache
+def _kinds(word: str) -> _Kinds:
+    from lemminflect import getAllLemmas
+
+    found: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    return _Kinds(found.get("NOUN", ()), found.get("VERB", ()), frozenset(found))
+
+
+@cache
+def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
+    """A word's inflections, the usual one first; by rule where the lexicon does not know it."""
+    from lemminflect import getInflection
+
+    return tuple(getInflection(word, tag, inflect_oov=unknown))
+
+
+def _bases(word: str, tag: str) -> list[str]:
+    """The verbs of which a word is this form."""
+    return [base for base in _kinds(word).verbs if word in _inflected(base, tag)]
+
+
+def _is_verb(word: str, *, alone: bool = False) -> bool:
+    """Whether a word is read as the third person of a verb.
+
+    One that may also be the plural of a noun is, where more follows and the list of verbs has it.
+    """
+    bases = _bases(word, "VBZ")
+    if any(_kinds(one).nouns for one in (word, *bases)):
+        return not alone and any(base in _lists()["verbs"] for base in bases)
+    return bool(bases) and word not in {"is", "has", "does"}
+
+
+def _is_passive(word: str, following: str) -> bool:
+    return following in _lists()["prepositions"] and (word == "part" or bool(_bases(word, "VBN")))
+
+
+def _third_person(words: list[str]) -> str | None:
+    """What is done, in the third person: "eats grass" of "eat grass"."""
+    if words[0].lower() == "not":
+        return " ".join(["does", *words]) if len(words) > 1 else None
+    place = next((i for i, word in enumerate(words) if not _is_adverb(word)), None)
+    if place is None:
+        return None
+    verbs = [place]
+    also = words[place + 1 : place + 3]
+    if len(also) > 1 and also[0] in {"and", "or"} and also[1] in _kinds(also[1]).verbs:
+        verbs.append(place + 2)
+    forms = [_conjugated(words[i]) for i in verbs]
+    if None in forms:
+        return None
+    changed = dict(zip(verbs, forms, strict=True))
+    return " ".join(changed.get(i) or word for i, word in enumerate(words))
+
+
+def _is_adverb(word: str) -> bool:
+    return _kinds(word.lower()).all == {"ADV"}
+
+
+def _conjugated(verb: str) -> str | None:
+    """The third person of a verb; as it stands where it is in it; None of any other form."""
+    verb = verb.lower()
+    known = _kinds(verb).verbs
+    if known and verb not in known:
+        return verb if _bases(verb, "VBZ") else None
+    return next(iter(_inflected(verb, "VBZ", unknown=True)), None)
+
+
+@cache
+def _forms(word: str) -> frozenset[str]:
+    """A word with its plural or singular, and with its regular inflections as a verb."""
+    forms = {word, *_inflected(word, "NNS", unknown=True)}
+    singulars = _kinds(word).nouns
+    if word not in singulars:
+        forms.update(singulars)
+    for tag in ("VBZ", "VBD", "VBN", "VBG"):
+        forms.update(form for form in _inflected(word, tag) if _is_regular(word, form))
+    return frozenset(forms)
+
+
+def _is_regular(word: str, form: str) -> bool:
+    """Whether a form shows the word: "flies" of "fly", but neither "flew" nor "born" of "bear"."""
+    ends = {"e": ("ing",), "y": ("i",)}.get(word[-1:], ())
+    return form.startswith((word, *(word[:-1] + end for end in ends)))

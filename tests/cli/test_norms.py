@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+PARTS = ("legs", "arms", "eyes", "ears", "toes", "teeth", "nails", "bones", "skin", "hair")
+HEADER = "feature type\tconcept\tfeature\tpf\tfeature alternatives\n"
+
+
+@pytest.fixture
+def norms(workplace: Path) -> Path:
+    """Norms in CSLB's layout: an ape, a bear, a seal and scissors, ten properties each."""
+    rows = [
+        f"visual perceptual\t{concept}\thas {part}\t{20 - place}\t"
+        for concept in ("ape", "bear", "seal_(animal)", "scissors")
+        for place, part in enumerate(PARTS)
+    ]
+    path = workplace / "norms.dat"
+    path.write_text(HEADER + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_prompts_are_written(tacit: Tacit, norms: Path) -> None:
+    """A row for each concept and number of properties; the filters' counts are printed."""
+    ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv")
+    table = pl.read_csv("p.tsv", separator="\t")
+    assert (ran.code, ran.err) == (0, "")
+    assert table.columns == ["concept", "n", "text"]
+    assert table.height == 30
+    assert table.rows()[1] == ("bear", 2, "A ___ has legs and has arms.")
+    assert table["concept"].unique(maintain_order=True).to_list() == ["bear", "seal", "scissors"]
+    assert "cslb: 40 rows, 40 properties of 4 concepts" in ran.out
+    assert "begins with a vowel sound               1        3" in ran.out
+    assert "30 prompts of 3 concepts\n\nWritten: p.tsv" in ran.out
+
+
+def test_counts_as_json(tacit: Tacit, norms: Path) -> None:
+    """What was read, what could be worded, and each filter in order."""
+    ran = tacit(
+        *("norms", "prompts", "--norms", norms, "--out", "p.csv", "--json"),
+        *("--no-tagged", "--least", 10, "--limit", 1),
+    )
+    counts = json.loads(ran.out)
+    assert counts["norms"] == {
+        "layout": "cslb",
+        "rows": 40,
+        "properties": 40,
+        "concepts": 4,
+        "skipped": {"no feature": 0, "repeated": 0},
+    }
+    assert counts["properties"]["usable"] == 40
+    assert counts["filters"] == [
+        {"filter": "has a sense tag", "removed": 1, "left": 3},
+        {"filter": "more than one word", "removed": 0, "left": 3},
+        {"filter": "begins with a vowel sound", "removed": 1, "left": 2},
+        {"filter": "fewer than 10 usable properties", "removed": 0, "left": 2},
+    ]
+    assert (counts["concepts"], counts["prompts"]) == (1, 10)
+    assert pl.read_csv("p.csv").height == 10
+
+
+def test_options_of_retrieval(tacit: Tacit, norms: Path, workplace: Path) -> None:
+    """A vocabulary, each candidate's article, the last blank, and limits on properties."""
+    (workplace / "words.txt").write_text("ape\n\nseal\n", encoding="utf-8")
+    tacit(
+        *("norms", "prompts", "--norms", norms, "--out", "p.jsonl", "--wording", "blank-last"),
+        *("--vocabulary", "words.txt", "--articles", "candidate"),
+        *("--least-people", 19, "--least", 2, "--most-words", 2),
+    )
+    assert pl.read_ndjson("p.jsonl").rows() == [
+        ("ape", 1, "Something that has legs is called an ___"),
+        ("ape", 2, "Something that has legs and has arms is called an ___"),
+        ("seal", 1, "Something that has legs is called a ___"),
+        ("seal", 2, "Something that has legs and has arms is called a ___"),
+    ]
+
+
+def test_corrections_are_used_and_idle_ones_told(
+    tacit: Tacit, norms: Path, workplace: Path
+) -> None:
+    """A correction that meets no property is named."""
+    own = "feature\twording\nhas legs\twalks on legs\nhas wheels\trolls\n"
+    (workplace / "own.tsv").write_text(own, encoding="utf-8")
+    command = ("norms", "prompts", "--norms", norms, "--corrections", "own.tsv", "--out", "p.tsv")
+    assert "corrections that met no property: 'has wheels'" in tacit(*command).out
+    assert pl.read_csv("p.tsv", separator="\t")["text"][0] == "A ___ walks on legs."
+    counts = json.loads(tacit(*command, "--json").out)
+    assert counts["unmatched_corrections"] == ["'has wheels'"]
+    assert counts["properties"]["corrected"] == 4
+
+
+def test_elicitation_prompts_are_written(tacit: Tacit, norms: Path) -> None:
+    """With people's responses; the paper's counts stand beside ours."""
+    ran = tacit(
+        *("norms", "prompts", "--norms", norms, "--out", "e.tsv", "--elicitation", "--limit", 2),
+        *("--least-people", 19),
+    )
+    lines = (norms.parent / "e.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines == [
+        "relation\tconcept\ttext\tresponses",
+        'has\tape\tEveryone knows that an ape has ___.\t{"legs": 20, "arms": 19}',
+        'has\tbear\tEveryone knows that a bear has ___.\t{"legs": 20, "arms": 19}',
+    ]
+    assert "has                 3        564            0" in ran.out
+    assert "1 plural concepts left out" in ran.out
+
+
+def test_elicitation_as_json_without_the_preface(tacit: Tacit, norms: Path) -> None:
+    """Published counts are of CSLB alone; other norms have none."""
+    command = ("norms", "prompts", "--elicitation", "--no-preface", "--json", "--out", "e.jsonl")
+    counts = json.loads(tacit(*command, "--norms", norms).out)
+    assert counts["relations"]["has"] == {"prompts": 3, "published": 564, "without": 0}
+    assert counts["relations"]["is"] == {"prompts": 0, "published": 583, "without": 3}
+    assert pl.read_ndjson("e.jsonl")["text"][0] == "An ape has ___."
+    plain = norms.with_name("plain.csv")
+    plain.write_text("concept,feature,pf\nbear,has fur,3\n", encoding="utf-8")
+    counts = json.loads(tacit(*command, "--norms", plain).out)
+    assert counts["relations"]["has"] == {"prompts": 1, "published": None, "without": 0}
+
+
+def test_no_prompt_is_no_error(tacit: Tacit, norms: Path) -> None:
+    """The table then has its header alone, and the counts say why."""
+    ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--least", 11)
+    assert ran.code == 0
+    assert (norms.parent / "p.tsv").read_text(encoding="utf-8") == "concept\tn\ttext\n"
+    assert "0 prompts of 0 concepts" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--norms", "none.dat"), "none.dat: there is no such file"),
+        (("--norms", "norms.dat", "--vocabulary", "none.txt"), "none.txt: cannot be read"),
+        (("--norms", "norms.dat", "--vocabulary", "empty.txt"), "empty.txt: is empty"),
+        (("--norms", "norms.dat", "--corrections", "none.tsv"), "none.tsv: there is no such file"),
+        (("--norms", "norms.dat", "--no-preface"), "--no-preface would do nothing"),
+        (
+            ("--norms", "norms.dat", "--elicitation", "--least", 3, "--articles", "candidate"),
+            "--least, --articles would do nothing with --elicitation",
+        ),
+    ],
+)
+def test_bad_requests(
+    tacit: Tacit, norms: Path, arguments: tuple[object, ...], message: str
+) -> None:
+    """One line on standard error, exit code 2, no file."""
+    norms.with_name("empty.txt").write_text("\n", encoding="utf-8")
+    ran = tacit("norms", "prompts", "--out", "p.tsv", *arguments)
+    assert ran.code == 2
+    assert message in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert not norms.with_name("p.tsv").exists()
+
+
+def test_nothing_is_written_over_what_is_read(tacit: Tacit, workplace: Path) -> None:
+    """The norms stay as they are."""
+    path = workplace / "norms.tsv"
+    path.write_text("concept\tfeature\tpf\nbear\thas fur\t3\n", encoding="utf-8")
+    ran = tacit("norms", "prompts", "--norms", path, "--out", path)
+    assert (ran.code, "is a file that is read" in ran.err) == (2, True)
+    assert path.read_text(encoding="utf-8").startswith("concept")

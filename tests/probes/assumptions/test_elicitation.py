@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tacit.english import Nouns
+from tacit.errors import RequestError
+from tacit.probes.assumptions.corrections import Correction
+from tacit.probes.assumptions.elicitation import (
+    ElicitationPrompt,
+    Phrasing,
+    Response,
+    completion,
+    elicit,
+    is_plural,
+)
+from tacit.probes.assumptions.spelling import american, spellings
+from tacit.probes.assumptions.templates import load_templates
+from tacit.prompts import Prompt
+from tacit.sources.norms import Norms, read_norms
+
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
+BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
+needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real norms are not here")
+
+
+def small(folder: Path, *rows: str) -> Norms:
+    """Norms of rows of concept, feature, frequency and alternatives."""
+    path = folder / "small.dat"
+    header = "concept\tfeature\tpf\tfeature alternatives"
+    path.write_text("\n".join((header, *rows)) + "\n", encoding="utf-8")
+    return read_norms(path)
+
+
+def words(prompt: ElicitationPrompt) -> dict[str, int]:
+    """The responses of a prompt with their frequencies."""
+    return {one.word: one.frequency for one in prompt.responses}
+
+
+def test_the_prompts_of_a_concept(norms: Norms) -> None:
+    """One for each relation that people completed in one word, all alternatives counted."""
+    found = {one.relation: one for one in elicit(norms).prompts if one.concept == "bear"}
+    assert {name: (one.text, words(one)) for name, one in found.items()} == {
+        "is": ("Everyone knows that a bear is ___.", {"big": 15, "large": 15, "brown": 9}),
+        "is a": ("Everyone knows that a bear is a ___.", {"bear": 20, "animal": 11}),
+        "has": (
+            "Everyone knows that a bear has ___.",
+            {"fur": 27, "hair": 27, "claws": 15, "paws": 7},
+        ),
+        "made of": ("Everyone knows that a bear is made of ___.", {"fluff": 2, "down": 2}),
+    }
+
+
+def test_texts_have_the_concepts_article_and_no_sense_tag(norms: Norms) -> None:
+    """By its sound; phrases keep their words."""
+    texts = {one.concept: one.text for one in elicit(norms).prompts if one.relation == "has"}
+    assert texts["owl"] == "Everyone knows that an owl has ___."
+    assert texts["polar_bear"] == "Everyone knows that a polar bear has ___."
+    assert texts["seal_(animal)"] == "Everyone knows that a seal has ___."
+    assert texts["hour"] == "Everyone knows that an hour has ___."
+
+
+def test_the_ablation_and_the_last_blank(norms: Norms) -> None:
+    """Without the preface the sentence begins with a capital; the last blank has no full stop."""
+    ablation = elicit(norms, Phrasing(preface=False)).prompts[0]
+    last = elicit(norms, Phrasing(wording="blank-last")).prompts[0]
+    assert ablation.text == "A bear is ___."
+    assert last.text == "Everyone knows that a bear is ___"
+    assert Prompt(last.text, ("big",)).around == ("Everyone knows that a bear is ", "")
+    with pytest.raises(RequestError, match="expected one of sentence, blank-last"):
+        Phrasing(wording="question")
+
+
+def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
+    """And every other concept has a prompt or is counted as without, for each relation."""
+    found = elicit(norms)
+    assert found.plural == ("tongs",)
+    assert found.counts() == {"is": 1, "is a": 1, "has": 7, "has a": 0, "made of": 1}
+    assert found.without == {"is": 6, "is a": 6, "has": 0, "has a": 7, "made of": 6}
+
+
+def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
+    """Underscored ones, those of their column, and those that fit another relation."""
+    norms = small(tmp_path, "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown")
+    found = {one.relation: words(one) for one in elicit(norms).prompts}
+    assert found == {
+        "is": {"wooden": 4, "brown": 4},
+        "made of": {"wood": 4, "timber": 4, "oak": 4},
+    }
+
+
+def test_a_response_named_twice_has_its_highest_frequency(tmp_path: Path) -> None:
+    """Equal ones come in the order of the file."""
+    norms = small(tmp_path, "pan\tis hot\t2\t", "pan\tis big\t3\t", "pan\tis hot_warm\t3\t")
+    (prompt,) = elicit(norms).prompts
+    assert list(words(prompt).items()) == [("hot", 3), ("big", 3), ("warm", 3)]
+
+
+def test_two_spellings_are_one_response(tmp_path: Path) -> None:
+    """With the higher frequency, under the spelling that has it; both are accepted."""
+    norms = small(
+        tmp_path, "elephant\tis grey\t9\t", "elephant\tis gray\t2\t", "elephant\tis big\t4\t"
+    )
+    (prompt,) = elicit(norms).prompts
+    assert prompt.responses == (
+        Response("grey", 9, ("grey", "gray")),
+        Response("big", 4, ("big",)),
+    )
+    assert elicit(norms).completions("is") == ("grey", "gray", "big")
+
+
+def test_the_sensible_set_is_of_all_concepts(norms: Norms) -> None:
+    """Every word with which a relation was completed, once."""
+    found = elicit(norms)
+    assert found.completions("is a") == ("bear", "animal")
+    assert found.completions("has")[:5] == ("fur", "hair", "claws", "paws", "legs")
+    assert len(found.completions("has")) == len(set(found.completions("has")))
+
+
+@pytest.mark.parametrize(
+    ("said", "completed"),
+    [
+        ("is big", ("is", "big")),
+        ("is a tool", ("is a", "tool")),
+        ("is an animal", ("is a", "animal")),
+        ("has fur", ("has", "fur")),
+        ("has a tail", ("has a", "tail")),
+        ("is made of metal", ("made of", "metal")),
+        ("is made of stainless steel", None),
+        ("is very big", None),
+        ("is found in woods", None),
+        ("is made", None),
+        ("is not", None),
+        ("has no", None),
+        ("eats grass", None),
+        ("does not fly", None),
+        ("is", None),
+    ],
+)
+def test_one_word_completes_a_relation(said: str, completed: tuple[str, str] | None) -> None:
+    """What has more words behind it, or another verb, completes none."""
+    assert completion(said) == completed
+
+
+def test_an_article_of_another_sound_may_be_left_out(norms: Norms) -> None:
+    """So that "is a ___" is completed only by what people wrote behind "is a"."""
+    found = elicit(norms, Phrasing(any_article=False))
+    assert [words(one) for one in found.prompts if one.relation == "is a"] == [{"bear": 20}]
+    assert completion("is an animal", any_article=False) is None
+
+
+def test_corrections_and_rare_properties(norms: Norms) -> None:
+    """A correction stands for all that a property gave; the least frequency leaves out the rest."""
+    found = elicit(norms, None, [Correction("has fur_hair", "has fluff")], least_people=8)
+    (bear,) = [one for one in found.prompts if (one.concept, one.relation) == ("bear", "has")]
+    assert words(bear) == {"fluff": 27, "claws": 15}
+
+
+@pytest.mark.parametrize(
+    ("concept", "plural"),
+    [
+        *[(one, True) for one in ("jeans", "scissors", "beans", "mice", "feet", "sunglasses")],
+        *[(one, True) for one in ("glasses", "tongs", "sets_of_keys", "shorts")],
+        *[(one, False) for one in ("bear", "bus", "rhinoceros", "asparagus", "glass", "lens")],
+        *[
+            (one, False)
+            for one in ("sheep", "compass", "iris", "rice", "christmas_tree", "seal_(x)")
+        ],
+    ],
+)
+def test_plurals_are_told(concept: str, plural: bool) -> None:  # noqa: FBT001 - a test's parameter
+    """By the lists, the lexicon, and the s of what neither knows."""
+    assert is_plural(concept, Nouns.load()) is plural
+
+
+@pytest.mark.parametrize(
+    ("word", "both"),
+    [
+        ("grey", ("grey", "gray")),
+        ("gray", ("gray", "grey")),
+        ("Grey", ("Grey", "Gray")),
+        ("tyres", ("tyres", "tires")),
+        ("fibers", ("fibers", "fibres")),
+        ("multi-coloured", ("multi-coloured", "multi-colored")),
+        ("big", ("big",)),
+        ("glass", ("glass",)),
+    ],
+)
+def test_spellings_go_both_ways(word: str, both: tuple[str, ...]) -> None:
+    """Plurals, capitals and pieces between hyphens too; most words have one."""
+    assert spellings(word) == both
+    assert {american(one) for one in both} == {american(word)}
+
+
+def test_the_pairs_of_spellings_are_pairs() -> None:
+    """Two different words in lower case; none stands in two pairs."""
+    path = Path(__file__).parents[3] / "src/tacit/data/templates/spellings.yaml"
+    pairs: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    both = [*pairs, *pairs.values()]
+    assert all(isinstance(word, str) and word.isalpha() and word.islower() for word in both)
+    assert len(set(both)) == len(both)
+    lines = [line.split(":")[0] for line in path.read_text().splitlines() if ":" in line]
+    assert sorted(set(lines[-len(pairs) :])) == sorted(pairs)
+
+
+def test_the_papers_counts_are_data() -> None:
+    """Table 2; they are printed beside ours and change nothing."""
+    assert dict(load_templates().published) == {
+        "is": 583,
+        "is a": 506,
+        "has": 564,
+        "has a": 537,
+        "made of": 495,
+    }
+
+
+@needs_buchanan
+def test_the_real_norms_make_elicitation_prompts() -> None:
+    """Fewer than one concept in two is completed for any relation, 15 concepts are plural."""
+    found = elicit(read_norms(BUCHANAN))
+    assert found.counts() == {"is": 71, "is a": 102, "has": 58, "has a": 31, "made of": 31}
+    assert len(found.plural) == 15
+    assert {"children", "feet", "scissors"} < set(found.plural)

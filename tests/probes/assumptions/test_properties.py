@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.errors import DataError, RequestError
+from tacit.probes.assumptions.corrections import Correction, Corrections, read_corrections
+from tacit.probes.assumptions.properties import Limits, word_properties
+from tacit.sources.norms import read_norms
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.probes.assumptions.properties import WordedNorms
+    from tacit.sources.norms import Norms
+
+
+def texts(worded: WordedNorms, concept: str = "bear") -> list[str]:
+    """The wordings of a concept's properties."""
+    return [one.text for one in worded.properties[concept]]
+
+
+def table(folder: Path, *rows: str) -> Norms:
+    """Norms of a table of concept, feature and pf."""
+    path = folder / "table.tsv"
+    path.write_text("\n".join(("concept\tfeature\tpf", *rows)) + "\n", encoding="utf-8")
+    return read_norms(path)
+
+
+def test_properties_are_worded_in_the_order_of_the_file(norms: Norms) -> None:
+    """Alternatives before the feature; what names the concept is dropped and counted."""
+    worded = word_properties(norms)
+    assert texts(worded) == [
+        *("has claws", "has fur", "is big", "lives in woods", "eats", "is an animal", "is brown"),
+        *("is made of fluff", "growls", "does not fly", "has paws"),
+    ]
+    assert worded.dropped == {
+        "named by too few people": 0,
+        "no wording": 0,
+        "too long": 0,
+        "names its concept": 1,
+        "worded as another": 0,
+    }
+    assert (worded.from_feature, worded.corrected, worded.unmatched) == (1, 0, ())
+    assert worded.usable == sum(map(len, worded.properties.values()))
+
+
+def test_every_property_is_used_or_counted(tmp_path: Path) -> None:
+    """Each under the first reason that holds."""
+    norms = table(
+        tmp_path,
+        *("owl\thas wings\t9", "owl\thave wings\t10", "owl\thas wings_feathers\t10"),
+        *("owl\tgod\t1", "owl\tgod of all\t2", "owl\tis one of the owls here\t2"),
+        *("owl\tis an owl\t2", "elk\tgod\t3"),
+    )
+    worded = word_properties(norms, limits=Limits(people=2, words=5))
+    assert worded.dropped == {
+        "named by too few people": 1,
+        "no wording": 2,
+        "too long": 1,
+        "names its concept": 1,
+        "worded as another": 2,
+    }
+    assert worded.usable + sum(worded.dropped.values()) == len(norms.properties)
+    assert worded.properties["elk"] == ()
+    assert [one.property.feature for one in worded.properties["owl"]] == ["have wings"]
+
+
+@pytest.mark.parametrize("limits", [{"people": -1}, {"words": 0}])
+def test_limits_that_make_no_sense_are_refused(limits: dict[str, int]) -> None:
+    """Fewer than no people, fewer than one word."""
+    with pytest.raises(RequestError):
+        Limits(**limits)
+
+
+def test_corrections_override(norms: Norms) -> None:
+    """One concept's before every concept's; those that meet no property are told."""
+    own = (
+        Correction("has legs", "walks on legs"),
+        Correction("has legs", "has two legs", "owl"),
+        Correction("is a bear", "is a beast"),
+        Correction("has wheels", "rolls"),
+        Correction("has claws", "claws", "owl"),
+    )
+    worded = word_properties(norms, own)
+    assert texts(worded, "owl")[0] == "has two legs"
+    assert texts(worded, "fox")[0] == "walks on legs"
+    assert "is a beast" in texts(worded)
+    assert worded.unmatched == own[3:]
+    assert worded.corrected == 7
+
+
+def test_a_correction_that_names_the_concept_is_dropped(norms: Norms) -> None:
+    """A prompt never holds its answer."""
+    worded = word_properties(norms, [Correction("does eat", "eats like a bear")])
+    assert worded.dropped["names its concept"] == 2
+
+
+def test_features_of_mcrae_are_corrected_as_written_or_as_read(tmp_path: Path) -> None:
+    """Both ``beh_-_eats`` and "does eat" name the same property."""
+    path = tmp_path / "m.csv"
+    path.write_text("Concept,Feature,Prod_Freq\nelk,beh_-_eats,5\n", encoding="utf-8")
+    norms = read_norms(path)
+    for feature in ("beh_-_eats", "does eat"):
+        corrections = Corrections(norms, [Correction(feature, "feeds")])
+        assert corrections.wording(norms.properties[0]) == "feeds"
+        assert corrections.unmatched == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("own.tsv", "feature\twording\tconcept\nhas legs\twalks\t\nis big\tis huge\tbear\n"),
+        ("own.csv", "concept,feature,wording\n,has legs,walks\nbear,is big,is huge\n"),
+        (
+            "own.yaml",
+            (
+                "- {feature: has legs, wording: walks}\n"
+                "- {concept: bear, feature: is big, wording: is huge}\n"
+            ),
+        ),
+    ],
+)
+def test_corrections_are_read(tmp_path: Path, name: str, text: str) -> None:
+    """From a table or YAML; without a concept they are for all."""
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    found = read_corrections(path)
+    assert [(one.concept, one.feature, one.wording) for one in found] == [
+        (None, "has legs", "walks"),
+        ("bear", "is big", "is huge"),
+    ]
+    assert found[1].shown == "bear: 'is big'"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("o.tsv", "feature\twording\nis big\t\n", "line 2: has no feature or no wording"),
+        ("o.tsv", "feature\twording\n\tis\n", "line 2: has no feature or no wording"),
+        ("o.tsv", "feature\twording\na\tis a ___\n", "line 2: has an underscore in the wording"),
+        ("o.tsv", "feature\twording\na\tis big.\n", "with a stop; the sentence brings its own"),
+        ("o.tsv", "feature\twording\na\tx\na\ty\n", "line 3: words 'a' again; line 2 does"),
+        ("o.tsv", "feature\twording\tnote\na\tx\ty\n", "line 1: has note; expected concept,"),
+        ("o.tsv", "feature\twording\n", "holds no correction"),
+        ("o.tsv", "feature\na\n", "has no column wording"),
+        ("o.yaml", "feature: a\n", "expected a list of entries"),
+        ("o.yaml", "- a\n", "line 1: expected an entry with"),
+        ("o.yaml", "- {1: a}\n", "line 1: expected an entry with"),
+        ("o.yaml", "- {feature: a, words: b}\n", "line 1: has words; expected"),
+        ("o.yaml", "- [", "cannot be read as YAML"),
+    ],
+)
+def test_malformed_corrections_are_errors(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    """With the line, or the entry of YAML."""
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_corrections(path)
+    assert message in str(caught.value)
+
+
+def test_missing_corrections_are_an_error(tmp_path: Path) -> None:
+    """A table or YAML."""
+    for name in ("own.tsv", "own.yaml"):
+        with pytest.raises(DataError, match="no such file"):
+            read_corrections(tmp_path / name)

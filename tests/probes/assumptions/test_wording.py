@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import pytest
+
+from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.wording import bare, is_tagged, joined, names, predicate
+
+
+@pytest.mark.parametrize(
+    ("feature", "said"),
+    [
+        ("has fur_hair", "has fur"),
+        ("is big_large", "is big"),
+        ("is an animal", "is an animal"),
+        ("is found in forests_woods", "is found in forests"),
+        ("does catch_chase mice_rats", "catches mice"),
+        ("made of metal", "is made of metal"),
+        ("made of glass_crystal", "is made of glass"),
+        ("does eat", "eats"),
+        ("does eat grass", "eats grass"),
+        ("does eats grass", "eats grass"),
+        ("does live in woods", "lives in woods"),
+        ("does fly", "flies"),
+        ("does play", "plays"),
+        ("does catch mice", "catches mice"),
+        ("does buzz", "buzzes"),
+        ("does go fast", "goes fast"),
+        ("does have legs", "has legs"),
+        ("does be loud", "is loud"),
+        ("does do tricks", "does tricks"),
+        ("does lay eggs", "lays eggs"),
+        ("does moo", "moos"),
+        ("does oink", "oinks"),
+        ("does run and jump", "runs and jumps"),
+        ("does eat fish and meat", "eats fish and meat"),
+        ("does usually sleep", "usually sleeps"),
+        ("does not fly", "does not fly"),
+        ("do eat", "eats"),
+        ("are big", "is big"),
+        ("have fur", "has fur"),
+        ("can fly", "can fly"),
+        ("cannot swim.", "cannot swim"),
+        ("a fruit", "is a fruit"),
+        ("used for cooking", "is used for cooking"),
+        ("found on farms", "is found on farms"),
+        ("worn by women", "is worn by women"),
+        ("cut off", "is cut off"),
+        ("part of a tree", "is part of a tree"),
+        ("eats", "eats"),
+        ("requires air", "requires air"),
+        ("lives in swamps", "lives in swamps"),
+        ("smells bad", "smells bad"),
+    ],
+)
+def test_a_feature_is_worded(feature: str, said: str) -> None:
+    """In the third person, with the first of each token's alternatives."""
+    assert predicate(feature) == said
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        *("god", "wings", "smells", "different colours", "in water", "it flies", "leaves on tree"),
+        *("is", "does", "does not", "has a", "can be", "used to", "made support", "_", ""),
+        *("does flying", "does slowly", "the opposite of clean"),
+    ],
+)
+def test_what_cannot_be_told_has_no_wording(feature: str) -> None:
+    """Bare words, what was cut off, and verbs in other forms."""
+    assert predicate(feature) is None
+
+
+def test_a_wording_is_worded_as_itself() -> None:
+    """So that norms that come in predicates keep them."""
+    for said in ("has fur", "is made of metal", "eats grass", "does not fly", "is used for war"):
+        assert predicate(said) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "concept"),
+    [
+        ("is a bear", "bear"),
+        ("is a Bear", "bear"),
+        ("likes bears", "bear"),
+        ("lives in a bear's cave", "bear"),
+        ("eats mice", "mouse"),
+        ("flies", "fly"),
+        ("is used for hammering", "hammer"),
+        ("is close to closing", "close"),
+        ("is a foot", "feet"),
+        ("is a polar bear", "polar_bear"),
+        ("likes polar bears", "polar_bear"),
+        ("is a seal", "seal_(animal)"),
+        ("is a kind of T-shirt", "t-shirt"),
+    ],
+)
+def test_a_property_that_names_its_concept_is_told(said: str, concept: str) -> None:
+    """As a whole word, inflected or not, in any case."""
+    assert names(said, concept)
+
+
+@pytest.mark.parametrize(
+    ("said", "concept"),
+    [
+        ("has bearskin", "bear"),
+        ("is born in winter", "bear"),
+        ("flew to the moon", "fly"),
+        ("is a bear", "polar_bear"),
+        ("is an animal", "seal_(animal)"),
+        ("is made of glass", "glasses"),
+    ],
+)
+def test_a_property_that_does_not_name_its_concept_stays(said: str, concept: str) -> None:
+    """Part of a word, another word's irregular form, part of a phrase, a sense tag."""
+    assert not names(said, concept)
+
+
+def test_sense_tags_are_stripped() -> None:
+    """With their underscore; other underscores are spaces."""
+    assert [bare(one) for one in ("seal_(animal)", "bat (club)", "polar_bear", "(x)")] == [
+        *("seal", "bat", "polar bear", "(x)")
+    ]
+    assert [is_tagged(one) for one in ("seal_(animal)", "polar_bear")] == [True, False]
+
+
+def test_predicates_are_joined() -> None:
+    """As Figure 1 has it: a comma before the last of three or more."""
+    said = ["has fur", "is big", "has claws", "eats"]
+    assert [joined(said[:n]) for n in (1, 2, 3, 4)] == [
+        "has fur",
+        "has fur and is big",
+        "has fur, is big, and has claws",
+        "has fur, is big, has claws, and eats",
+    ]
+
+
+def test_lists_of_words_hold_words() -> None:
+    """YAML reads a bare on, off, yes or no as a truth value."""
+    for words in load_templates().wording.values():
+        assert all(isinstance(word, str) for word in words)
+
+
+def test_the_paper_is_quoted_to_the_character() -> None:
+    """Prince's examples (Table 3) and the preface (Table 1)."""
+    templates = load_templates()
+    assert templates.preface == "Everyone knows that "
+    assert [(one.concept, one.text) for one in templates.prince] == [
+        (
+            "person",
+            "A ___ has parents, siblings, relatives, a home, a pet, a car, a spouse, a job.",
+        ),
+        (
+            "country",
+            (
+                "A ___ has a leader, a duke, borders, a president, a queen, citizens, land, "
+                "a language, and a history."
+            ),
+        ),
+    ]
+    for one in templates.prince:
+        said = [word for words in one.completions.values() for word in words]
+        assert all(word in one.text for word in said)
+        assert len(said) == one.text.count(",") + 1
