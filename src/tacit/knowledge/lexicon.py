@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Words that are looked up at once.
 _WORDS = 50_000
+# More than there are words between two blanks of a label.
+_INNER = 4096
 
 
 def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
@@ -35,16 +37,18 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
         CREATE TEMP TABLE lemmas (word VARCHAR, lemma VARCHAR, inner_place SMALLINT,
             stop BOOLEAN)""")
     _look_up(base)
+    # The inverses are whole numbers, because the sum of others depends on their order.
     base.execute("""
         CREATE TABLE concepts AS
         SELECT id, any_value(label) AS label, sum(words)::SMALLINT AS words,
             sum(content)::SMALLINT AS content,
-            CASE WHEN min(frequency) > 0 THEN 1 / sum(1 / frequency) ELSE 0 END AS frequency,
+            CASE WHEN count(*) = 1 OR min(frequency) = 0 THEN min(frequency)
+                ELSE 1e6 / sum(least(1e6 / frequency, 1e30)::HUGEINT) END AS frequency,
             count(*) = 1 AND bool_and(listed) AS dictionary
         FROM placed JOIN told USING (word) JOIN labels USING (id) GROUP BY id ORDER BY id""")
-    base.execute("""
+    base.execute(f"""
         CREATE TABLE terms AS
-        SELECT lemma, id AS concept, (place * 16 + inner_place)::INTEGER AS place, stop
+        SELECT lemma, id AS concept, (place * {_INNER} + inner_place)::INTEGER AS place, stop
         FROM placed JOIN lemmas USING (word) ORDER BY ALL""")
 
 

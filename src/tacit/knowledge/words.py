@@ -106,7 +106,8 @@ class Words:
 
         if token.pos_ not in CONTENT:
             return ()
-        return tuple(getAllLemmas(word, token.pos_).get(token.pos_, (word,)))
+        # Listed as something else than it is tagged, it has those lemmas, which concepts have too.
+        return tuple(getAllLemmas(word, token.pos_).get(token.pos_, ())) or self.lemmas(word)
 
     def _listed(self, word: str) -> tuple[str, ...]:
         if word not in self._known:
