@@ -1,0 +1,78 @@
+"""Knowledge bases: small ones of a few lines, and CN-100K, built once for all tests."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+from unittest.mock import patch
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Made: TypeAlias = Callable[..., Path]
+
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
+CN100K = [DATA / "conceptnet" / f"cn100k-{part}.tsv" for part in ("train", "valid", "test")]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _english_once() -> Iterator[None]:
+    """SpaCy's English rules are made once: making them takes longer than all else here."""
+    import spacy
+
+    with patch("spacy.blank", cache(spacy.blank)):
+        yield
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Makes a knowledge base of lines of triples, and maybe their weights; gives its file."""
+    from tacit.knowledge.build import Source, build
+    from tacit.sources.dumps import TRIPLES, Dump
+
+    def make(*lines: str) -> Path:
+        folder = tmp_path_factory.mktemp("base")
+        dump = folder / "dump.tsv"
+        dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        weighed = lines[0].count("\t") == len(TRIPLES)
+        columns = (*TRIPLES, "weight") if weighed else TRIPLES
+        build(Source([Dump(dump, columns=columns)]), folder / "base.duckdb")
+        return folder / "base.duckdb"
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def cn100k_lines() -> list[str]:
+    """The lines of CN-100K: relation, head, tail."""
+    if not all(path.is_file() for path in CN100K):
+        pytest.skip("CN-100K is not here")
+    return [line for path in CN100K for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(scope="session")
+def cn100k(cn100k_lines: list[str], made: Made) -> Path:
+    """The knowledge base of CN-100K."""
+    return made(*cn100k_lines)
+
+
+@pytest.fixture(scope="session")
+def cn100k_shuffled(cn100k_lines: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The knowledge base of CN-100K's lines in another order, and in two files."""
+    from tacit.knowledge.build import Source, build
+    from tacit.sources.dumps import Dump
+
+    folder = tmp_path_factory.mktemp("shuffled")
+    lines = sorted(
+        (f"{line}\n" for line in cn100k_lines), key=lambda line: sha256(line.encode()).digest()
+    )
+    (folder / "one.tsv").write_text("".join(lines[:70_000]), encoding="utf-8")
+    (folder / "two.tsv").write_text("".join(lines[70_000:]), encoding="utf-8")
+    dumps = [Dump(folder / "one.tsv"), Dump(folder / "two.tsv")]
+    build(Source(dumps), folder / "base.duckdb")
+    return folder / "base.duckdb"

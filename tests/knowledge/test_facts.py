@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+from unittest.mock import patch
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.errors import RequestError
+from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.concepts import concepts_in
+from tacit.knowledge.facts import facts_between
+from tacit.knowledge.words import Words
+from tests.knowledge import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from tests.knowledge.conftest import Made
+
+    Assertion: TypeAlias = tuple[str, str, str, float | None]
+    # Head, relation, tail, length of the shortest path, weight.
+    Found: TypeAlias = tuple[str, str, str, int, float | None]
+
+LABELS = ("ant", "bee", "cow", "dog", "éclair", "ice cream", "the cow", "of", "Zoe", "a b c")
+CONCEPTS = tuple(label.lower() for label in LABELS)
+RELATIONS = ("IsA", "RelatedTo", "Antonym", "HasContext")
+ASSERTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(RELATIONS),
+        st.sampled_from(CONCEPTS),
+        st.sampled_from(CONCEPTS),
+        st.sampled_from([None, None, 0.5, 1.0, 2.0]),
+    ),
+    min_size=1,
+    max_size=24,
+)
+TEXTS = st.lists(st.sets(st.sampled_from(CONCEPTS)), min_size=1, max_size=6)
+CHOSEN = st.sets(st.sampled_from(RELATIONS), min_size=1)
+CAPS = st.sampled_from([None, 1, 2, 5])
+
+
+def line(assertion: Assertion) -> str:
+    """A line of triples with a weight."""
+    *words, weight = assertion
+    return "\t".join((*words, "" if weight is None else str(weight)))
+
+
+def between(
+    base: KnowledgeBase,
+    texts: Sequence[Collection[str]],
+    relations: Collection[str],
+    length: int,
+    cap: int | None = None,
+) -> list[tuple[list[Found], int]]:
+    """Each text's facts with labels, in their order, and how many there would be without a cap."""
+    labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"].to_list()
+    names = base.table("SELECT name FROM base.relations ORDER BY id")["name"].to_list()
+    members = [
+        (text, labels.index(member))
+        for text, concepts in enumerate(texts)
+        for member in sorted(concepts)
+        if member in labels
+    ]
+    concepts = pl.DataFrame(members, {"text": pl.Int32, "concept": pl.Int32}, orient="row")
+    table = facts_between(base, concepts, sorted(relations), length, cap)
+    assert table["text"].is_sorted()
+    found: list[tuple[list[Found], int]] = [([], 0) for _ in texts]
+    for text, head, relation, tail, shortest, weight, count in table.iter_rows():
+        facts = found[text][0]
+        facts.append((labels[head], names[relation], labels[tail], shortest, weight))
+        found[text] = (facts, count)
+    return found
+
+
+def expected(
+    graph: plain.Graph,
+    texts: Sequence[Collection[str]],
+    relations: Collection[str],
+    length: int,
+    cap: int | None = None,
+) -> list[tuple[list[Found], int]]:
+    """The same by walking every path."""
+    walked = [graph.facts(text, relations, length) for text in texts]
+    return [
+        ([(*fact, shortest, graph.weights[fact]) for fact, shortest in facts[:cap]], len(facts))
+        for facts in walked
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(ASSERTIONS, TEXTS, CHOSEN, CAPS)
+def test_facts_agree_with_walking_every_path(
+    made: Made,
+    assertions: list[Assertion],
+    texts: list[set[str]],
+    chosen: set[str],
+    cap: int | None,
+) -> None:
+    """Facts, their order, their lengths and their number are those of all simple paths."""
+    graph = plain.Graph.of(assertions)
+    there = {relation for relation, *_ in assertions}
+    with (
+        KnowledgeBase(made(*map(line, assertions))) as base,
+        patch.dict("tacit.knowledge.facts._TEXTS", {2: 3, 3: 3}),
+    ):
+        for relations in (there, there & chosen):
+            for length in (1, 2, 3) if relations else ():
+                found = between(base, texts, relations, length, cap)
+                assert found == expected(graph, texts, relations, length, cap)
+
+
+def facts_of(
+    base: KnowledgeBase, members: Collection[str], relations: Collection[str], length: int
+) -> list[str]:
+    """One text's facts, in words."""
+    [(facts, _)] = between(base, [members], relations, length)
+    return [f"{head} {name} {tail}" for head, name, tail, *_ in facts]
+
+
+def test_facts_worked_by_hand(made: Made) -> None:
+    """One hop joins two members; two and three go through others, and never back."""
+    lines = (
+        "IsA\tant\tinsect",
+        "IsA\tbee\tinsect",
+        "RelatedTo\tbee\tant",
+        "UsedFor\tcow\tmilk",
+        "RelatedTo\tmilk\twhite",
+        "HasA\tswan\twhite",
+        "IsA\tant\tant",
+        "IsA\tinsect\tanimal",
+        "HasContext\tbee\tcow",
+    )
+    with KnowledgeBase(made(*lines)) as base:
+        paper = base.chosen()
+        assert paper == ("HasA", "IsA", "RelatedTo", "UsedFor")
+        assert facts_of(base, {"ant", "bee"}, paper, 1) == ["bee RelatedTo ant"]
+        insects = ["bee RelatedTo ant", "ant IsA insect", "bee IsA insect"]
+        assert facts_of(base, {"ant", "bee"}, paper, 2) == insects
+        assert facts_of(base, {"ant", "bee"}, paper, 3) == insects
+        assert facts_of(base, {"cow", "swan"}, paper, 2) == []
+        way = ["cow UsedFor milk", "milk RelatedTo white", "swan HasA white"]
+        assert facts_of(base, {"cow", "swan"}, paper, 3) == way
+        assert facts_of(base, {"bee", "cow"}, paper, 3) == []
+        assert facts_of(base, {"bee", "cow"}, ["HasContext"], 1) == ["bee HasContext cow"]
+        assert facts_of(base, {"ant"}, paper, 3) == []
+
+
+def test_the_heaviest_of_the_shortest_come_first(made: Made) -> None:
+    """Facts go by length, by their heaviest assertion's weight, none last, then by the alphabet."""
+    lines = (
+        "IsA\tbee\tant\t",
+        "RelatedTo\tbee\tant\t1",
+        "RelatedTo\tant\tbee\t1",
+        "HasA\tbee\tant\t0.5",
+        "HasA\tbee\tant\t3",
+        "HasA\tbee\tant\t",
+        "UsedFor\tbee\tcow\t9",
+        "UsedFor\tant\tcow\t9",
+    )
+    order = ["bee HasA ant", "ant RelatedTo bee", "bee RelatedTo ant", "bee IsA ant"]
+    with KnowledgeBase(made(*lines)) as base:
+        relations = list(base.relations)
+        assert facts_of(base, {"ant", "bee"}, relations, 1) == order
+        two = [*order, "ant UsedFor cow", "bee UsedFor cow"]
+        assert facts_of(base, {"ant", "bee"}, relations, 2) == two
+        [(facts, found)] = between(base, [{"ant", "bee"}], relations, 1, cap=2)
+        assert [fact[-1] for fact in facts] == [3.0, 1.0]
+        assert found == 4
+
+
+@pytest.mark.parametrize(
+    ("relations", "length", "cap", "message"),
+    [
+        (["IsA"], 0, None, "length 0 is not 1, 2 or 3"),
+        (["IsA"], 4, None, "length 4 is not 1, 2 or 3"),
+        (["IsA"], 1, 0, "a cap of 0 facts leaves none"),
+        (["IsA", "Wants"], 1, None, "has no relation Wants; it has HasA, IsA$"),
+        ([], 1, None, "has no relation of no name; it has HasA, IsA$"),
+    ],
+)
+def test_what_cannot_be_asked_is_told(
+    made: Made, relations: list[str], length: int, cap: int | None, message: str
+) -> None:
+    """A length or cap out of range, and a relation that is not there, are told."""
+    with (
+        KnowledgeBase(made("IsA\tant\tinsect", "HasA\tant\tleg")) as base,
+        pytest.raises(RequestError, match=message),
+    ):
+        between_none(base, relations, length, cap)
+
+
+def between_none(base: KnowledgeBase, *arguments: Any) -> pl.DataFrame:  # noqa: ANN401
+    """The facts of no text."""
+    none = pl.DataFrame(schema={"text": pl.Int32, "concept": pl.Int32})
+    return facts_between(base, none, *arguments)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_no_texts_have_no_facts(made: Made, length: int) -> None:
+    """Without a text the table is empty, and has its columns."""
+    with KnowledgeBase(made("IsA\tant\tinsect")) as base:
+        table = between_none(base, ["IsA"], length)
+    assert table.is_empty()
+    assert dict(table.schema) == {
+        "text": pl.Int32,
+        "head": pl.Int32,
+        "relation": pl.Int16,
+        "tail": pl.Int32,
+        "length": pl.Int8,
+        "weight": pl.Float32,
+        "found": pl.Int32,
+    }
+
+
+def test_facts_of_real_questions_agree(cn100k: Path, cn100k_lines: list[str]) -> None:
+    """On CN-100K the facts of questions with their choices are those of all simple paths."""
+    questions = [
+        "The dog barked at the cat in the house; what will the man use to sit? chair bed floor",
+        "Where would you find fish in water? ocean river lake boat",
+        "What is a leaf part of? tree plant forest",
+    ]
+    triples = [tuple(line.split("\t")) for line in cn100k_lines]
+    graph = plain.Graph.of((relation, head, tail, None) for relation, head, tail in triples)
+    with KnowledgeBase(cn100k) as base:
+        paper = base.chosen()
+        concepts = concepts_in(base, Words().content_lemmas(questions))
+        labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
+        texts: list[set[str]] = [set() for _ in questions]
+        for text, concept in concepts.iter_rows():
+            texts[text].add(labels[concept])
+        for length in (1, 2):
+            found = between(base, texts, paper, length, 200)
+            assert found == expected(graph, texts, paper, length, 200)
+            assert all(count > length for _, count in found)

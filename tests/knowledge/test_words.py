@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.errors import ModelError, RequestError
+from tacit.knowledge.words import VERSIONS, Words
+from tests.knowledge import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from tacit.knowledge.words import Version
+
+SENTENCE = "The Leaves aren't running on John's 3 blogs, quickly."
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Callable[..., str]:
+    """Saves a pipeline that tags words as it is told, and all others as nouns; gives its folder."""
+    from spacy.lang.en import English
+
+    def save(**parts: str) -> str:
+        english = English()
+        ruler: Any = english.add_pipe("attribute_ruler")
+        ruler.add([[{"IS_ALPHA": True}]], {"POS": "NOUN"})
+        for word, part in parts.items():
+            ruler.add([[{"LOWER": word}]], {"POS": part})
+        english.to_disk(tmp_path / "pipeline")
+        return str(tmp_path / "pipeline")
+
+    return save
+
+
+def test_a_word_counts_when_the_lexicon_lists_it() -> None:
+    """All that the lexicon lists as one of four parts of speech count; no name, blog or number."""
+    assert Words().content_lemmas([SENTENCE]) == [{"leaf", "leave", "run", "running", "quickly"}]
+
+
+def test_every_word_counts_without_a_filter() -> None:
+    """Of arxiv all words but stop words count, and one that is not listed is its own lemma."""
+    assert Words("arxiv").content_lemmas([SENTENCE]) == [
+        {"leaf", "leave", "run", "running", "john", "3", "blogs", "quickly"}
+    ]
+
+
+def test_a_tagger_tells_which_words_count_and_as_what(pipeline: Callable[..., str]) -> None:
+    """Of review a word counts as the tagger has it; what the lexicon does not list is itself."""
+    tagger = pipeline(leaves="VERB", running="VERB", john="PROPN", quickly="ADV", blogs="NOUN")
+    assert Words("review", tagger).content_lemmas([SENTENCE, "leaves"]) == [
+        {"leave", "run", "quickly", "blogs"},
+        {"leave"},
+    ]
+
+
+def test_a_word_tagged_as_what_the_lexicon_does_not_list_is_still_found(
+    pipeline: Callable[..., str],
+) -> None:
+    """Frightened is listed as a verb alone; tagged as an adjective it has that verb's lemma."""
+    tagger = pipeline(frightened="ADJ")
+    assert Words("review", tagger).content_lemmas(["frightened"]) == [{"frighten"}]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("text", ["", "   ", "?!", "The most of us aren\u2019t; it's US, too."])
+def test_stop_words_and_marks_never_count(
+    pipeline: Callable[..., str], version: Version, text: str
+) -> None:
+    """A text of stop words, in any case and with either apostrophe, has no content."""
+    tagger = pipeline() if version == "review" else None
+    assert Words(version, tagger).content_lemmas([text]) == [set()]
+
+
+def test_texts_keep_their_order() -> None:
+    """Each text has its own bag, in the order given; no texts have none."""
+    assert Words().content_lemmas(["dogs", "", "a cat"]) == [{"dog"}, set(), {"cat"}]
+    assert Words().content_lemmas([]) == []
+
+
+def test_words_are_those_of_the_english_rules(cn100k_lines: Sequence[str]) -> None:
+    """Word by word the rules find what they find in the whole text, plain words or not."""
+    exceptions = plain.english().Defaults.tokenizer_exceptions
+    labels = {label for line in cn100k_lines[::10] for label in line.split("\t")[1:]}
+    labels |= {word for word in exceptions if " " not in word}
+    words = Words()
+    for label in labels:
+        found = [token for word in label.split() for token in words.tokens(word)]
+        assert tuple(found) == plain.tokens(label)
+
+
+def test_lemmas_and_stop_words_are_the_sources_own(cn100k_lines: Sequence[str]) -> None:
+    """Lemmas are lemminflect's, of four parts of speech, and stop words are spaCy's."""
+    words = Words()
+    for word in {word for line in cn100k_lines[::100] for word in plain.tokens(line)}:
+        assert words.is_listed(word) == bool(plain.listed(word))
+        assert words.lemmas(word) == tuple(sorted(plain.listed(word) or {word}))
+        assert words.is_stop(word) == plain.is_stop(word)
+
+
+@pytest.mark.parametrize(
+    ("version", "tagger", "message"),
+    [
+        ("review", None, "--version review --tagger NAME"),
+        ("arxiv", "en_core_web_sm", "go together"),
+        ("review-lexicon", "en_core_web_sm", "go together"),
+        ("reviewed", None, "'reviewed' is none of review-lexicon, review, arxiv"),
+    ],
+)
+def test_a_version_and_a_tagger_go_together(
+    version: Version, tagger: str | None, message: str
+) -> None:
+    """A tagger is needed for review and for no other; of an unknown version all are told."""
+    with pytest.raises(RequestError, match=message):
+        Words(version, tagger)
+
+
+def test_a_tagger_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """A name of nothing installed, and a folder that holds no pipeline, are told by name."""
+    for tagger in ("no_such_pipeline", str(tmp_path)):
+        with pytest.raises(ModelError, match=f"the tagger {tagger} cannot be loaded"):
+            Words("review", tagger).content_lemmas(["a dog"])
+
+
+def test_a_pipeline_without_parts_of_speech_is_told(tmp_path: Path) -> None:
+    """A pipeline that tags nothing would find no word, and is refused instead."""
+    from spacy.lang.en import English
+
+    English().to_disk(tmp_path / "blank")
+    with pytest.raises(ModelError, match="gives no parts of speech: name one with a tagger"):
+        Words("review", str(tmp_path / "blank")).content_lemmas(["a dog"])
