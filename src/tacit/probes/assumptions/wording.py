@@ -46,8 +46,8 @@ def predicate(feature: str) -> str | None:
     head = _PLURAL.get(head, head)
     if not rest:
         said = head if _is_verb(head, alone=True) else None
-    elif rest[-1].lower() in _lists()["unfinished"]:
-        said = None
+    elif rest[-1].lower() in _lists()["unfinished"] or (head == "used" and len(rest) == 1):
+        said = None  # cut off: "has a", "used to"
     elif head in _AS_IT_STANDS:
         said = " ".join([head, *rest])
     elif head in {"does", "do"}:
