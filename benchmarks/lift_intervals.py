@@ -2,7 +2,7 @@
 
 python benchmarks/lift_intervals.py --simulations 2000
 
-Prints a Markdown table. Anchors come in clusters of 1 to 5 with 1 to 12 pairs of facts each, their
+Prints Markdown tables. Anchors come in clusters of 1 to 5 with 1 to 12 pairs of facts each, their
 background score is the mean of two accuracies, and 20, 40 or 60 % of them are answered rightly, in
 turns. Samples in which all anchors are right, or none, are drawn again.
 """
@@ -20,12 +20,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
+from tacit.statistics.comparisons import smallest_lift
 from tacit.statistics.permutation import chance_level, chance_levels, lift, p_value
 from tacit.statistics.ranking import auroc, average_precision, average_precisions
 from tacit.statistics.scales import AUROC, LIFT
 from tacit.statistics.studentised import Permutations, Sample
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -226,23 +229,45 @@ def row(world: World, n: int, simulations: int, seed: int) -> dict[str, str]:
     }
 
 
+def smallest(n: int, accuracy: float = 0.4, samples: int = 20) -> dict[str, str]:
+    """A line of the second table: what so many anchors could show, on average over samples."""
+    random, right = np.random.default_rng(n), round(accuracy * n)
+    scores = [WORLDS[0].draw(n, accuracy, random)[1] for _ in range(samples)]
+    chances = [chance_level(np.arange(n) < right, score) for score in scores]
+    lifts = [smallest_lift(right, score) for score in scores]
+    return {
+        "anchors": f"{n:,}",
+        "accuracy": f"{right / n:.1%}",
+        "chance level": f"{np.mean([each for each in chances if each is not None]):.1%}",
+        "smallest lift": f"{np.mean([each for each in lifts if each is not None]):.2f}",
+    }
+
+
+def show(lines: Iterable[dict[str, str]]) -> None:
+    """Prints a table, each line as it comes."""
+    for number, line in enumerate(lines):
+        if number == 0:
+            print("| " + " | ".join(line) + " |")
+            print("|---|" + "---:|" * (len(line) - 1))
+        print("| " + " | ".join(line.values()) + " |", flush=True)
+        print(f"line {number + 1}", file=sys.stderr)
+    print()
+
+
 def main() -> None:
-    """Prints the table."""
+    """Prints both tables and the true lifts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--simulations", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     off = 1.96 * (0.05 * 0.95 / chosen.simulations) ** 0.5
-    print(
-        f"{chosen.simulations:,} samples a line; what happens in 5 % or 95 % is within {off:.1%}.\n"
-    )
-    for number, (world, n) in enumerate((world, n) for world in WORLDS for n in SIZES):
-        line = row(world, n, chosen.simulations, chosen.seed)
-        if number == 0:
-            print("| " + " | ".join(line) + " |")
-            print("|---|" + "---:|" * (len(line) - 1))
-        print("| " + " | ".join(line.values()) + " |", flush=True)
-        print(f"{number + 1} of {len(WORLDS) * len(SIZES)}", file=sys.stderr)
+    print(f"{chosen.simulations:,} samples a line: 5 % and 95 % are counted to within {off:.1%}.\n")
+    show(row(world, n, chosen.simulations, chosen.seed) for world in WORLDS for n in SIZES)
+    for world in WORLDS:
+        if world.slope:
+            lifts = ", ".join(f"{truth(world, each)[CHOSEN]:.2f}" for each in ACCURACIES)
+            print(f"True lifts, {world.name}: {lifts}\n")
+    show(smallest(n) for n in (*SIZES, 1221))
 
 
 if __name__ == "__main__":
