@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import shlex
 import shutil
@@ -11,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import main
+from tacit.knowledge.build import Source
+from tacit.knowledge.build import build as build_base
 from tacit.models.demo import build
 from tacit.sources.drawings import demo_drawings
+from tacit.sources.dumps import Dump
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
@@ -24,6 +29,32 @@ COMMANDS = [
     if line.startswith("tacit ")
 ]
 PYTHON = [block for language, block in BLOCKS if language == "python"]
+
+
+ASSERTION = "/a/x\t/r/{}\t/c/en/{}\t/c/en/{}\t{}\n"
+FACTS = [
+    ("AtLocation", "dog", "kennel"),
+    ("UsedFor", "kennel", "sleep"),
+    ("IsA", "kennel", "house"),
+]
+QUESTION = {
+    "id": "q1",
+    "question": "Where does a dog sleep?",
+    "question_concept": "dog",
+    "choices": {"label": ["A", "B"], "text": ["kennel", "tree"]},
+    "answerKey": "A",
+}
+RUN = next(command for command in COMMANDS if command.startswith("tacit run consistency"))
+
+
+@pytest.fixture(autouse=True)
+def knowledge(tmp_path: Path) -> None:
+    """A dump in ConceptNet's layout, what the README makes of it, and questions."""
+    lines = "".join(ASSERTION.format(*fact, '{"weight": 1.0}') for fact in FACTS)
+    dump = tmp_path / "conceptnet-assertions-5.7.0.csv.gz"
+    dump.write_bytes(gzip.compress(lines.encode()))
+    build_base(Source([Dump(dump)]), tmp_path / "conceptnet.kb")
+    (tmp_path / "dev.jsonl").write_text(json.dumps(QUESTION) + "\n", encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
@@ -51,17 +82,19 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "drawings",
         "show",
         "reproduce",
+        "kb",
     }
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_works(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It ends well, and what it writes is there."""
-    arguments = shlex.split(command)
-    monkeypatch.setattr(sys, "argv", arguments)
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert not stopped.value.code
+    """It ends well, and what it writes is there; one that reads a run comes after the run."""
+    for line in [RUN, command] if command.startswith("tacit show anchor") else [command]:
+        arguments = shlex.split(line)
+        monkeypatch.setattr(sys, "argv", arguments)
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert not stopped.value.code
     if "--out" in arguments:
         assert Path(arguments[arguments.index("--out") + 1]).exists()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from tacit.cli.parts import folders_of
+from tacit.cli.running import folders_of
 from tacit.models.demo import build
 from tacit.sources.drawings import demo_drawings
 

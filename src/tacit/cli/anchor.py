@@ -64,6 +64,9 @@ def _contribution(found: Mapping[str, Any]) -> Iterator[str]:
         f"{part['at_least']:,} questions have this score or a higher one, {part['right']:,} of "
         f"them right: precision {part['precision']:.4f}"
     )
+    if not part["all_right"]:
+        yield "no question is right, so that conceptual consistency is undefined"
+        return
     why = f"{part['precision']:.4f}/{part['all_right']:,}" if part["adds"] else "it is wrong"
     yield f"adds {part['adds']:.6f} ({why}) to conceptual consistency {part['consistency']:.4f}"
 

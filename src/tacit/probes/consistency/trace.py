@@ -22,12 +22,12 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         anchor: The anchor's id.
 
     Returns:
-        The row of ``anchors``, where ``facts_count`` is its number of facts; ``choices`` (each with
-        its best form, nats per byte); ``facts`` (the rows of ``facts``); and ``contribution``: ``background_score`` (the threshold), ``at_least``
-        (anchors with such a score or a higher one), ``right`` of these, ``precision``,
-        ``all_right`` (right anchors in all), ``adds`` (precision over ``all_right``; 0 for an
-        anchor that is wrong), ``consistency`` (what all of them add up to). None where the anchor
-        takes no part.
+        The row of ``anchors``, where ``facts_count`` is its number of facts; ``choices``, each
+        with its best form in nats per byte; ``facts``, the rows of the finding; and
+        ``contribution``: ``background_score`` (the threshold), ``at_least`` (anchors with such a
+        score or a higher one), ``right`` of these, ``precision``, ``all_right`` (right anchors in
+        all), ``adds`` (precision over ``all_right``; 0 for an anchor that is wrong),
+        ``consistency`` (what all of them add up to). None where the anchor takes no part.
 
     Raises:
         RequestError: There is no such anchor.
