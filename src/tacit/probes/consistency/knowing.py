@@ -64,15 +64,17 @@ def by_anchor(known: Known, asked: Asked, anchors: int) -> pl.DataFrame:
     anchor, fact = (asked.links[name].to_numpy() for name in ("anchor", "fact"))
     yes_right, yes = _sums(anchor, known.positive[fact], anchors)
     no_right, no = _sums(anchor, known.negative[fact], anchors)
-    positive, negative = _shares(yes_right, yes), _shares(no_right, no)
+    # In one division: what is equal on paper, as (1/5 + 2/5)/2 and (3/5 + 0)/2, is equal here too,
+    # and so makes one threshold of average precision.
+    both = _shares(yes_right * no + no_right * yes, 2 * yes * no)
     return pl.DataFrame(
         {
             "facts": np.bincount(anchor, minlength=anchors),
             "positives": yes,
             "negatives": no,
-            "positive_accuracy": positive,
-            "negative_accuracy": negative,
-            "background_score": (positive + negative) / 2,
+            "positive_accuracy": _shares(yes_right, yes),
+            "negative_accuracy": _shares(no_right, no),
+            "background_score": both,
         }
     ).fill_nan(None)
 

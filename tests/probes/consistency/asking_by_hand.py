@@ -1,0 +1,272 @@
+"""Anchors and their backgrounds, asked and answered prompt by prompt, without Tacit's probe.
+
+The prompts are typed again from Tables 1 and 2 of Sahu et al. (2022); answers are read by loops.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import polars as pl
+
+from tacit.knowledge.background import Background
+from tacit.models.fake import FakeModel
+from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tacit.probes.consistency.template import load_templates
+from tacit.probes.consistency.wording import Paper
+
+if TYPE_CHECKING:
+    from tacit.probes.findings import Findings
+    from tacit.sources.anchors import Anchor
+
+META = {
+    1: "{q}?",
+    2: "{q}. Is this true?",
+    3: "Answer this question as '{a}' or '{b}'. Question: {q}?",
+    4: "Each item is a question and answer. Answer is one of '{a}' or '{b}'. "
+    "Question: {q}? Answer:",
+    5: "Pick '{a}' or '{b}'. Question: {q}?Answer:",
+    6: "Question: {q}? Answer:",
+}
+PAIRS = (
+    ("Yes", "No"),
+    ("True", "False"),
+    ("Right", "Wrong"),
+    ("Correct", "Incorrect"),
+    ("Positive", "Negative"),
+    ("Pass", "Fail"),
+    ("On", "Off"),
+)
+POSITIVE = frozenset(positive for positive, _ in PAIRS)
+TEMPLATES = {
+    "IsA": "Is {} a {}",
+    "HasA": "Does {} has a {}",
+    "PartOf": "Is {} a part of {}",
+    "RelatedTo": "Is {} related to {}",
+}
+
+# What a model says: the log-probability of an answer behind a text, in nats; None for no score.
+Says: TypeAlias = Callable[[str, str], float | None]
+
+
+class Fact(NamedTuple):
+    """A background fact; without a negative where there is none."""
+
+    head: str
+    relation: str
+    tail: str
+    negative: str | None = None
+
+    @property
+    def question(self) -> str:
+        """As Table 2 asks it."""
+        return _capital(TEMPLATES[self.relation].format(self.head, self.tail))
+
+    @property
+    def other(self) -> str | None:
+        """The same of its negative."""
+        return None if self.negative is None else self._replace(tail=self.negative).question
+
+
+@dataclass(frozen=True)
+class Case:
+    """An anchor and its background."""
+
+    anchor: Anchor
+    facts: tuple[Fact, ...] = ()
+
+
+class Input(NamedTuple):
+    """A prompt and one of its answer words."""
+
+    meta: int
+    pair: str
+    word: str
+    text: str
+
+
+class Reply(NamedTuple):
+    """An answer to a yes/no question; positive is None where it is missing."""
+
+    positive: bool | None
+    tied: bool = False
+    margin: float | Fraction | None = None
+    winner: Input | None = None
+
+
+Scored: TypeAlias = Mapping[Input, "float | Fraction | None"]
+
+
+@dataclass(frozen=True)
+class Dice:
+    """A model that says anything, but always the same.
+
+    Args:
+        seed: Which of many.
+        silent: It has no score for a text that holds one of these.
+        levels: How many values there are: few make ties.
+    """
+
+    seed: int
+    silent: tuple[str, ...] = ()
+    levels: int = 64
+
+    def __call__(self, text: str, answer: str) -> float | None:
+        """Now and then it has no score anyway."""
+        if any(part in text for part in self.silent):
+            return None
+        return _thrown(self.seed, self.levels, text, answer)
+
+
+@cache
+def _thrown(seed: int, levels: int, text: str, answer: str) -> float | None:
+    dice = random.Random(f"{seed} {text} {answer}")  # noqa: S311 - nothing is secret
+    return None if dice.random() < 0.02 else -dice.randrange(levels) / 8
+
+
+def probe_of(
+    cases: Iterable[Case], version: str = "review-lexicon", reading: Reading | None = None
+) -> ConsistencyProbe:
+    """The probe of some cases."""
+    cases = list(cases)
+    rows = [(at, *fact) for at, case in enumerate(cases) for fact in case.facts]
+    schema = {"question": pl.Int32, **dict.fromkeys(Fact._fields, pl.String)}
+    counts = pl.DataFrame({"found": [len(case.facts) for case in cases]})
+    background = Background(pl.DataFrame(), pl.DataFrame(rows, schema, orient="row"), counts)
+    anchors = [case.anchor for case in cases]
+    return ConsistencyProbe(
+        anchors, background, load_templates(), Paper(), version, reading or Reading()
+    )
+
+
+def measured(probe: ConsistencyProbe, says: Says) -> Findings:
+    """What a probe finds of a model."""
+    model = FakeModel(lambda prompt, answer: says(prompt.text, answer))
+    return probe.measure(model.score(probe.prompts))
+
+
+def inputs(question: str, metas: int = 6) -> Iterator[Input]:
+    """The 84 inputs of a yes/no question; of 5 meta-prompts, 70."""
+    for meta in range(1, metas + 1):
+        for a, b in PAIRS:
+            text = META[meta].format(q=question, a=a, b=b)
+            for word in (a, b):
+                yield Input(meta, f"{a}/{b}", word, text)
+
+
+def scored(question: str, says: Says, metas: int = 6) -> dict[Input, float | None]:
+    """What a model says to each input."""
+    return {one: says(one.text, one.word) for one in inputs(question, metas)}
+
+
+def by_max(scores: Scored) -> Reply:
+    """As the input of the highest score says."""
+    best: dict[bool, tuple[float | Fraction, Input]] = {}
+    for one, value in scores.items():
+        side = one.word in POSITIVE
+        if value is not None and (side not in best or value > best[side][0]):
+            best[side] = value, one
+    if len(best) < len({True, False}):
+        return Reply(None)
+    margin = best[True][0] - best[False][0]
+    return Reply(margin > 0, margin == 0, margin, best[margin > 0][1])
+
+
+def by_count(scores: Scored) -> Reply:
+    """As more pairs behind a meta-prompt say than do not."""
+    pairs: dict[tuple[int, str], dict[bool, float | Fraction | None]] = {}
+    for one, value in scores.items():
+        pairs.setdefault((one.meta, one.pair), {})[one.word in POSITIVE] = value
+    votes = [
+        (yes > no) - (no > yes)
+        for yes, no in ((pair[True], pair[False]) for pair in pairs.values())
+        if yes is not None and no is not None
+    ]
+    return Reply(sum(votes) > 0, sum(votes) == 0, sum(votes)) if votes else Reply(None)
+
+
+def by_single(scores: Scored, meta: int, pair: str) -> Reply:
+    """As one pair behind one meta-prompt says."""
+    return by_max({one: v for one, v in scores.items() if (one.meta, one.pair) == (meta, pair)})
+
+
+def calibrated(tables: Mapping[str, Scored]) -> dict[str, Scored]:
+    """Each input's mean over the questions subtracted, exactly; an input is told by its place."""
+    rows = [list(scores.values()) for scores in tables.values()]
+    means = []
+    for column in zip(*rows, strict=True):
+        there = [Fraction(value) for value in column if value is not None]
+        means.append(sum(there) / len(there) if there else Fraction())
+    return {
+        question: {
+            one: None if value is None else Fraction(value) - mean
+            for (one, value), mean in zip(scores.items(), means, strict=True)
+        }
+        for question, scores in tables.items()
+    }
+
+
+class Taken(NamedTuple):
+    """The choice that is taken, None where it is missing; who speaks for it; the margin."""
+
+    choice: str | None
+    tied: bool = False
+    winner: tuple[int, str | None] | None = None
+    margin: float | None = None
+
+
+# One meta-prompt, and the pair that its form or its answer words are of.
+Way: TypeAlias = tuple[int, "str | None"]
+
+
+def choose(anchor: Anchor, says: Says, metas: int = 6, only: Way | None = None) -> Taken:
+    """The choice with the highest score per byte behind any form but the second's, or in one."""
+    best: dict[str, tuple[float, Way]] = {}
+    for choice in anchor.choices:
+        for way, text in _choice_forms(anchor.question.removesuffix("?"), metas):
+            value = says(text, choice) if only in {None, way} else None
+            each = None if value is None else value / len(choice.encode())
+            if each is not None and (choice not in best or each > best[choice][0]):
+                best[choice] = each, way
+    return _taken(anchor, best)
+
+
+def verify(anchor: Anchor, says: Says, metas: int = 6, only: Way | None = None) -> Taken:
+    """The choice of which it is most affirmed that it is the answer, by all inputs or by two."""
+    best: dict[str, tuple[float, Way]] = {}
+    for choice in anchor.choices:
+        question = f"Is '{choice}' the answer to: {anchor.question.removesuffix('?')}"
+        asked = [one for one in inputs(question, metas) if only in {None, (one.meta, one.pair)}]
+        reply = by_max({one: says(one.text, one.word) for one in asked})
+        if reply.margin is not None and reply.winner is not None:
+            best[choice] = float(reply.margin), (reply.winner.meta, reply.winner.pair)
+    return _taken(anchor, best)
+
+
+def _taken(anchor: Anchor, best: Mapping[str, tuple[float, Way]]) -> Taken:
+    if len(best) < len(anchor.choices):
+        return Taken(None)
+    order = sorted(anchor.choices, key=lambda choice: -best[choice][0])
+    (first, winner), (second, _) = best[order[0]], best[order[1]]
+    return Taken(order[0], first == second, winner, first - second)
+
+
+def _choice_forms(question: str, metas: int) -> list[tuple[Way, str]]:
+    forms: list[tuple[Way, str]] = []
+    for meta in range(1, metas + 1):
+        labelled = "{a}" in META[meta]
+        forms += [
+            ((meta, f"{a}/{b}" if labelled else None), META[meta].format(q=question, a=a, b=b))
+            for a, b in (PAIRS if labelled else PAIRS[:1])
+            if meta != 2
+        ]
+    return forms
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

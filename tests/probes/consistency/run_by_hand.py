@@ -1,0 +1,191 @@
+"""One run of the probe, and beside it all that it should find, worked by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tacit.sources.anchors import Anchor
+from tests.probes.consistency import asking_by_hand as asking
+from tests.probes.consistency import figures_by_hand as figures
+from tests.probes.consistency.asking_by_hand import Case, Fact, Reply, Says, Scored, Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+
+    from tacit.probes.findings import Findings
+    from tests.probes.consistency.figures_by_hand import Pair
+
+DOG = Fact("dog", "IsA", "animal", "carrot")
+TAIL = Fact("dog", "HasA", "tail", "wheel")
+HOUSE = Fact("dog", "RelatedTo", "house", "ocean")
+
+
+def anchor(name: str, question: str, right: int, concept: str | None) -> Anchor:
+    """A question whose choices are of one, five and six bytes."""
+    return Anchor(name, question, ("x", "café", "kennel"), right, concept)
+
+
+CASES = (
+    Case(anchor("three facts", "Where does a dog live?", 2, "dog"), (DOG, TAIL, HOUSE)),
+    Case(
+        anchor("a shared fact", "What has a tail?", 0, "dog"),
+        (TAIL, Fact("tail", "PartOf", "dog", "sky")),
+    ),
+    Case(anchor("no fact", "Why not?", 1, "nothing")),
+    Case(
+        anchor("a fact without a negative", "What is a cat?", 1, "cat"),
+        (Fact("cat", "IsA", "animal", "stone"), Fact("cat", "RelatedTo", "pet")),
+    ),
+    Case(anchor("no negative at all", "Who?", 0, "pet"), (Fact("pet", "RelatedTo", "home"),)),
+    Case(anchor("no answer", "When does it rain?", 2, "rain"), (DOG, HOUSE)),
+    Case(anchor("an unscored fact", "How?", 1, "way"), (Fact("way", "IsA", "silence", "tree"),)),
+    Case(
+        anchor("one question twice", "What does a car have?", 0, "car"),
+        (
+            Fact("wheel", "IsA", "part of car", "cloud"),
+            Fact("wheel", "PartOf", "car", "sand"),
+            # Its negative's question is another fact's own.
+            Fact("wheel", "IsA", "thing", "part of car"),
+        ),
+    ),
+    Case(
+        anchor("no concept", "What is red?", 1, None),
+        (Fact("rose", "HasA", "colour", "engine"), DOG),
+    ),
+    Case(
+        anchor("many facts", "What is on a farm?", 2, "farm"),
+        (
+            *(Fact("farm", "HasA", name, "comet") for name in ("cow", "pig", "barn", "field")),
+            Fact("cow", "IsA", "animal", "hammer"),
+        ),
+    ),
+    Case(
+        anchor("some unscored", "What is loud?", 0, "noise"),
+        (Fact("noise", "IsA", "sound", "silence"), Fact("noise", "RelatedTo", "music", "milk")),
+    ),
+    Case(
+        Anchor("two choices", "Is it so?", ("so", "not so"), 1, "dog"),
+        (Fact("puppy", "IsA", "dog", "month"), Fact("puppy", "HasA", "tail", "page"), TAIL),
+    ),
+)
+# Of whose prompts the model has no score.
+SILENT = ("silence", "When does it rain")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run over some cases.
+
+    Args:
+        cases: The anchors and their facts.
+        says: The model.
+        metas: How many meta-prompts there are: 5 in the arXiv version.
+        anchoring: How anchors are answered, the way that counts first.
+    """
+
+    cases: Sequence[Case]
+    says: Says
+    metas: int = 6
+    anchoring: tuple[str, ...] = ("choice",)
+
+    @cached_property
+    def probe(self) -> ConsistencyProbe:
+        """The probe itself."""
+        version = "arxiv" if self.metas == 5 else "review-lexicon"
+        return asking.probe_of(self.cases, version, Reading(anchoring=self.anchoring))
+
+    @cached_property
+    def found(self) -> Findings:
+        """What the probe found."""
+        return asking.measured(self.probe, self.says)
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """One of the tables that it found."""
+        return self.found.tables[table].to_dicts()
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """The distinct facts, in the order in which they first come."""
+        return list(dict.fromkeys(fact for case in self.cases for fact in case.facts))
+
+    @cached_property
+    def scores(self) -> dict[str, Scored]:
+        """What the model says to every distinct question."""
+        own = dict.fromkeys(fact.question for fact in self.facts)
+        others = dict.fromkeys(fact.other for fact in self.facts if fact.other is not None)
+        return {text: asking.scored(text, self.says, self.metas) for text in own | others}
+
+    @cached_property
+    def replies(self) -> dict[str, Reply]:
+        """How each question is answered by the paper's rule."""
+        return {text: asking.by_max(scores) for text, scores in self.scores.items()}
+
+    @cached_property
+    def _taken(self) -> dict[str, list[Taken]]:
+        ways = {"choice": asking.choose, "verify": asking.verify}
+        return {
+            way: [ways[way](case.anchor, self.says, self.metas) for case in self.cases]
+            for way in self.anchoring
+        }
+
+    def taken(self, way: str) -> list[Taken]:
+        """What each anchor is answered with."""
+        return self._taken[way]
+
+    @cached_property
+    def right(self) -> list[bool | None]:
+        """Whether each anchor is answered right, in the way that counts."""
+        return [is_right(case, one) for case, one in zip(self.cases, self.counting, strict=True)]
+
+    @cached_property
+    def counting(self) -> list[Taken]:
+        """What each anchor is answered with, in the way that counts."""
+        return self.taken(self.anchoring[0])
+
+    def background(self, replies: Mapping[str, Reply]) -> list[Fraction | None]:
+        """The background score of each anchor (equation 1)."""
+        return [figures.both(*accuracies(case.facts, replies)) for case in self.cases]
+
+    def pairs(
+        self, replies: Mapping[str, Reply] | None = None, relation: str | None = None
+    ) -> list[Pair]:
+        """The anchors that have an answer and a score, and maybe a fact of a relation."""
+        scores = self.background(self.replies if replies is None else replies)
+        return [
+            (right, score)
+            for case, right, score in zip(self.cases, self.right, scores, strict=True)
+            if right is not None and score is not None
+            if relation is None or relation in {fact.relation for fact in case.facts}
+        ]
+
+
+def is_right(case: Case, taken: Taken) -> bool | None:
+    """Whether the right choice was taken; None where none was."""
+    anchor = case.anchor
+    assert anchor.answer is not None
+    return None if taken.choice is None else taken.choice == anchor.choices[anchor.answer]
+
+
+def knows(fact: Fact, replies: Mapping[str, Reply]) -> bool | None:
+    """Whether a fact's own question is answered right."""
+    return replies[fact.question].positive
+
+
+def knows_other(fact: Fact, replies: Mapping[str, Reply]) -> bool | None:
+    """Whether its negative's is."""
+    positive = None if fact.other is None else replies[fact.other].positive
+    return None if positive is None else not positive
+
+
+def accuracies(
+    facts: Sequence[Fact], replies: Mapping[str, Reply]
+) -> tuple[Fraction | None, Fraction | None]:
+    """The accuracy on facts and on their negatives."""
+    return (
+        figures.share(knows(fact, replies) for fact in facts),
+        figures.share(knows_other(fact, replies) for fact in facts),
+    )

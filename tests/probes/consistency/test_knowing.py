@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tacit.probes.consistency import knowing
+from tacit.probes.consistency.asked import Asked
+from tacit.probes.consistency.knowing import Known
+from tacit.statistics import Bootstrap
+from tests.probes.consistency import figures_by_hand as figures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.probes.consistency.run_by_hand import Run
+
+    Answer = bool | None
+    # Of the anchor: its facts' own questions and their negatives', whether answered right.
+    Row = tuple[int, Answer, Answer]
+
+NONE = math.nan
+ANSWERS = st.sampled_from([True, False, None])
+ROWS = st.lists(st.tuples(st.integers(0, 5), ANSWERS, ANSWERS), max_size=60)
+
+
+def number(answer: Answer) -> float:
+    """As an array holds it."""
+    return NONE if answer is None else float(answer)
+
+
+def facts(rows: Sequence[Row], relations: Sequence[str] | None = None) -> tuple[Known, Asked]:
+    """A fact for each row, known or not."""
+    known = Known(
+        np.array([number(own) for _, own, _ in rows]),
+        np.array([number(other) for _, _, other in rows]),
+    )
+    names = relations or ["IsA"] * len(rows)
+    ids = pl.int_range(len(rows), eager=True)
+    table = pl.DataFrame(
+        {"fact": ids, "head": [f"c{i % 5}" for i in ids], "relation": names},
+        {"fact": pl.Int64, "head": pl.String, "relation": pl.String},
+    )
+    links = pl.DataFrame(
+        {"anchor": [at for at, _, _ in rows], "fact": ids},
+        dict.fromkeys(("anchor", "fact"), pl.Int64),
+    )
+    return known, Asked(table, links, ())
+
+
+@settings(max_examples=50)
+@given(rows=ROWS)
+def test_background_scores_are_exact(rows: list[Row]) -> None:
+    """Equation 1 in fractions gives the same figure, to the last digit."""
+    found = knowing.by_anchor(*facts(rows), 6)
+    for anchor, row in enumerate(found.iter_rows(named=True)):
+        own = figures.share(own for at, own, _ in rows if at == anchor)
+        other = figures.share(other for at, _, other in rows if at == anchor)
+        both = figures.both(own, other)
+        assert row["facts"] == sum(at == anchor for at, _, _ in rows)
+        assert row["positives"] == sum(at == anchor and own is not None for at, own, _ in rows)
+        assert row["negatives"] == sum(at == anchor and no is not None for at, _, no in rows)
+        assert row["positive_accuracy"] == (None if own is None else float(own))
+        assert row["negative_accuracy"] == (None if other is None else float(other))
+        assert row["background_score"] == (None if both is None else float(both))
+
+
+def test_scores_equal_on_paper_are_tied() -> None:
+    """1/5 and 2/5 make the same as 3/5 and 0, though 0.2 + 0.4 is not 0.6 in floating point."""
+    rows: list[Row] = [
+        (at, k < own, k < other) for at, own, other in ((0, 1, 2), (1, 3, 0)) for k in range(5)
+    ]
+    one, other = knowing.by_anchor(*facts(rows), 2)["background_score"]
+    assert one == other == 0.3
+    assert (1 / 5 + 2 / 5) / 2 != (3 / 5 + 0) / 2
+
+
+def test_yes_to_all_is_exactly_a_half() -> None:
+    """However many facts there are, and however many have no negative."""
+    rows: list[Row] = [
+        (anchor, True, None if k == 1 else False) for anchor in range(40) for k in range(anchor + 1)
+    ]
+    assert set(knowing.by_anchor(*facts(rows), 40)["background_score"]) == {0.5}
+
+
+def test_anchors_without_facts_have_no_score() -> None:
+    """Counts of 0, and null for the shares; also where only one side was answered."""
+    rows: list[Row] = [(1, True, None), (2, None, False), (3, None, None)]
+    found = knowing.by_anchor(*facts(rows), 5)
+    assert found["facts"].to_list() == [0, 1, 1, 1, 0]
+    assert found["positive_accuracy"].to_list() == [None, 1.0, None, None, None]
+    assert found["negative_accuracy"].to_list() == [None, None, 0.0, None, None]
+    assert found["background_score"].null_count() == 5
+
+
+def test_each_relation_by_hand() -> None:
+    """Two facts of three known, one negative of two: 7/12. No negative: no score."""
+    rows: list[Row] = [
+        (0, True, True),
+        (0, True, False),
+        (1, False, None),
+        (1, True, None),
+        (2, None, True),
+    ]
+    names = ["IsA", "IsA", "IsA", "HasA", "PartOf"]
+    found = knowing.by_relation(*facts(rows, names), Bootstrap(100))
+    assert found["relation"].to_list() == ["HasA", "IsA", "PartOf"]
+    assert found["facts"].to_list() == [1, 3, 1]
+    assert found["positives"].to_list() == [1, 3, 0]
+    assert found["negatives"].to_list() == [0, 2, 1]
+    assert found["positive_accuracy"].to_list() == [1.0, 2 / 3, None]
+    assert found["negative_accuracy"].to_list() == [None, 0.5, 1.0]
+    assert found["background_score"].to_list() == [None, pytest.approx(7 / 12), None]
+    assert found["low"][0] is None is found["high"][0]
+
+
+def test_the_interval_of_a_relation_clusters_by_head() -> None:
+    """Facts of one head tell as much as one fact: an interval needs two heads."""
+    rows: list[Row] = [(0, k % 2 == 0, k % 3 == 0) for k in range(10)]
+    known, asked = facts(rows)
+    low, high = knowing.by_relation(known, asked, Bootstrap(500)).select("low", "high").row(0)
+    assert low < high
+    one = Asked(asked.facts.with_columns(head=pl.lit("dog")), asked.links, ())
+    alone = knowing.by_relation(known, one, Bootstrap(500))
+    assert alone["background_score"][0] is not None
+    assert alone.select("low", "high").row(0) == (None, None)
+
+
+@settings(max_examples=50)
+@given(
+    scores=st.lists(
+        st.one_of(st.none(), st.integers(0, 12).map(lambda k: k / 12)), min_size=1, max_size=14
+    )
+)
+def test_the_mean_over_relations(scores: list[float | None]) -> None:
+    """Relations count alike; those without a score do not count. The interval is Student's."""
+    found = knowing.over_relations(pl.DataFrame({"background_score": scores}, strict=False))
+    there = [score for score in scores if score is not None]
+    if not there:
+        assert found.value is None
+        return
+    assert found.value == pytest.approx(float(sum(map(Fraction, there)) / len(there)))
+    if len(set(there)) > 1:
+        low, high = stats.t.interval(0.95, len(there) - 1, np.mean(there), stats.sem(there))
+        assert found.interval == pytest.approx([low, high])
+
+
+def test_the_mean_of_what_is_there() -> None:
+    """None of nothing."""
+    assert knowing.mean_of(pl.Series([0.25, None, 0.75])) == 0.5
+    assert knowing.mean_of(pl.Series([None], dtype=pl.Float64)) is None
+    assert knowing.mean_of(pl.Series([], dtype=pl.Float64)) is None
+
+
+def test_what_is_known_of_a_run(run: Run) -> None:
+    """A fact's own question is to be answered yes, its negative's no; a tie is no."""
+    answered = {text: reply.positive for text, reply in run.replies.items()}
+    rows = run.rows("facts")
+    assert len(rows) == len(run.facts)
+    for row, fact in zip(rows, run.facts, strict=True):
+        other = None if fact.other is None else answered[fact.other]
+        assert row["positive_right"] is answered[fact.question]
+        assert row["negative_right"] is (None if other is None else not other)

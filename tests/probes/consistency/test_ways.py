@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.probes.consistency import asking_by_hand as asking
+from tests.probes.consistency import figures_by_hand as figures
+from tests.probes.consistency.asking_by_hand import PAIRS, Dice, measured, probe_of
+from tests.probes.consistency.run_by_hand import CASES, SILENT, Run, accuracies, is_right
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from tests.probes.consistency.asking_by_hand import Reply
+
+
+def exact(value: Fraction | None) -> object:
+    """A fraction as a table holds it."""
+    return None if value is None else pytest.approx(float(value), abs=1e-12)
+
+
+def background_row(run: Run, replies: Mapping[str, Reply]) -> dict[str, object]:
+    """The figures of one way to read the background."""
+    sides = [accuracies(case.facts, replies) for case in run.cases]
+    scored = [(own, other) for own, other in sides if own is not None and other is not None]
+    pairs = run.pairs(replies)
+    return {
+        "n": len(scored),
+        "positive_accuracy": exact(figures.mean(own for own, _ in scored)),
+        "negative_accuracy": exact(figures.mean(other for _, other in scored)),
+        "background_score": exact(figures.mean(figures.both(*both) for both in scored)),
+        "consistency": exact(figures.average_precision(pairs)),
+        "chance": exact(figures.chance(pairs)),
+        "lift": exact(figures.lift(pairs)),
+        "missing": sum(reply.positive is None for reply in replies.values()),
+        "tied": sum(reply.tied for reply in replies.values()),
+    }
+
+
+def row_of(
+    run: Run, preset: str, meta: int | None = None, pair: str | None = None
+) -> dict[str, Any]:
+    """A row of the table, less what names it."""
+    (row,) = [
+        row
+        for row in run.rows("background_ways")
+        if (row["preset"], row["meta"], row["pair"]) == (preset, meta, pair)
+    ]
+    return {name: row[name] for name in row if name not in {"preset", "meta", "pair"}}
+
+
+def test_the_preset_max_is_the_main_result(run: Run) -> None:
+    """The same figures as the findings' own."""
+    row = row_of(run, "max")
+    (main,) = run.rows("consistency")
+    assert row == background_row(run, run.replies)
+    assert row["consistency"] == main["consistency"]
+    assert row["chance"] == main["chance"]
+    assert row["lift"] == main["lift"]
+    assert row["missing"] == run.found.summary["missing_questions"]
+    assert row["tied"] == run.found.summary["tied_questions"]
+
+
+def test_the_preset_count(run: Run) -> None:
+    """Each pair behind each meta-prompt is a vote."""
+    replies = {text: asking.by_count(scores) for text, scores in run.scores.items()}
+    assert row_of(run, "count") == background_row(run, replies)
+
+
+def test_the_preset_calibrated() -> None:
+    """Each input's mean subtracted; of scores none of which are equal."""
+    run = Run(CASES, Dice(11, SILENT, 10**12))
+    tables = asking.calibrated(run.scores)
+    replies = {text: asking.by_max(scores) for text, scores in tables.items()}
+    assert row_of(run, "calibrated") == background_row(run, replies)
+    assert row_of(run, "calibrated") != row_of(run, "max")
+
+
+def test_every_single_meta_prompt_and_pair(run: Run) -> None:
+    """42 ways, 35 in the arXiv version; those of three pairs as by hand."""
+    rows = [row for row in run.rows("background_ways") if row["preset"] == "single"]
+    assert len(rows) == 7 * run.metas
+    for meta in range(1, run.metas + 1):
+        for pair in ("/".join(words) for words in PAIRS[::3]):
+            replies = {
+                text: asking.by_single(scores, meta, pair) for text, scores in run.scores.items()
+            }
+            assert row_of(run, "single", meta, pair) == background_row(run, replies)
+
+
+def test_the_summary_names_the_ways_without_a_pair(run: Run) -> None:
+    """Max, count and calibrated."""
+    ways = run.found.summary["background_ways"]
+    assert [way["preset"] for way in ways] == ["max", "count", "calibrated"]
+    assert ways == run.rows("background_ways")[:3]
+
+
+def test_anchors_answered_in_each_way_alone(run: Run) -> None:
+    """A single form of a choice, a single meta-prompt and pair of verifying."""
+    rows = run.rows("anchor_ways")
+    forms, pairs = (22, 35) if run.metas == 5 else (23, 42)
+    counts = {"choice": forms, "verify": pairs}
+    assert len(rows) == sum(counts[way] for way in run.anchoring)
+    for row in rows:
+        take = asking.choose if row["anchoring"] == "choice" else asking.verify
+        only = row["meta"], row["pair"]
+        taken = [take(case.anchor, run.says, run.metas, only) for case in run.cases]
+        right = [is_right(case, one) for case, one in zip(run.cases, taken, strict=True)]
+        there = [one for one in right if one is not None]
+        assert (row["right"], row["n"]) == (sum(there), len(there))
+        assert row["accuracy"] == (sum(there) / len(there) if there else None)
+
+
+def test_winners_of_a_run(run: Run) -> None:
+    """How often each meta-prompt and pair gave the answer, and its share of the answers."""
+    won: dict[tuple[str, int, str | None], int] = {}
+    for reply in run.replies.values():
+        if reply.winner is not None:
+            key = ("background", reply.winner.meta, reply.winner.pair)
+            won[key] = won.get(key, 0) + 1
+    for way in run.anchoring:
+        for taken in run.taken(way):
+            if taken.winner is not None:
+                won[way, *taken.winner] = won.get((way, *taken.winner), 0) + 1
+    rows = run.rows("winners")
+    assert {(r["of"], r["meta"], r["pair"]): r["count"] for r in rows if r["count"]} == won
+    for of in ("background", *run.anchoring):
+        shares = [row["share"] for row in rows if row["of"] == of]
+        assert sum(shares) == pytest.approx(1)
+        total = sum(count for (name, *_), count in won.items() if name == of)
+        assert shares == [row["count"] / total for row in rows if row["of"] == of]
+
+
+def test_nothing_answered_has_no_shares() -> None:
+    """Of a model without scores: counts of 0, and null, not nan, for the shares."""
+    found = measured(probe_of(CASES), lambda _text, _answer: None)
+    winners = found.tables["winners"]
+    assert winners["count"].sum() == 0
+    assert winners["share"].null_count() == winners.height
+    ways = found.tables["background_ways"]
+    assert ways["n"].sum() == 0
+    assert ways.select("consistency", "chance", "lift", "background_score").null_count().row(0) == (
+        (ways.height,) * 4
+    )
+    assert set(found.tables["anchor_ways"]["accuracy"]) == {None}
+    assert found.summary["consistency"]["n"] == 0
