@@ -1,8 +1,10 @@
 """Relevance as the paper defines it (section 3.1) and never measures it.
 
 A fact is relevant when a model that answers it right is more often right about the anchor:
-P(anchor right | fact right) - P(anchor right). For one model, a fact is right or not, so this is
-averaged over the facts that are right, each with the mean over its anchors.
+P(anchor right | fact right) - P(anchor right). One model answers a fact right or does not, so both
+are probabilities of a draw: one fact at random, then one of its anchors. The second counts the
+facts answered wrong as well, so relevance is 0 when all are answered right, whichever anchors have
+the most facts.
 """
 
 from __future__ import annotations
@@ -10,8 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from tacit.probes.consistency.knowing import mean_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,8 +37,8 @@ def relevance(
     Returns:
         ``relation`` (all, then each), ``facts_right``, ``facts_wrong`` (with an answered anchor),
         ``given_right`` and ``given_wrong`` (the mean over such facts of their anchors' accuracy),
-        ``accuracy`` (of all anchors that have a fact), ``relevance`` (given_right - accuracy),
-        ``low``, ``high``. Null where there is no such fact.
+        ``accuracy`` (over both), ``relevance`` (given_right - accuracy), ``low``, ``high``. Null
+        where there is no such fact.
     """
     import polars as pl
 
@@ -46,19 +46,15 @@ def relevance(
         anchors.select("right", "cluster", anchor=pl.int_range(pl.len())),
         on="anchor",
         maintain_order="left",
-    ).drop_nulls("right")
-    relations = asked.facts["relation"].gather(pairs["fact"])
-    known_fact = known.positive[pairs["fact"].to_numpy()]
-    pairs = pairs.with_columns(
-        relation=relations,
-        known=pl.Series(known_fact).fill_nan(None),
-        # Each fact counts once, however many anchors it has.
-        weight=1 / pl.len().over("fact"),
+    ).with_columns(
+        relation=asked.facts["relation"].gather(asked.links["fact"]),
+        known=pl.Series(known.positive[asked.links["fact"].to_numpy()]).fill_nan(None),
     )
-    whole = pairs.unique("anchor", maintain_order=True).select("anchor", "cluster", "right")
-    parts = [(ALL, pairs)]
-    parts += [(name, pairs.filter(relation=name)) for name in sorted(relations.unique())]
-    rows = [(name, *_row(part, whole, bootstrap)) for name, part in parts]
+    names = sorted(pairs["relation"].unique())
+    # Each fact counts once, however many anchors it has.
+    pairs = pairs.drop_nulls(["right", "known"]).with_columns(weight=1 / pl.len().over("fact"))
+    parts = [(ALL, pairs), *((name, pairs.filter(relation=name)) for name in names)]
+    rows = [(name, *_row(part, bootstrap)) for name, part in parts]
     counts = dict.fromkeys(("facts_right", "facts_wrong"), pl.Int64)
     figures = ("given_right", "given_wrong", "accuracy", "relevance", "low", "high")
     return pl.DataFrame(
@@ -66,24 +62,17 @@ def relevance(
     )
 
 
-def _row(
-    pairs: pl.DataFrame, whole: pl.DataFrame, bootstrap: Bootstrap
-) -> tuple[int | float | None, ...]:
+def _row(pairs: pl.DataFrame, bootstrap: Bootstrap) -> tuple[int | float | None, ...]:
     right, wrong = pairs.filter(known=1.0), pairs.filter(known=0.0)
-    counts = (right["fact"].n_unique(), wrong["fact"].n_unique())
-    given = (_mean(right), _mean(wrong))
-    clusters = np.concatenate([whole["cluster"].to_numpy(), right["cluster"].to_numpy()])
-    none, one = np.zeros(right.height), np.ones(whole.height)
-    weight = right["weight"].to_numpy()
-    over = np.stack(
-        [
-            np.concatenate([whole["right"].cast(int).to_numpy(), none]),
-            np.concatenate([0 * one, weight * right["right"].cast(int).to_numpy()]),
-        ]
+    known, weight = pairs["known"].to_numpy(), pairs["weight"].to_numpy()
+    under = np.stack([weight, weight * known])
+    over = under * pairs["right"].cast(int).to_numpy()
+    gain = bootstrap.difference(pairs["cluster"].to_numpy(), over, under)
+    return (
+        *(right["fact"].n_unique(), wrong["fact"].n_unique()),
+        *(_mean(part) for part in (right, wrong, pairs)),
+        *(gain.value, gain.low, gain.high),
     )
-    under = np.stack([np.concatenate([one, none]), np.concatenate([0 * one, weight])])
-    gain = bootstrap.difference(clusters, over, under)
-    return (*counts, *given, mean_of(whole["right"]), gain.value, gain.low, gain.high)
 
 
 def _mean(pairs: pl.DataFrame) -> float | None:

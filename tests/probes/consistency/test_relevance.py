@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.probes.consistency.asked import Asked
+from tacit.probes.consistency.knowing import Known
+from tacit.probes.consistency.relevance import relevance
+from tacit.statistics import Bootstrap
+from tests.probes.consistency import figures_by_hand as figures
+from tests.probes.consistency.run_by_hand import Run, knows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Answer = bool | None
+    # A fact: whether it is known, its relation, and the places of its anchors.
+    Row = tuple[Answer, str, Sequence[int]]
+
+FEW = Bootstrap(100)
+ANSWERS = st.sampled_from([True, False, None])
+NAMES = ("facts_right", "facts_wrong", "given_right", "given_wrong", "accuracy", "relevance")
+
+
+def found(facts: Sequence[Row], right: Sequence[Answer]) -> dict[str, dict[str, float | None]]:
+    """The relevance of some facts to some anchors, by relation."""
+    known = np.array([math.nan if own is None else float(own) for own, _, _ in facts])
+    table = pl.DataFrame(
+        {"fact": range(len(facts)), "relation": [name for _, name, _ in facts]},
+        {"fact": pl.Int64, "relation": pl.String},
+    )
+    links = [(at, fact) for fact, (_, _, places) in enumerate(facts) for at in places]
+    asked = Asked(
+        table, pl.DataFrame(links, {"anchor": pl.Int64, "fact": pl.Int64}, orient="row"), ()
+    )
+    anchors = pl.DataFrame(
+        {
+            "right": pl.Series(right, dtype=pl.Boolean),
+            "cluster": [f"concept {at}" for at in range(len(right))],
+        }
+    )
+    rows = relevance(Known(known, known), asked, anchors, FEW)
+    return {row["relation"]: row for row in rows.to_dicts()}
+
+
+def by_hand(facts: Sequence[tuple[Answer, Sequence[Answer]]]) -> list[float | None]:
+    """Of facts, each known or not, and whether their anchors are right: one after the other."""
+    each = [(own, figures.share(right)) for own, right in facts]
+    there = [(own, share) for own, share in each if own is not None and share is not None]
+    given = [figures.mean(share for own, share in there if own is side) for side in (True, False)]
+    both = figures.mean(share for _, share in there)
+    gain = None if given[0] is None or both is None else given[0] - both
+    counts = [Fraction(sum(own is side for own, _ in there)) for side in (True, False)]
+    return [None if one is None else float(one) for one in (*counts, *given, both, gain)]
+
+
+def test_a_small_example() -> None:
+    """Two facts known, of anchors 1 and 1/2 right; one not known, of an anchor that is wrong."""
+    facts: list[Row] = [(True, "IsA", [0]), (True, "HasA", [0, 1]), (False, "HasA", [2])]
+    rows = found(facts, [True, False, False])
+    assert list(rows) == ["all", "HasA", "IsA"]
+    assert [rows["all"][name] for name in NAMES] == [2, 1, 0.75, 0.0, 0.5, 0.25]
+    assert [rows["HasA"][name] for name in NAMES] == [1, 1, 0.5, 0.0, 0.25, 0.25]
+    assert [rows["IsA"][name] for name in NAMES] == [1, 0, 1.0, None, 1.0, 0.0]
+
+
+def test_facts_that_are_all_known_are_not_relevant() -> None:
+    """Though the anchor that is right has the most of them."""
+    facts: list[Row] = [(True, "IsA", [0]), (True, "IsA", [0]), (True, "IsA", [0, 1])]
+    assert found(facts, [True, False])["all"]["relevance"] == 0
+
+
+def test_knowledge_that_has_nothing_to_do_with_it_is_not_relevant() -> None:
+    """Of right and of wrong anchors as many facts are known; a hard relation is no matter."""
+    easy = [(known, "IsA", [at]) for known in (True, True, False) for at in range(4)]
+    hard = [(known, "HasA", [at]) for known in (True, False) for at in range(4, 8)]
+    facts: list[Row] = [*easy, *hard]
+    rows = found(facts, [True, True, True, False, False, False, True, False])
+    assert rows["IsA"]["relevance"] == pytest.approx(0, abs=1e-12)
+    assert rows["HasA"]["relevance"] == pytest.approx(0, abs=1e-12)
+    low, high = rows["HasA"]["low"], rows["HasA"]["high"]
+    assert low is not None
+    assert high is not None
+    assert low <= 1e-12
+    assert high >= -1e-12
+
+
+def test_nothing_known_is_undefined() -> None:
+    """No fact answered right, or none answered; the relation has its row."""
+    rows = found([(False, "IsA", [0]), (None, "HasA", [0])], [True])
+    assert [rows["IsA"][name] for name in NAMES] == [0, 1, None, 1.0, 1.0, None]
+    assert [rows["HasA"][name] for name in NAMES] == [0, 0, None, None, None, None]
+    assert (rows["HasA"]["low"], rows["HasA"]["high"]) == (None, None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    facts=st.lists(
+        st.tuples(
+            ANSWERS,
+            st.sampled_from(["IsA", "HasA"]),
+            st.lists(st.integers(0, 3), min_size=1, max_size=3, unique=True),
+        ),
+        min_size=1,
+        max_size=10,
+    ),
+    right=st.lists(ANSWERS, min_size=4, max_size=4),
+)
+def test_relevance_agrees_with_a_loop(facts: list[Row], right: list[Answer]) -> None:
+    """Each fact counts once, with the share of its answered anchors that are right."""
+    rows = found(facts, right)
+    assert set(rows) == {"all"} | {name for _, name, _ in facts}
+    for relation, row in rows.items():
+        of = [
+            (own, [right[at] for at in places])
+            for own, name, places in facts
+            if relation in {"all", name}
+        ]
+        assert [row[name] for name in NAMES] == pytest.approx(by_hand(of), abs=1e-12)
+
+
+def test_the_relevance_of_a_run(run: Run) -> None:
+    """Of all facts, and of each relation's; the first row is in the summary."""
+    rows = run.rows("relevance")
+    names = [row["relation"] for row in rows]
+    assert names == ["all", "HasA", "IsA", "PartOf", "RelatedTo"]
+    for row in rows:
+        of = [
+            (
+                knows(fact, run.replies),
+                [
+                    right
+                    for case, right in zip(run.cases, run.right, strict=True)
+                    if fact in case.facts
+                ],
+            )
+            for fact in run.facts
+            if row["relation"] in {"all", fact.relation}
+        ]
+        assert [row[name] for name in NAMES] == pytest.approx(by_hand(of), abs=1e-12)
+    assert run.found.summary["relevance"] == rows[0]
