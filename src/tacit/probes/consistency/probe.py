@@ -78,8 +78,8 @@ class ConsistencyProbe:
         reading: How answers are read.
 
     Raises:
-        RequestError: There is no anchor with a fact, an anchor has no answer, or a relation no
-            template.
+        RequestError: There is no anchor with a fact, an anchor has no answer, a relation no
+            template, or the version not the meta-prompt or pair that the reading names.
     """
 
     anchors: Sequence[Anchor]
@@ -101,7 +101,11 @@ class ConsistencyProbe:
                 "no question has a background fact in this knowledge base: try --length 2, more "
                 "--relations, or another knowledge base"
             )
-        _ = self.asked  # refuses a relation without a template
+        # What cannot be read is refused before anything is asked.
+        _ = self.asked, self.forms
+        method = self.reading.method
+        if method.meta is not None and method.pair is not None:
+            Inputs.of(self.forms).cell(method.meta, method.pair)
 
     @cached_property
     def asked(self) -> Asked:

@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.errors import RequestError
+from tacit.probes.consistency.answering import Method
+from tacit.probes.consistency.probe import Reading
+from tacit.sources.anchors import Anchor
+from tests.probes.consistency import figures_by_hand as figures
+from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Dice, Fact, measured, probe_of
+from tests.probes.consistency.run_by_hand import CASES, SILENT, Run, accuracies
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import polars as pl
+
+    from tacit.probes.findings import Findings
+    from tests.probes.consistency.asking_by_hand import Says
+
+WORDS = POSITIVE | {"No", "False", "Wrong", "Incorrect", "Negative", "Fail", "Off"}
+
+
+def yes_and_no(known: set[str], taken: dict[str, str]) -> Says:
+    """A model that says yes to some questions, and takes a choice for each anchor's answer.
+
+    Args:
+        known: The questions, without their question mark.
+        taken: The choice by the anchor's question.
+    """
+
+    def says(text: str, answer: str) -> float:
+        if answer in WORDS:
+            return 0.0 if (answer in POSITIVE) == any(one in text for one in known) else -9.0
+        return 0.0 if any(one in text and answer == taken[one] for one in taken) else -99.0
+
+    return says
+
+
+def test_what_is_asked(run: Run) -> None:
+    """24 prompts for each distinct question and verified choice, 23 for each anchor's choices.
+
+    In the arXiv version 23 and 22.
+    """
+    forms = 23 if run.metas == 5 else 24
+    choices = [len(case.anchor.choices) for case in run.cases]
+    expected = forms * len(run.scores)
+    expected += (forms - 1) * len(choices) if "choice" in run.anchoring else 0
+    expected += forms * sum(choices) if "verify" in run.anchoring else 0
+    assert len(run.probe.prompts) == expected == run.found.summary["prompts"]
+    assert sum(len(p.answers) for p in run.probe.prompts[:forms]) == 14 * run.metas
+
+
+def test_the_counts_of_a_run(run: Run) -> None:
+    """What was left out, why, and how often a figure rests on a tie."""
+    summary = run.found.summary
+    right, scores = run.right, run.background(run.replies)
+    able = [bool(case.facts) for case in run.cases]
+    replies = run.replies.values()
+    expected = {
+        "anchors": 12,
+        "without_facts": 1,
+        "without_background_score": sum(
+            score is None and some for score, some in zip(scores, able, strict=True)
+        ),
+        "without_answer": sum(one is None for one in right),
+        "tied_anchors": sum(taken.tied for taken in run.counting),
+        "repeated_choices": 0,
+        "facts": len(run.facts),
+        "without_negative": sum(fact.negative is None for fact in run.facts),
+        "questions": len(run.scores),
+        "missing_questions": sum(reply.positive is None for reply in replies),
+        "tied_questions": sum(reply.tied for reply in replies),
+        "inputs": 14 * run.metas * len(run.scores),
+        "inputs_of_several_tokens": 0,
+        "inputs_without_score": sum(
+            value is None for scores in run.scores.values() for value in scores.values()
+        ),
+    }
+    assert {name: summary[name] for name in expected} == expected
+    assert summary["without_background_score"] == 2
+    assert summary["without_answer"] == 1
+
+
+def test_the_background_scores_of_a_run(run: Run) -> None:
+    """Each relation's over its distinct facts, then the mean over the relations (Figure 4a)."""
+    means = []
+    for row in run.rows("background_by_relation"):
+        facts = [fact for fact in run.facts if fact.relation == row["relation"]]
+        own, other = accuracies(facts, run.replies)
+        both = figures.both(own, other)
+        means.append(both)
+        assert row["facts"] == len(facts)
+        assert row["positive_accuracy"] == (None if own is None else float(own))
+        assert row["negative_accuracy"] == (None if other is None else float(other))
+        assert row["background_score"] == (None if both is None else pytest.approx(float(both)))
+    mean = figures.mean(means)
+    assert mean is not None
+    score = run.found.summary["background_score"]
+    assert score["relations"] == len([one for one in means if one is not None])
+    assert score["value"] == pytest.approx(float(mean))
+    assert score["low"] < score["value"] < score["high"]
+
+
+def test_the_anchor_accuracy_of_a_run(run: Run) -> None:
+    """Over all answered anchors, and over those that have a fact (Figure 4b)."""
+    every, able = run.found.summary["anchor_accuracy"]
+    answered = [
+        (case, right) for case, right in zip(run.cases, run.right, strict=True) if right is not None
+    ]
+    for row, of, right in (
+        (every, "all", [right for _, right in answered]),
+        (able, "with facts", [right for case, right in answered if case.facts]),
+    ):
+        assert (row["of"], row["n"]) == (of, len(right))
+        assert row["value"] == sum(right) / len(right)
+        assert row["low"] <= row["value"] <= row["high"]
+
+
+SOME = [
+    Case(
+        Anchor(f"q{at}", f"What is thing {at} for?", ("this", "that", "it"), at % 3, f"c{at // 2}"),
+        tuple(
+            Fact(f"thing {at}", relation, f"part {k}", f"sky {k}" if k != 1 else None)
+            for k, relation in enumerate(("IsA", "HasA", "RelatedTo")[: 1 + at % 3])
+        ),
+    )
+    for at in range(10)
+]
+TAKEN = {case.anchor.question: "that" for case in SOME}
+
+
+def test_a_model_that_always_says_yes() -> None:
+    """Every background score is exactly a half, and consistency is its chance level."""
+    found = measured(probe_of(SOME), lambda _, answer: -1.0 * (answer not in POSITIVE))
+    anchors = found.tables["anchors"]
+    assert anchors["background_score"].to_list() == [0.5] * 10
+    assert anchors["positive_accuracy"].to_list() == [1.0] * 10
+    (row,) = found.tables["consistency"].to_dicts()
+    assert 0 < row["right"] < row["n"] == 10
+    assert row["consistency"] == pytest.approx(row["accuracy"])
+    assert row["chance"] == pytest.approx(row["accuracy"])
+    assert row["lift"] == pytest.approx(0, abs=1e-12)
+    assert (row["auroc"], row["p_value"]) == (0.5, 1.0)
+
+
+def test_a_model_that_knows_what_it_answers_right() -> None:
+    """The facts of the anchors that it gets right, and no others: consistency is 1."""
+    mine = [case for case in SOME if case.anchor.answer == 1]
+    known = {fact.question for case in mine for fact in case.facts}
+    found = measured(probe_of(SOME), yes_and_no(known, TAKEN))
+    (row,) = found.tables["consistency"].to_dicts()
+    assert (row["n"], row["right"]) == (10, len(mine))
+    assert (row["consistency"], row["lift"], row["auroc"]) == (1, 1, 1)
+    anchors = found.tables["anchors"]
+    assert anchors["background_score"].to_list() == [1.0 if case in mine else 0.5 for case in SOME]
+    for relation in found.tables["consistency_by_relation"].to_dicts():
+        assert relation["consistency"] == (1 if relation["right"] else None)
+    relevance = found.summary["relevance"]
+    assert (relevance["given_right"], relevance["given_wrong"]) == (1, 0)
+
+
+def test_a_model_that_knows_only_what_it_answers_wrong() -> None:
+    """Below chance: the lift is negative, and AUROC 0."""
+    known = {fact.question for case in SOME if case.anchor.answer != 1 for fact in case.facts}
+    found = measured(probe_of(SOME), yes_and_no(known, TAKEN))
+    (row,) = found.tables["consistency"].to_dicts()
+    assert row["auroc"] == 0
+    assert row["lift"] < 0
+    assert row["p_value"] > 0.05
+
+
+def test_either_way_to_answer_first() -> None:
+    """The one that counts changes the columns' names and what is right, nothing that is asked."""
+    orders = (("choice", "verify"), ("verify", "choice"))
+    one, two = (probe_of(CASES, reading=Reading(anchoring=order)) for order in orders)
+    assert list(one.prompts) == list(two.prompts)
+    says = Dice(6, SILENT)
+    first, second = (measured(probe, says).tables["anchors"] for probe in (one, two))
+    columns = ("choice", "right", "margin", "tied", "meta", "pair")
+    assert first.select(columns).rows() == second.select(f"choice_{c}" for c in columns).rows()
+    assert second.select(columns).rows() == first.select(f"verify_{c}" for c in columns).rows()
+    assert first["right"].to_list() != second["right"].to_list()
+
+
+def test_another_reading_asks_nothing_new() -> None:
+    """However the answers are read, the prompts are the same."""
+    probe = probe_of(CASES)
+    for method in (Method("count"), Method("calibrated"), Method("single", 4, ("On", "Off"))):
+        assert list(replace(probe, reading=Reading(method)).prompts) == list(probe.prompts)
+
+
+@pytest.mark.parametrize(
+    ("method", "way"),
+    [
+        (Method("count"), ("count", None, None)),
+        (Method("single", 6, ("True", "False")), ("single", 6, "True/False")),
+    ],
+)
+def test_another_reading_is_its_row_of_the_ways(
+    method: Method, way: tuple[str, int | None, str | None]
+) -> None:
+    """The main result of a reading is what the table of all ways says of it."""
+    found = measured(probe_of(CASES, reading=Reading(method)), Dice(5, SILENT))
+    (main,) = found.tables["consistency"].to_dicts()
+    (row,) = [
+        row
+        for row in found.tables["background_ways"].to_dicts()
+        if (row["preset"], row["meta"], row["pair"]) == way
+    ]
+    assert row["consistency"] == main["consistency"]
+    assert row["lift"] == main["lift"]
+    assert row["missing"] == found.summary["missing_questions"]
+
+
+def test_a_model_without_scores() -> None:
+    """Everything is missing, nothing is invented."""
+    found = measured(probe_of(CASES), lambda _text, _answer: None)
+    summary = found.summary
+    assert summary["missing_questions"] == summary["questions"]
+    assert summary["without_answer"] == summary["anchors"] == 12
+    assert summary["tied_questions"] == summary["tied_anchors"] == 0
+    assert summary["consistency"]["consistency"] is None
+    assert summary["background_score"] == {
+        "relations": 0,
+        **dict.fromkeys(("value", "low", "high")),
+    }
+    assert summary["relevance"]["relevance"] is None
+    assert [row["value"] for row in summary["anchor_accuracy"]] == [None, None]
+
+
+def test_a_relation_without_a_template_is_refused() -> None:
+    """Before anything is asked."""
+    with pytest.raises(RequestError, match="no template for Smells"):
+        probe_of([Case(CASES[0].anchor, (Fact("a", "Smells", "b"),))])
+
+
+def test_anchors_without_an_answer_are_refused() -> None:
+    """The first is named."""
+    blind = [Case(replace(case.anchor, answer=None), case.facts) for case in CASES[1:3]]
+    with pytest.raises(RequestError, match="2 questions have no answer, a shared fact the first"):
+        probe_of([CASES[0], *blind])
+
+
+def test_anchors_without_any_fact_are_refused() -> None:
+    """There would be nothing to ask; what to try is said."""
+    with pytest.raises(RequestError, match=r"no question has a background fact .* --length 2"):
+        probe_of([Case(case.anchor) for case in CASES])
+
+
+@pytest.mark.parametrize("anchoring", [(), ("verify", "verify"), ("guess",), ("choice", "guess")])
+def test_ways_to_answer_that_are_none_are_refused(anchoring: tuple[str, ...]) -> None:
+    """Unknown, named twice, or none at all."""
+    with pytest.raises(RequestError, match="anchors are answered by choice, verify or both"):
+        Reading(anchoring=anchoring)
+
+
+@pytest.mark.parametrize(
+    ("version", "method", "problem"),
+    [
+        ("arxiv", Method("single", 6, ("Yes", "No")), "no meta-prompt 6"),
+        ("review", Method("single", 1, ("Yes", "Off")), "no pair Yes/Off"),
+        ("draft", Method(), "the version 'draft' is none of"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_before_it_is_asked(
+    version: str, method: Method, problem: str
+) -> None:
+    """A meta-prompt or pair that the version has not, and a version that is none."""
+    with pytest.raises(RequestError, match=problem):
+        probe_of(CASES, version, Reading(method))
+
+
+SAYS = Dice(5, SILENT)
+BASE: Findings = measured(probe_of(CASES[:8]), SAYS)
+
+
+def by_name(rows: list[dict[str, Any]], name: str) -> dict[str, dict[str, Any]]:
+    """Rows by what they are about."""
+    return {row[name]: row for row in rows}
+
+
+def same(one: pl.DataFrame, two: pl.DataFrame) -> None:
+    """Both tables have the same rows, figures to 12 digits."""
+    for a, b in zip(one.rows(), two.rows(), strict=True):
+        assert a == pytest.approx(b, abs=1e-12)
+
+
+@settings(max_examples=4, deadline=None)
+@given(cases=st.permutations(CASES[:8]))
+def test_the_order_of_the_anchors_changes_no_figure(cases: list[Case]) -> None:
+    """Nor an interval, nor how often an input wins."""
+    found = measured(probe_of(cases), SAYS)
+    for name in (
+        *("consistency", "consistency_by_relation", "background_by_relation"),
+        *("relevance", "background_ways", "anchor_ways", "winners"),
+    ):
+        same(found.tables[name], BASE.tables[name])
+    mine, base = (by_name(each.tables["anchors"].to_dicts(), "anchor") for each in (found, BASE))
+    assert mine == base
+
+
+@settings(max_examples=3, deadline=None)
+@given(place=st.integers(0, 8), right=st.integers(0, 2))
+def test_an_anchor_without_facts_changes_no_consistency(place: int, right: int) -> None:
+    """It is counted, and its answer is in the accuracy of all anchors alone."""
+    one = Case(Anchor("new", "Whatever for?", ("this", "that", "it"), right, "dog"))
+    found = measured(probe_of([*CASES[:place], one, *CASES[place:8]]), SAYS)
+    for name in ("consistency", "consistency_by_relation", "relevance", "background_ways"):
+        same(found.tables[name], BASE.tables[name])
+    for each, more in ((found, 1), (BASE, 0)):
+        assert each.summary["anchors"] == 8 + more
+        assert each.summary["without_facts"] == 1 + more
+        assert each.summary["anchor_accuracy"][1] == BASE.summary["anchor_accuracy"][1]
