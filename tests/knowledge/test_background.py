@@ -278,7 +278,7 @@ def test_a_summary_by_hand() -> None:
     }
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(counts=st.lists(st.integers(0, 6), max_size=9))
 def test_quantiles_are_counts_that_there_are(counts: list[int]) -> None:
     """The nearest to a place in their order; of no facts there are none."""

@@ -55,7 +55,7 @@ def facts(rows: Sequence[Row], relations: Sequence[str] | None = None) -> tuple[
     return known, Asked(table, links, ())
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(rows=ROWS)
 def test_background_scores_are_exact(rows: list[Row]) -> None:
     """Equation 1 in fractions gives the same figure, to the last digit."""
@@ -133,7 +133,7 @@ def test_the_interval_of_a_relation_clusters_by_head() -> None:
     assert alone.select("low", "high").row(0) == (None, None)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(
     scores=st.lists(
         st.one_of(st.none(), st.integers(0, 12).map(lambda k: k / 12)), min_size=1, max_size=14

@@ -59,8 +59,11 @@ def test_the_preset_max_is_the_main_result(run: Run) -> None:
     assert row["consistency"] == main["consistency"]
     assert row["chance"] == main["chance"]
     assert row["lift"] == main["lift"]
-    assert row["missing"] == run.found.summary["missing_questions"]
-    assert row["tied"] == run.found.summary["tied_questions"]
+    summary = run.found.summary
+    assert row["missing"] == summary["missing_questions"]
+    assert row["tied"] == summary["tied_questions"]
+    assert row["positive_accuracy"] == summary["positive_accuracy"]
+    assert row["negative_accuracy"] == summary["negative_accuracy"]
 
 
 def test_the_preset_count(run: Run) -> None:

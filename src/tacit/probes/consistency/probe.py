@@ -182,6 +182,8 @@ class ConsistencyProbe:
             "spanned": sum(one.spanned for score in scores for one in score.answers),
             "intervals": {
                 "consistency": {**how.to_json(), "clusters": "question concept"},
+                "background_score": {"method": "Student's t", "over": "relations"},
+                "background_by_relation": {**bootstrap.to_json(), "clusters": "head of the fact"},
                 "others": {**bootstrap.to_json(), "clusters": "question concept"},
             },
         }
@@ -239,8 +241,10 @@ class ConsistencyProbe:
                 "low": mean.low,
                 "high": mean.high,
             },
-            "positive_accuracy": knowing.mean_of(anchors["positive_accuracy"]),
-            "negative_accuracy": knowing.mean_of(anchors["negative_accuracy"]),
+            **{
+                name: knowing.mean_of(anchors.drop_nulls("background_score")[name])
+                for name in ("positive_accuracy", "negative_accuracy")
+            },
             "anchor_accuracy": [
                 {"of": name, **_accuracy(part, bootstrap)}
                 for name, part in (("all", anchors), ("with facts", able))
