@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Ran, Tacit
+
+TRIPLES = """AtLocation\tdog\tkennel
+IsA\tpuppy\tdog
+UsedFor\tkennel\tsleep
+AtLocation\tbook\tlibrary
+UsedFor\tbook\tread
+IsA\tlibrary\tbuilding
+Eats\tdog\tbone
+"""
+QUESTIONS = """id,question,choices,answer,concept
+q1,Where does a dog sleep?,kennel|tree,kennel,dog
+q2,Where is a book to read?,library|sea|pond,library,book
+q3,What is blue?,sky|grass,sky,blue
+"""
+
+
+@pytest.fixture
+def source(tacit: Tacit, workplace: Path) -> Path:
+    """A working folder with a small knowledge base and three questions."""
+    (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
+    (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0
+    return workplace
+
+
+def run(tacit: Tacit, out: str, *more: object) -> Ran:
+    """Runs the probe with the demo's model."""
+    given = ("--questions", "questions.csv", "--kb", "small.kb", "--out", out)
+    return tacit("run", "consistency", "--model", "demo", *given, *more)
+
+
+def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> None:
+    """Its folder is whole, another reading asks nothing, and a question can be followed."""
+    ran = run(tacit, "run", "--anchors", "choice,verify")
+    assert ran.code == 0
+    assert "conceptual consistency" in ran.out
+    assert "3 questions, 1 without a background fact; 4 distinct facts" in ran.out
+    manifest = json.loads((source / "run" / "manifest.json").read_text())
+    assert manifest["status"] == "finished"
+    assert manifest["summary"]["prompts"] == 8 * 24 + 3 * 23 + 7 * 24
+    anchors = pl.read_parquet(source / "run" / "findings" / "anchors.parquet")
+    assert anchors["anchor"].to_list() == ["q1", "q2", "q3"]
+    assert anchors["facts"].to_list() == [2, 2, 0]
+    assert "verify_choice" in anchors.columns
+    questions = pl.read_parquet(source / "run" / "questions.parquet")
+    assert questions.height == 8 * 84
+
+    segments = sorted((source / ".tacit").rglob("*.parquet"))
+    again = run(tacit, "again", "--answering", "count", "--json")
+    assert sorted((source / ".tacit").rglob("*.parquet")) == segments
+    assert json.loads(again.out)["runs"][0]["anchors"] == 3
+
+    shown = tacit("show", "anchor", "run", "q1")
+    assert "Is dog at location kennel? yes; said" in shown.out
+    traced = json.loads(tacit("show", "anchor", "run", "q1", "--json").out)
+    assert traced["background_score"] == anchors["background_score"][0]
+    assert tacit("show", "anchor", "run", "q9").code == 2
+
+
+def test_figures_are_drawn(tacit: Tacit, source: Path) -> None:
+    """Beside the run's findings, in the formats asked for."""
+    assert run(tacit, "run", "--figures", "svg").code == 0
+    assert list((source / "run" / "figures").glob("*.svg"))
+
+
+def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
+    """From the store, and from a model that is asked again."""
+    run(tacit, "one")
+    run(tacit, "two")
+    shutil.rmtree(source / ".tacit")
+    run(tacit, "three")
+    files = sorted(path.name for path in (source / "one" / "findings").iterdir())
+    for name in files:
+        contents = {
+            (source / out / "findings" / name).read_bytes() for out in ("one", "two", "three")
+        }
+        assert len(contents) == 1, name
+
+
+def test_a_dry_run_writes_nothing(tacit: Tacit, source: Path) -> None:
+    """It tells how many prompts there are."""
+    told = json.loads(run(tacit, "run", "--dry-run", "--json").out)
+    assert told["runs"][0]["prompts"] == 8 * 24 + 3 * 23
+    assert not (source / "run").exists()
+
+
+def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
+    """Without a template it is refused with what to do; with one it is asked."""
+    (source / "bone.csv").write_text(
+        "question,choices,answer\nWhat does a dog eat?,bone|stone,bone\n", encoding="utf-8"
+    )
+    given = ("--questions", "bone.csv", "--kb", "small.kb", "--out", "run", "--relations", "Eats")
+    ran = tacit("run", "consistency", "--model", "demo", *given)
+    assert ran.code == 2
+    assert "no template for Eats: add yours with --templates FILE" in ran.err
+    own = source / "own.yaml"
+    own.write_text("relations:\n  Eats:\n    text: 'Does a {c1} eat a {c2}?'\n", encoding="utf-8")
+    ran = tacit("run", "consistency", "--model", "demo", *given, "--templates", own)
+    assert ran.code == 0
+    facts = pl.read_parquet(source / "run" / "findings" / "facts.parquet")
+    assert facts["positive_question"].to_list() == ["Does a dog eat a bone"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--answering", "vote"), "is none of max, single, count, calibrated"),
+        (("--answering", "single"), "single takes a meta-prompt and a pair"),
+        (("--answering", "single", "--meta", "7", "--pair", "Yes/No"), "no meta-prompt 7"),
+        (("--answering", "single", "--meta", "1", "--pair", "Yes"), "is not two words"),
+        (("--answering", "single", "--meta", "1", "--pair", "Up/Down"), "no pair Up/Down"),
+        (("--anchors", "guess"), "anchors are answered by choice, verify or both"),
+        (("--wording", "good"), "is none of paper, grammatical"),
+        (("--figures", "gif"), "figures are not written as gif"),
+        (("--palette", "grey"), "no palette 'grey'"),
+        (("--relations", "CapableOf"), "has no relation CapableOf"),
+        (("--relations", "Eats"), "no question has a background fact"),
+        (("--templates", "none.yaml"), "there is no such file"),
+        (("--kb", "questions.csv"), "is no knowledge base"),
+        (("--questions", "none.csv"), "there is no such file"),
+        (("--version", "review"), "a tagger go together"),
+    ],
+)
+def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message: str) -> None:
+    """Exit code 2, one line that says what is wrong, and nothing written."""
+    before = sorted(source.rglob("*"))
+    ran = run(tacit, "run", *more)
+    assert ran.code == 2
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
+    assert sorted(source.rglob("*")) == before
+
+
+def test_an_unfinished_run_has_no_findings(tacit: Tacit, source: Path) -> None:
+    """Nor has a folder that is no run."""
+    assert "is no run's folder" in tacit("show", "anchor", source, "q1").err
+    (source / "run").mkdir()
+    (source / "run" / "manifest.json").write_text('{"status": "unfinished"}')
+    ran = tacit("show", "anchor", "run", "q1")
+    assert ran.code == 2
+    assert "a run that is unfinished" in ran.err
