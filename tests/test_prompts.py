@@ -1,17 +1,9 @@
 from __future__ import annotations
 
-import math
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tacit.errors import PromptError
-from tacit.prompts import AnswerScore, LogProbs, Prompt, Ranking, Votes
-
-LOGPROBS = st.dictionaries(
-    st.text(min_size=1, max_size=3), st.floats(-50, -1e-3).map(lambda x: round(x, 1)), min_size=1
-)
+from tacit.prompts import AnswerScore, LogProbs, Prompt, Votes
 
 
 def scores(values: dict[str, float | None]) -> LogProbs:
@@ -71,35 +63,6 @@ def test_a_score_by_its_answer() -> None:
     assert one["b"].logprob is None
     with pytest.raises(KeyError, match="c"):
         one["c"]
-
-
-@given(LOGPROBS, st.data())
-def test_ranking(values: dict[str, float], data: st.DataObject) -> None:
-    """The rank counts every other answer that is no worse; the normaliser sums probabilities."""
-    target = data.draw(st.sampled_from(sorted(values)))
-    ranking = Ranking.of(scores(dict(values)), target, top=3)
-    others = [value for answer, value in values.items() if answer != target]
-    assert ranking.rank == 1 + sum(value >= values[target] for value in others)
-    assert ranking.logprob == values[target]
-    assert ranking.normaliser == pytest.approx(math.log(sum(map(math.exp, values.values()))))
-    assert len(ranking.top) == min(3, len(values))
-    best = sorted(values.items(), key=lambda item: (-item[1], item[0]))
-    assert list(ranking.top) == best[:3]
-
-
-def test_a_ranking_of_very_unlikely_answers() -> None:
-    """Log-probabilities far below what exp can hold still have a normaliser."""
-    ranking = Ranking.of(scores({"a": -2000.0, "b": -2000.0}), "a")
-    assert ranking.normaliser == pytest.approx(-2000 + math.log(2))
-    assert ranking.rank == 2
-
-
-def test_no_ranking() -> None:
-    """Without a log-probability for all, or without the target, there is no ranking."""
-    with pytest.raises(PromptError, match="no log-probability"):
-        Ranking.of(scores({"a": -1.0, "b": None}), "a")
-    with pytest.raises(PromptError, match="'c' is none of the 1 answers"):
-        Ranking.of(scores({"a": -1.0}), "c")
 
 
 def test_votes() -> None:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from tacit.models.fake import FakeModel
     from tacit.models.loading import LoadOptions, load_model
     from tacit.probes.parts.probe import PartsProbe
-    from tacit.prompts import AnswerScore, LogProbs, Prompt, Ranking, Votes
+    from tacit.prompts import AnswerScore, LogProbs, Prompt, Votes
+    from tacit.rankings import Ranking, RankingPrompt, Standing, Vocabulary
     from tacit.sources.drawings import Drawing, read_drawings
 
 __version__ = "0.1.0"
@@ -37,11 +38,14 @@ _WHERE = {
     "Ontology": "tacit.coherence.ontology",
     "PartsProbe": "tacit.probes.parts.probe",
     "Prompt": "tacit.prompts",
-    "Ranking": "tacit.prompts",
+    "Ranking": "tacit.rankings",
+    "RankingPrompt": "tacit.rankings",
     "Relation": "tacit.coherence.ontology",
     "Repaired": "tacit.coherence.repair",
+    "Standing": "tacit.rankings",
     "Store": "tacit.engine.store",
     "TacitError": "tacit.errors",
+    "Vocabulary": "tacit.rankings",
     "Votes": "tacit.prompts",
     "check": "tacit.coherence.check",
     "enrich": "tacit.coherence.enrich",
@@ -63,10 +67,13 @@ __all__ = [
     "PartsProbe",
     "Prompt",
     "Ranking",
+    "RankingPrompt",
     "Relation",
     "Repaired",
+    "Standing",
     "Store",
     "TacitError",
+    "Vocabulary",
     "Votes",
     "check",
     "enrich",

@@ -1,7 +1,8 @@
-"""What a model is asked, and the three shapes that its answers come in.
+"""What a model is asked, and two of the three shapes that its answers come in.
 
 A prompt is a text with at most one blank, and its candidate answers. The answer follows the text
 unless the text has a blank. Scores are raw: every normalisation is derived later, without a model.
+The third shape is a ranking of many answers that prompts share (``tacit.rankings``).
 """
 
 from __future__ import annotations
@@ -109,49 +110,6 @@ class LogProbs:
             if score.answer == answer:
                 return score
         raise KeyError(answer)
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """Where one target stands among the candidates of a vocabulary.
-
-    Args:
-        target: The candidate that was looked for.
-        rank: From 1; every candidate of equal log-probability stands before the target, so that a
-            tie is never in its favour.
-        logprob: The target's log-probability in nats.
-        normaliser: Log of the summed probability of all candidates, in nats: subtract it from
-            ``logprob`` to renormalise over the candidates.
-        top: The best candidates with their log-probabilities, best first, equal ones by name.
-    """
-
-    target: str
-    rank: int
-    logprob: float
-    normaliser: float
-    top: tuple[tuple[str, float], ...]
-
-    @classmethod
-    def of(cls, scores: LogProbs, target: str, top: int = 20) -> Ranking:
-        """Ranks a prompt's answers.
-
-        Raises:
-            PromptError: The target is none of the answers, or an answer has no log-probability.
-        """
-        known = {s.answer: s.logprob for s in scores.answers if s.logprob is not None}
-        if len(known) < len({s.answer for s in scores.answers}):
-            raise PromptError("an answer has no log-probability, so that there is no ranking")
-        if target not in known:
-            raise PromptError(f"the target {target!r} is none of the {len(known)} answers")
-        own = known[target]
-        ordered = sorted(known.items(), key=lambda item: (-item[1], item[0]))
-        return cls(
-            target=target,
-            rank=sum(value >= own for value in known.values()),
-            logprob=own,
-            normaliser=log_sum_exp(list(known.values())),
-            top=tuple(ordered[:top]),
-        )
 
 
 @dataclass(frozen=True, slots=True)
