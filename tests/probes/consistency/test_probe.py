@@ -277,7 +277,12 @@ def test_what_cannot_be_read_is_refused_before_it_is_asked(
 
 
 SAYS = Dice(5, SILENT)
-BASE: Findings = measured(probe_of(CASES[:8]), SAYS)
+
+
+@pytest.fixture(scope="module")
+def base() -> Findings:
+    """What is found of the first eight anchors."""
+    return measured(probe_of(CASES[:8]), SAYS)
 
 
 def by_name(rows: list[dict[str, Any]], name: str) -> dict[str, dict[str, Any]]:
@@ -293,27 +298,29 @@ def same(one: pl.DataFrame, two: pl.DataFrame) -> None:
 
 @settings(max_examples=4, deadline=None)
 @given(cases=st.permutations(CASES[:8]))
-def test_the_order_of_the_anchors_changes_no_figure(cases: list[Case]) -> None:
+def test_the_order_of_the_anchors_changes_no_figure(base: Findings, cases: list[Case]) -> None:
     """Nor an interval, nor how often an input wins."""
     found = measured(probe_of(cases), SAYS)
     for name in (
         *("consistency", "consistency_by_relation", "background_by_relation"),
         *("relevance", "background_ways", "anchor_ways", "winners"),
     ):
-        same(found.tables[name], BASE.tables[name])
-    mine, base = (by_name(each.tables["anchors"].to_dicts(), "anchor") for each in (found, BASE))
-    assert mine == base
+        same(found.tables[name], base.tables[name])
+    mine, first = (by_name(each.tables["anchors"].to_dicts(), "anchor") for each in (found, base))
+    assert mine == first
 
 
 @settings(max_examples=3, deadline=None)
 @given(place=st.integers(0, 8), right=st.integers(0, 2))
-def test_an_anchor_without_facts_changes_no_consistency(place: int, right: int) -> None:
+def test_an_anchor_without_facts_changes_no_consistency(
+    base: Findings, place: int, right: int
+) -> None:
     """It is counted, and its answer is in the accuracy of all anchors alone."""
     one = Case(Anchor("new", "Whatever for?", ("this", "that", "it"), right, "dog"))
     found = measured(probe_of([*CASES[:place], one, *CASES[place:8]]), SAYS)
     for name in ("consistency", "consistency_by_relation", "relevance", "background_ways"):
-        same(found.tables[name], BASE.tables[name])
-    for each, more in ((found, 1), (BASE, 0)):
+        same(found.tables[name], base.tables[name])
+    for each, more in ((found, 1), (base, 0)):
         assert each.summary["anchors"] == 8 + more
         assert each.summary["without_facts"] == 1 + more
-        assert each.summary["anchor_accuracy"][1] == BASE.summary["anchor_accuracy"][1]
+        assert each.summary["anchor_accuracy"][1] == base.summary["anchor_accuracy"][1]
