@@ -152,3 +152,15 @@ def test_an_unfinished_run_has_no_findings(tacit: Tacit, source: Path) -> None:
     ran = tacit("show", "anchor", "run", "q1")
     assert ran.code == 2
     assert "a run that is unfinished" in ran.err
+
+
+def test_what_the_paper_prints_stands_beside_ours(tacit: Tacit, source: Path) -> None:
+    """Numbers of the method, and of the data at hand; the versions differ."""
+    given = ("--questions", source / "questions.csv", "--kb", source / "small.kb", "--json")
+    rows = json.loads(tacit("reproduce", "consistency", *given).out)
+    ours = {row["row"]: (row["ours"], row["published"]) for row in rows}
+    assert ours["inputs of a question"] == (84, 84)
+    assert ours["relations asked about"] == (2, 14)
+    assert ours["most choices of a question"] == (3, 5)
+    rows = json.loads(tacit("reproduce", "consistency", *given, "--version", "arxiv").out)
+    assert {row["row"]: row["ours"] for row in rows}["meta-prompts"] == 5

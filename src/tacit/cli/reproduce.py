@@ -77,6 +77,41 @@ def parrot(
         typer.echo(f"Written: {out}")
 
 
+@app.command("consistency")
+def consistency(
+    questions: given.Questions,
+    kb: given.KnowledgeBaseFile,
+    version: given.WordsVersion = "review-lexicon",
+    tagger: given.Tagger = None,
+    length: given.PathLength = 1,
+    as_json: given.AsJson = False,
+) -> None:
+    """What the conceptual consistency paper prints as numbers; its results are only drawn."""
+    from tacit.cli.background import BackgroundOptions, spare_torch
+    from tacit.cli.consistency import ConsistencyOptions
+    from tacit.knowledge.base import KnowledgeBase
+    from tacit.probes.consistency.published import method_table
+
+    background = BackgroundOptions(
+        version, tagger, "all-words", None, length, None, 0, frequent=10_000
+    )
+    options = ConsistencyOptions(
+        questions, kb, None, background, "paper", None, "max", None, None, "choice"
+    )
+    spare_torch(tagger)
+    with KnowledgeBase(kb) as base:
+        relations = dict(base.relations)
+    table = method_table(options.probe(), relations)
+    if as_json:
+        typer.echo(json.dumps(table.to_dicts()))
+        return
+    typer.echo(f"{'':<50}{'ours':>8}{'published':>12}{'difference':>12}")
+    for row in table.iter_rows(named=True):
+        label = f"{row['row']} ({row['table']})"
+        cells = f"{row['ours']:>8,}{row['published']:>12,}{row['difference']:>+12,}"
+        typer.echo(f"{label:<50}{cells}")
+
+
 def _echo(table: pl.DataFrame) -> None:
     """Prints each table; of Table 5 only the things that differ, and how many do not."""
     from rich import box

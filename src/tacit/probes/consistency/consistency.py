@@ -73,19 +73,38 @@ def by_concept(
     """
     import polars as pl
 
-    ends = pl.concat([asked.facts.select("fact", concept=end) for end in ("head", "tail")])
-    pairs = asked.links.join(ends, on="fact").unique(["anchor", "concept"])
     measures = anchors.select("background_score", "right", anchor=pl.int_range(pl.len()))
-    pairs = pairs.join(measures.drop_nulls(), on="anchor", how="semi")
-    frequent = (
-        pairs.group_by("concept")
-        .agg(pl.col("anchor").sort(), n=pl.len())
-        .filter(pl.col("n") >= LEAST_ANCHORS)
-        .sort("n", "concept", descending=[True, False])
+    frequent = frequent_concepts(asked, measures.drop_nulls()["anchor"])
+    return _table([("concept", name, rows) for name, rows in frequent.iter_rows()], anchors, how)
+
+
+def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
+    """The 14 concepts in the backgrounds of the most anchors, at least 28.
+
+    Args:
+        asked: Which anchor has which facts.
+        among: The anchors that count; None for all.
+
+    Returns:
+        ``concept`` and ``anchors`` (a list), the most frequent first, equal ones by the alphabet.
+    """
+    import polars as pl
+
+    ends = pl.concat([asked.facts.select("fact", concept=end) for end in ("head", "tail")])
+    links = (
+        asked.links
+        if among is None
+        else asked.links.filter(pl.col("anchor").is_in(among.implode()))
+    )
+    return (
+        links.join(ends, on="fact")
+        .unique(["anchor", "concept"])
+        .group_by("concept")
+        .agg(anchors=pl.col("anchor").sort())
+        .filter(pl.col("anchors").list.len() >= LEAST_ANCHORS)
+        .sort(pl.col("anchors").list.len(), "concept", descending=[True, False])
         .head(CONCEPTS)
     )
-    members = frequent.select("concept", "anchor").iter_rows()
-    return _table([("concept", name, rows) for name, rows in members], anchors, how)
 
 
 def _table(
