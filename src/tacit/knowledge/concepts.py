@@ -49,9 +49,9 @@ def concepts_in(
     return base.table(
         f"""
         WITH met AS (
-            SELECT text, concept, count(DISTINCT place) AS met
-            FROM lemmas JOIN base.terms USING (lemma) WHERE {counted} GROUP BY text, concept)
-        SELECT text, concept FROM met JOIN base.concepts ON id = concept
-        WHERE content > 0 AND 2 * met > {words} ORDER BY text, concept""",
+            SELECT DISTINCT text, concept, {words} AS words, place
+            FROM lemmas JOIN base.terms USING (lemma) WHERE content > 0 AND {counted})
+        SELECT text, concept FROM met GROUP BY text, concept, words
+        HAVING 2 * count(*) > words ORDER BY text, concept""",
         lemmas=lemmas,
     )

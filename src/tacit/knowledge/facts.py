@@ -81,14 +81,8 @@ def _walk(
 ) -> pl.DataFrame:
     import polars as pl
 
-    steps = "".join((_CHOSEN, _REACHED, _NEXT)[:length])
-    legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
     query = f"""
-        WITH {steps}, met AS (SELECT text, a, b, min(length) AS length FROM ({legs}) GROUP BY ALL),
-        facts AS (
-            SELECT text, n.concept AS head, n.relation, n.other AS tail, length, n.weight
-            FROM met JOIN base.neighbours n ON n.concept = met.a AND n.other = met.b
-            WHERE n.forward AND n.relation IN (SELECT id FROM chosen)),
+        WITH {_CHOSEN}{_met(length) if length > 1 else _BETWEEN},
         ranked AS (
             SELECT *, count(*) OVER (PARTITION BY text) AS found,
                 row_number() OVER (PARTITION BY text ORDER BY length, weight DESC NULLS LAST,
@@ -100,8 +94,30 @@ def _walk(
     return base.table(query, members=concepts, named=pl.DataFrame({"name": relations}))
 
 
+def _met(length: int) -> str:
+    """The facts on paths of more than one hop, and those that join two concepts."""
+    steps = "".join((_REACHED, _NEXT)[: length - 1])
+    legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
+    return f"""{steps},
+        met AS (SELECT text, a, b, min(length) AS length FROM ({legs}) GROUP BY ALL),
+        facts AS (
+            SELECT text, n.concept AS head, n.relation, n.other AS tail, length, n.weight
+            FROM met JOIN base.neighbours n ON n.concept = met.a AND n.other = met.b
+            WHERE n.forward AND n.relation IN (SELECT id FROM chosen))"""
+
+
 # The relations. (Tables have the names of `base.table`; a link is a pair of concepts, both ways.)
 _CHOSEN = "chosen AS MATERIALIZED (SELECT id FROM base.relations JOIN named USING (name))"
+# One hop: what joins any texts' concepts is found first, which reads a small part of the table.
+_BETWEEN = """,
+    near AS MATERIALIZED (
+        SELECT concept AS head, relation, other AS tail, weight FROM base.neighbours
+        WHERE forward AND concept IN (SELECT concept FROM members)
+            AND other IN (SELECT concept FROM members) AND relation IN (SELECT id FROM chosen)),
+    facts AS (
+        SELECT m.text, head, relation, tail, 1 AS length, weight
+        FROM members m JOIN near ON head = m.concept
+            JOIN members o ON o.text = m.text AND o.concept = tail)"""
 _DIRECT = """
     SELECT m.text, m.concept AS a, n.other AS b, 1 AS length
     FROM members m JOIN base.neighbours n ON n.concept = m.concept

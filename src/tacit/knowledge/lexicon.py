@@ -48,8 +48,9 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
         FROM placed JOIN told USING (word) JOIN labels USING (id) GROUP BY id ORDER BY id""")
     base.execute(f"""
         CREATE TABLE terms AS
-        SELECT lemma, id AS concept, (place * {_INNER} + inner_place)::INTEGER AS place, stop
-        FROM placed JOIN lemmas USING (word) ORDER BY ALL""")
+        SELECT lemma, id AS concept, (place * {_INNER} + inner_place)::INTEGER AS place, stop,
+            words, content
+        FROM placed JOIN lemmas USING (word) JOIN concepts USING (id) ORDER BY ALL""")
 
 
 def _look_up(base: duckdb.DuckDBPyConnection) -> None:

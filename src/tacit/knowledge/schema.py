@@ -3,7 +3,8 @@
     about        key, value: the format, the source, its version, SHA-256 and licence, counts
     relations    id, name, edges
     concepts     id, label, words, content words, frequency, dictionary word
-    terms        lemma → concept, place in its label, whether a stop word stands there
+    terms        lemma → concept, place in its label, whether a stop word stands there; again the
+                 concept's words and content words, so that a text's concepts need no other table
     edges        what the source says, one row per assertion
     neighbours   each fact once in either direction, without a concept's edges to itself
 
