@@ -1,0 +1,152 @@
+"""How long a knowledge base takes; the tables of docs/performance.md, "Knowledge base".
+
+python benchmarks/knowledge.py DUMP… --questions QUESTIONS     import, then ask
+python benchmarks/knowledge.py --base KB --questions QUESTIONS     ask alone
+
+DUMP is one that ``conceptnet_dump.py`` writes, ConceptNet's own, or files of triples, which make
+one knowledge base. The import runs in a process of its own, whose memory is the highest that it
+had at any time. Each time of a question is from its text to its facts, in a process where words,
+lexicon and knowledge base are open; negatives are told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import resource
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.build import Source, build
+from tacit.knowledge.concepts import concepts_in
+from tacit.knowledge.facts import facts_between
+from tacit.knowledge.negatives import negatives
+from tacit.knowledge.words import Words
+from tacit.sources.anchors import read_anchors
+from tacit.sources.dumps import Dump
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from multiprocessing.queues import Queue
+
+    import polars as pl
+
+    from tacit.sources.anchors import Anchor
+
+# Questions that are asked one at a time, evenly over the file.
+ALONE = 20
+_MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import took."""
+
+    lines: int
+    seconds: float
+    megabytes: float
+
+
+def main() -> None:
+    """Prints the tables asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("dumps", nargs="*", type=Path, metavar="DUMP")
+    parser.add_argument("--base", type=Path, help="ask this knowledge base; import nothing")
+    parser.add_argument("--questions", type=Path, required=True)
+    chosen = parser.parse_args()
+    if bool(chosen.dumps) == bool(chosen.base):
+        parser.error("name dumps, or a knowledge base with --base")
+    print(f"load {os.getloadavg()[0]:.1f}")
+    with tempfile.TemporaryDirectory(
+        dir=chosen.dumps[0].parent if chosen.dumps else None
+    ) as folder:
+        base = chosen.base or Path(folder) / "base.kb"
+        if chosen.dumps:
+            tell_import(imported(chosen.dumps, base), base)
+        tell_questions(base, read_anchors(chosen.questions))
+    print(f"load {os.getloadavg()[0]:.1f}")
+
+
+def imported(dumps: Sequence[Path], out: Path) -> Imported:
+    """Imports the dumps in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    answers: Queue[Imported] = context.Queue()
+    process = context.Process(target=run_import, args=(dumps, out, answers))
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise SystemExit(f"the import ended with {process.exitcode}")
+    return answers.get()
+
+
+def run_import(dumps: Sequence[Path], out: Path, answers: Queue[Imported]) -> None:
+    """Imports the dumps and says what it took."""
+    begun = time.perf_counter()
+    read = [Dump(path) for path in dumps]
+    build(Source(read), out)
+    seconds = time.perf_counter() - begun
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    answers.put(Imported(sum(dump.lines for dump in read), seconds, kilobytes / 1024))
+
+
+def tell_import(took: Imported, base: Path) -> None:
+    """Prints the table of an import."""
+    with KnowledgeBase(base) as opened:
+        edges, concepts = opened.about["edges"], opened.about["concepts"]
+    print("| lines | edges | concepts | seconds | lines a second | memory (MB) | file (MB) |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    counts = f"| {took.lines:,} | {edges:,} | {concepts:,} | {took.seconds:,.1f} "
+    rate = f"| {took.lines / took.seconds:,.0f} | {took.megabytes:,.0f} "
+    print(f"{counts}{rate}| {base.stat().st_size / _MEGABYTE:,.0f} |\n", flush=True)
+
+
+def tell_questions(path: Path, anchors: Sequence[Anchor]) -> None:
+    """Prints the table of questions, alone and all together."""
+    words = Words()
+    words.content_lemmas(["Words and their lexicon are loaded."])
+    step = len(anchors) // ALONE or 1
+    with KnowledgeBase(path) as base:
+        first, *_ = asked(base, words, anchors[:1])
+        times = [asked(base, words, [anchor]) for anchor in anchors[::step][:ALONE]]
+        together = asked(base, words, anchors)
+    print("| questions | facts | facts, seconds | their negatives, seconds |")
+    print("|---|---:|---:|---:|")
+    print(f"| the first, on opening the file | | {first:.3f} | |")
+    facts, made, found = zip(*times, strict=True)
+    told = f"{_spread(facts)} | {_spread(made)} |"
+    print(f"| one of {len(times)} (median, least to most) | {median(found):.0f} | {told}")
+    print(f"| all {len(anchors):,} | {together[2]:,} | {together[0]:.1f} | {together[1]:.1f} |\n")
+
+
+def asked(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> tuple[float, float, int]:
+    """Seconds for the facts, and for their negatives; the number of facts."""
+    begun = time.perf_counter()
+    facts = facts_of(base, words, anchors)
+    found = time.perf_counter()
+    negatives(base, facts.select("head", "relation", "tail").unique(maintain_order=True))
+    return found - begun, time.perf_counter() - found, facts.height
+
+
+def facts_of(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> pl.DataFrame:
+    """The facts of questions, L = 1, the 14 relations of Sahu et al. (2022)."""
+    texts = [text for anchor in anchors for text in (anchor.question, *anchor.choices)]
+    lemmas = iter(words.content_lemmas(texts))
+    bags = [
+        set[str]().union(*(next(lemmas) for _ in range(1 + len(anchor.choices))))
+        for anchor in anchors
+    ]
+    return facts_between(base, concepts_in(base, bags), base.chosen())
+
+
+def _spread(seconds: Sequence[float]) -> str:
+    return f"{median(seconds):.3f} ({min(seconds):.3f} to {max(seconds):.3f})"
+
+
+if __name__ == "__main__":
+    main()
