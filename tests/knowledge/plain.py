@@ -97,6 +97,15 @@ class Graph:
             weights[fact] = max(known, default=None)
         return cls(weights)
 
+    @classmethod
+    def of_lines(cls, lines: Iterable[str]) -> Graph:
+        """The graph of lines of triples without weights, however they are spaced."""
+        cells = (line.split("\t") for line in lines)
+        return cls.of(
+            (relation, " ".join(head.lower().split()), " ".join(tail.lower().split()), None)
+            for relation, head, tail in cells
+        )
+
     @cached_property
     def labels(self) -> list[str]:
         """The concepts, by the alphabet."""

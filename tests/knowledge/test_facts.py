@@ -223,8 +223,7 @@ def test_facts_of_real_questions_agree(cn100k: Path, cn100k_lines: list[str]) ->
         "Where would you find fish in water? ocean river lake boat",
         "What is a leaf part of? tree plant forest",
     ]
-    triples = [tuple(line.split("\t")) for line in cn100k_lines]
-    graph = plain.Graph.of((relation, head, tail, None) for relation, head, tail in triples)
+    graph = plain.Graph.of_lines(cn100k_lines)
     with KnowledgeBase(cn100k) as base:
         paper = base.chosen()
         concepts = concepts_in(base, Words().content_lemmas(questions))

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import duckdb
+import polars as pl
+import pytest
+
+from tacit.errors import DataError, RequestError
+from tacit.knowledge.base import KnowledgeBase
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.knowledge.conftest import Made
+
+LINES = ("IsA\tant\tinsect", "IsA\tbee\tinsect", "HasContext\tant\tbee")
+
+
+def changed(path: Path, query: str) -> Path:
+    """A knowledge base in which something was changed."""
+    with duckdb.connect(str(path)) as base:
+        base.execute(query)
+    return path
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """A missing file and a folder are refused, with what makes a knowledge base."""
+    for path in (tmp_path / "missing.duckdb", tmp_path):
+        with pytest.raises(
+            DataError, match="there is no such file; tacit kb import makes one"
+        ) as told:
+            KnowledgeBase(path)
+        assert told.value.path == path
+    assert not (tmp_path / "missing.duckdb").exists()
+
+
+@pytest.mark.parametrize("data", [b"", b"IsA\tant\tinsect\n", bytes(20_000)])
+def test_a_file_that_is_no_database_is_told(tmp_path: Path, data: bytes) -> None:
+    """A file of anything else is refused in one line."""
+    path = tmp_path / "file.duckdb"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match="is no knowledge base") as told:
+        KnowledgeBase(path)
+    assert told.value.path == path
+    assert "\n" not in str(told.value)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "CREATE TABLE things (name VARCHAR)",
+        "CREATE TABLE about (text VARCHAR)",
+        "CREATE TABLE about (key VARCHAR, value VARCHAR)",
+        "CREATE TABLE about AS SELECT 'format' AS key, 'Parquet' AS value",
+        "CREATE TABLE about AS SELECT 'format' AS key, NULL AS value",
+        "CREATE TABLE about AS SELECT ['a'] AS key, '1' AS value",
+    ],
+)
+def test_a_database_of_something_else_is_told(tmp_path: Path, query: str) -> None:
+    """A DuckDB file with other tables is refused, whatever they hold."""
+    path = changed(tmp_path / "other.duckdb", query)
+    with pytest.raises(DataError, match=r"is no knowledge base.*; tacit kb import makes one"):
+        KnowledgeBase(path)
+
+
+def test_a_file_of_another_format_says_what_to_do(made: Made) -> None:
+    """A knowledge base of another version names both formats and who made it."""
+    path = changed(made(*LINES), "UPDATE about SET value = '99' WHERE key = 'format'")
+    with duckdb.connect(str(path), read_only=True) as base:
+        [(maker,)] = base.execute("SELECT value FROM about WHERE key = 'tacit'").fetchall()
+    with pytest.raises(RequestError) as told:
+        KnowledgeBase(path)
+    assert str(told.value) == (
+        f"{path} was made by Tacit {json.loads(maker)} in format 99; this one reads format 1: "
+        "run tacit kb import again"
+    )
+
+
+def test_a_path_may_hold_any_letter(made: Made, tmp_path: Path) -> None:
+    """Apostrophes, blanks and other letters in a path do no harm."""
+    path = tmp_path / "Ann's \"é; --base"
+    made(*LINES).rename(path)
+    with KnowledgeBase(path) as base:
+        assert base.relations == {"HasContext": 1, "IsA": 2}
+
+
+def test_a_file_is_opened_as_often_as_one_likes(made: Made) -> None:
+    """Two can read at once, and one again after the other has closed; the file stays as it is."""
+    path = made(*LINES)
+    before = path.read_bytes()
+    with KnowledgeBase(path) as one, KnowledgeBase(path) as two:
+        assert one.relations == two.relations
+    with KnowledgeBase(path) as again:
+        assert again.about == one.about
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir() if "base" in file.name] == [path.name]
+
+
+def test_it_closes(made: Made) -> None:
+    """After its context a knowledge base answers no more, and its file can be written again."""
+    path = made(*LINES)
+    with KnowledgeBase(path) as base:
+        pass
+    with pytest.raises(duckdb.Error, match="closed"):
+        base.table("SELECT 1")
+    changed(path, "CREATE TABLE more (name VARCHAR)")
+
+
+def test_a_refused_file_is_left_closed(tmp_path: Path) -> None:
+    """A file that was refused can be written at once."""
+    path = changed(tmp_path / "other.duckdb", "CREATE TABLE about (text VARCHAR)")
+    with pytest.raises(DataError):
+        KnowledgeBase(path)
+    changed(path, "CREATE TABLE more (name VARCHAR)")
+
+
+def test_relations_are_chosen_by_name(made: Made) -> None:
+    """Without names those of the paper that are there; else the named ones, each once, sorted."""
+    with KnowledgeBase(made(*LINES)) as base:
+        assert base.chosen() == ("IsA",)
+        assert base.chosen(["IsA", "HasContext", "IsA"]) == ("HasContext", "IsA")
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [(["IsA", "Wants", "Eats"], "Eats, Wants"), ([], "of no name")]
+)
+def test_a_relation_that_is_not_there_is_told(made: Made, names: list[str], said: str) -> None:
+    """Relations that are not there are named, with those that are; none is refused too."""
+    with (
+        KnowledgeBase(made(*LINES)) as base,
+        pytest.raises(RequestError, match=f"has no relation {said}; it has HasContext, IsA"),
+    ):
+        base.chosen(names)
+
+
+def test_tables_of_one_s_own_stand_beside_the_file_for_one_query(made: Made) -> None:
+    """A frame is a table by its name in a query, and is gone after it, even when it fails."""
+    frame = pl.DataFrame({"label": ["bee", "cow"]})
+    query = "SELECT label, id FROM base.concepts JOIN mine USING (label)"
+    with KnowledgeBase(made(*LINES)) as base:
+        assert base.table(query, mine=frame).rows() == [("bee", 1)]
+        with pytest.raises(duckdb.Error):
+            base.table("SELECT nothing FROM mine", mine=frame)
+        with pytest.raises(duckdb.Error, match="mine does not exist"):
+            base.table(query)

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+from collections import Counter
+from itertools import permutations
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import pytest
+from wordfreq import word_frequency
+
+from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.build import Source, build
+from tacit.knowledge.schema import canonical, relation_sets
+from tacit.sources.dumps import Dump
+from tests.knowledge import plain
+from tests.knowledge.conftest import DATA
+from tests.knowledge.tables import edges, same, tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.knowledge.conftest import Made
+
+SAMPLE = DATA / "conceptnet" / "assertions-sample.csv"
+needs_sample = pytest.mark.skipif(not SAMPLE.is_file(), reason="the sample of 5.7 is not here")
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The knowledge base of ConceptNet 5.7's sample."""
+    path = tmp_path_factory.mktemp("sample") / "base.duckdb"
+    build(Source([Dump(SAMPLE)], version="5.7"), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[list[str]]:
+    """The sample's lines between two English concepts: relation, head, tail, info."""
+    with SAMPLE.open(encoding="utf-8", newline="") as file:
+        found = [line[1:] for line in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    return [line for line in found if all(end.startswith("/c/en/") for end in line[1:3])]
+
+
+@needs_sample
+def test_the_sample_s_english_edges_are_there(sample: Path, lines: list[list[str]]) -> None:
+    """Each of the 96 has its relation, labels, parts of speech, weight and surface text."""
+    expected = []
+    for relation, head, tail, info in lines:
+        ends = [[*end.split("/"), None] for end in (head, tail)]
+        about = json.loads(info)
+        expected.append(
+            (
+                relation.removeprefix("/r/"),
+                *(end[3].replace("_", " ") for end in ends if end[3]),
+                *(end[4] for end in ends),
+                pytest.approx(about["weight"]),
+                about.get("surfaceText"),
+            )
+        )
+    found = edges(sample)
+    assert len(found) == 96
+    assert not [edge for edge in expected if edge not in found]
+    assert Counter(edge[:5] for edge in found) == Counter(edge[:5] for edge in expected)
+    assert any(edge[6] for edge in found)
+    assert any(edge[3] is None for edge in found)
+
+
+@needs_sample
+def test_a_concept_s_address_gives_its_label_and_part_of_speech(sample: Path) -> None:
+    """/c/en/test/n/wikt/en_1 is the concept test, there a noun; /c/en/hard_questions has none."""
+    found = edges(sample)
+    assert ("Antonym", "test", "breeze", "n", None, 1.0, None) in found
+    surface = "*Something you find on [[a test]] is [[hard questions]]"
+    assert ("AtLocation", "hard questions", "test", None, None, 1.0, surface) in found
+
+
+@needs_sample
+def test_the_file_says_where_it_comes_from(sample: Path, lines: list[list[str]]) -> None:
+    """Version, licences, SHA-256, counts: those of the source."""
+    with KnowledgeBase(sample) as base:
+        about = dict(base.about)
+        relations = base.relations
+    assert about["sources"] == [
+        {
+            "file": SAMPLE.name,
+            "layout": "assertions",
+            "sha256": hashlib.sha256(SAMPLE.read_bytes()).hexdigest(),
+            "lines": 764,
+            "bad_lines": 0,
+        }
+    ]
+    assert (about["language"], about["version"], about["edges"]) == ("en", "5.7", 96)
+    licences = sorted({json.loads(line[3])["license"] for line in lines})
+    assert about["licence"] == ", ".join(licences)
+    assert relations == Counter(line[0].removeprefix("/r/") for line in lines)
+    labels = {end.split("/")[3] for line in lines for end in line[1:3]}
+    facts = {(line[0], *(end.split("/")[3] for end in line[1:3])) for line in lines}
+    assert about["concepts"] == len(labels)
+    assert about["facts"] == sum(head != tail for _, head, tail in facts)
+
+
+@needs_sample
+def test_compressed_or_not_the_tables_are_the_same(sample: Path, tmp_path: Path) -> None:
+    """.csv and .csv.gz give the same tables, byte for byte."""
+    packed = tmp_path / "assertions.csv.gz"
+    packed.write_bytes(gzip.compress(SAMPLE.read_bytes()))
+    build(Source([Dump(packed)]), tmp_path / "base.duckdb")
+    assert same(sample, tmp_path / "base.duckdb")
+
+
+def test_cn100k_is_there(cn100k: Path, cn100k_lines: list[str]) -> None:
+    """All 102,400 lines are edges, and each fact stands once in either direction."""
+    graph = plain.Graph.of_lines(cn100k_lines)
+    found = Counter(edge[:3] for edge in edges(cn100k))
+    assert found.total() == 102_400
+    assert set(found) == {(fact.relation, fact.head, fact.tail) for fact in graph.weights}
+    assert tables(cn100k)["concepts"]["label"].to_list() == graph.labels
+    facts = [fact for fact in graph.weights if fact.head != fact.tail]
+    with KnowledgeBase(cn100k) as base:
+        assert base.about["facts"] == len(facts)
+        ways = base.table("""
+            SELECT c.label, r.name, o.label AS other, forward FROM base.neighbours n
+                JOIN base.concepts c ON c.id = n.concept JOIN base.concepts o ON o.id = n.other
+                JOIN base.relations r ON r.id = n.relation""").rows()
+    assert len(ways) == len(set(ways)) == 2 * len(facts)
+    assert set(ways) == {(*fact, True) for fact in facts} | {
+        (tail, relation, head, False) for head, relation, tail in facts
+    }
+
+
+def test_another_order_of_lines_gives_the_same_tables(cn100k: Path, cn100k_shuffled: Path) -> None:
+    """CN-100K's lines in another order, and in two files, give the same tables, byte for byte."""
+    assert same(cn100k, cn100k_shuffled)
+
+
+WEIGHTED = ("RelatedTo\tb\ta\t1", "RelatedTo\tb\ta\t", "IsA\tice cream\tb\t2", "is a\tb\tb\t2")
+
+
+def test_every_order_of_a_few_lines_gives_the_same_tables(made: Made) -> None:
+    """Repeated edges with and without a weight, and spellings of a relation, in any order."""
+    first, *others = (made(*order) for order in list(permutations(WEIGHTED))[::5])
+    assert len(others) == 4
+    assert all(same(first, other) for other in others)
+
+
+def test_a_fact_has_its_heaviest_assertion_s_weight(made: Made) -> None:
+    """Assertions of one fact stay apart as edges; the fact has the largest weight there is."""
+    path = made("IsA\ta\tb\t1", "IsA\ta\tb\t3", "IsA\ta\tb\t", "HasA\ta\tb\t", "IsA\ta\ta\t5")
+    found = tables(path)
+    assert sorted(found["edges"]["weight"].to_list(), key=str) == [1.0, 3.0, 5.0, None, None]
+    assert found["neighbours"].rows() == [
+        (0, 1, 0, True, None),
+        (0, 1, 1, True, 3.0),
+        (1, 0, 0, False, None),
+        (1, 0, 1, False, 3.0),
+    ]
+
+
+def test_labels_and_relations_of_triples_are_made_plain(made: Made) -> None:
+    """Case, underscores, blanks and a relation's spelling do not make another concept."""
+    path = made("/r/IsA\tIce_Cream\t food ", "isa\tice  cream\tFOOD", "is a\tice cream\t_food_")
+    assert {edge[:3] for edge in edges(path)} == {("IsA", "ice cream", "food")}
+    assert len(edges(path)) == 3
+
+
+def test_relations_have_conceptnet_s_spelling() -> None:
+    """Known relations are found in any spelling; another stays as it is, without its prefix."""
+    for name in relation_sets()["known"]:
+        assert canonical(f"/r/{name}") == canonical(name.lower()) == canonical(name) == name
+    assert canonical("used_for") == canonical("Used For") == "UsedFor"
+    assert canonical("/r/dbpedia/genre") == "dbpedia/genre"
+    assert canonical("eats") == "eats"
+
+
+def test_the_relation_sets_are_the_documented_ones() -> None:
+    """The paper's 14 and the symmetric ones are among those known, and each is there once."""
+    sets = relation_sets()
+    assert len(sets["sahu2022"]) == len(set(sets["sahu2022"])) == 14
+    assert set(sets["symmetric"]) == plain.SYMMETRIC
+    assert {*sets["sahu2022"], *sets["symmetric"]} <= {*sets["known"]}
+    assert list(sets["known"]) == sorted(set(sets["known"]))
+
+
+def test_concepts_have_their_words_dictionary_flag_and_frequency(cn100k: Path) -> None:
+    """Of every fortieth concept of CN-100K, as spaCy, lemminflect and wordfreq tell directly."""
+    for _, label, words, content, frequency, dictionary in tables(cn100k)["concepts"][::40].rows():
+        found = plain.tokens(label)
+        assert words == len(found)
+        assert content == sum(not plain.is_stop(word) for word in found)
+        assert dictionary == (" " not in label and bool(plain.listed(label)))
+        # wordfreq rounds to three digits; here the words are rounded, there their sum.
+        precision = 1e-9 if " " not in label else 1e-2
+        assert frequency == pytest.approx(word_frequency(label, "en"), rel=precision)
+
+
+def test_terms_are_the_lemmas_of_a_concept_s_words(made: Made) -> None:
+    """Each lemma of each word has the concept, its word's place, and whether it is a stop word."""
+    path = made("IsA\tthe dog's leaves\tof")
+    found = tables(path)
+    labels = found["concepts"]["label"]
+    places: dict[int, set[tuple[str, bool]]] = {}
+    terms = found["terms"].select("lemma", "concept", "place", "stop")
+    for lemma, concept, place, stop in terms.rows():
+        if labels[concept] == "the dog's leaves":
+            places.setdefault(place, set()).add((lemma, stop))
+    in_order = [places[place] for place in sorted(places)]
+    assert in_order == [
+        {("the", True)},
+        {("dog", False)},
+        {("be", True)},
+        {("leaf", False), ("leave", False)},
+    ]
+
+
+def test_what_nobody_said_is_not_said(made: Made) -> None:
+    """Triples have no licence and no version unless one is given."""
+    with KnowledgeBase(made("IsA\tdog\tpet")) as base:
+        assert base.about["licence"] is None
+        assert base.about["version"] is None
+
+
+@needs_sample
+def test_a_licence_that_is_given_is_kept(tmp_path: Path) -> None:
+    """The licence of the source goes before those of its assertions."""
+    build(Source([Dump(SAMPLE)], licence="free for all"), tmp_path / "base.duckdb")
+    with KnowledgeBase(tmp_path / "base.duckdb") as base:
+        assert base.about["licence"] == "free for all"
+
+
+def test_progress_goes_up_to_the_size_of_all_dumps(tmp_path: Path) -> None:
+    """What is told while reading grows, from one dump to the next, up to the sum of their sizes."""
+    dumps = []
+    for name in ("one", "two"):
+        dump = tmp_path / f"{name}.tsv"
+        dump.write_text("".join(f"IsA\t{name} {number}\tpet\n" for number in range(200)))
+        dumps.append(dump)
+    told: list[int] = []
+    with patch("tacit.sources.dumps._BLOCK", 500):
+        build(Source([Dump(dump) for dump in dumps]), tmp_path / "base.duckdb", told.append)
+    assert told == sorted(told)
+    assert told[0] < told[-1]
+    assert told[-1] == sum(dump.stat().st_size for dump in dumps)
+    assert len(edges(tmp_path / "base.duckdb")) == 400

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.errors import DataError, RequestError, TacitError, WorkError
+from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.build import Source, build
+from tacit.sources.dumps import TRIPLES, Dump
+from tests.knowledge.tables import edges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def made_of(folder: Path, lines: Sequence[str], columns: tuple[str, ...] = TRIPLES) -> Path:
+    """A knowledge base of a file in a folder; no other file is left there."""
+    dump = folder / "dump.tsv"
+    dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    build(Source([Dump(dump, columns=columns)]), folder / "base.duckdb")
+    assert {path.name for path in folder.iterdir()} == {"dump.tsv", "base.duckdb"}
+    return folder / "base.duckdb"
+
+
+GOOD = '{"weight": 2.0, "license": "cc:by/4.0"}'
+BAD_INFO = {
+    "broken": '{"weight": 2.0',
+    "a list": "[2.0]",
+    "a number": "2.0",
+    "no JSON": "weight 2.0",
+    "nothing": "",
+    "no weight": '{"license": "cc:by/4.0"}',
+    "a weight that is null": '{"weight": null}',
+    "a weight that is a word": '{"weight": "heavy"}',
+    "a weight that is a list": '{"weight": [2.0]}',
+    "a weight that is not a number": '{"weight": NaN}',
+    "a weight without end": '{"weight": 1e400}',
+}
+
+
+def assertion(info: str = GOOD, head: str = "/c/en/dog", relation: str = "/r/IsA") -> str:
+    """A line of assertions."""
+    return f"/a/[{relation}/,{head}/,/c/en/pet/]\t{relation}\t{head}\t/c/en/pet\t{info}"
+
+
+@pytest.mark.parametrize("info", BAD_INFO.values(), ids=BAD_INFO)
+def test_what_an_assertion_tells_of_itself_is_checked(tmp_path: Path, info: str) -> None:
+    """An assertion without a weight that can be read is a bad line, told with its number."""
+    lines = [assertion()] * 150
+    lines[50:50] = ["bad", "", assertion(info)]
+    dump = tmp_path / "dump.csv"
+    dump.write_text("\n".join(lines))
+    read = Dump(dump)
+    with (
+        patch("tacit.knowledge.build._ROWS", 40),
+        patch("tacit.sources.dumps._BLOCK", 1000),
+        pytest.raises(DataError, match="2 of 153 lines are not as the first") as told,
+    ):
+        build(Source([read]), tmp_path / "base.duckdb")
+    assert "line 51: 'bad'; line 53: '/r/IsA\\t/c/en/dog\\t/c/en/pet\\t" in str(told.value)
+    assert (read.bad, read.lines) == (2, 153)
+    assert [path.name for path in tmp_path.iterdir()] == ["dump.csv"]
+
+
+@pytest.mark.parametrize("head", ["/c/en/", "/c/en/_", "/c/en//n"])
+def test_a_concept_without_a_label_is_a_bad_line(tmp_path: Path, head: str) -> None:
+    """An address of English that names nothing makes no concept."""
+    dump = tmp_path / "dump.csv"
+    dump.write_text("\n".join([assertion()] * 99 + [assertion(head=head)]))
+    build(Source([Dump(dump)]), tmp_path / "base.duckdb")
+    with KnowledgeBase(tmp_path / "base.duckdb") as base:
+        assert base.about["sources"][0]["bad_lines"] == 1
+        assert base.about["edges"] == 99
+        assert base.about["concepts"] == 2
+
+
+@pytest.mark.parametrize(
+    "line", ["IsA\tdog\tpet\theavy", "IsA\tdog\tpet\tnan", "IsA\tdog\tpet\t-inf", "IsA\t_\tpet\t1"]
+)
+def test_a_triple_without_a_number_or_a_name_is_a_bad_line(tmp_path: Path, line: str) -> None:
+    """A weight that is no number, and a label of underscores, are counted and left out."""
+    lines = ["IsA\tcat\tpet\t2.5"] * 99
+    path = made_of(tmp_path, [*lines, line], (*TRIPLES, "weight"))
+    assert {edge[:3] for edge in edges(path)} == {("IsA", "cat", "pet")}
+    with KnowledgeBase(path) as base:
+        assert base.about["sources"][0]["bad_lines"] == 1
+
+
+BUILT = st.lists(st.sampled_from([GOOD, *BAD_INFO.values()]), min_size=1, max_size=40)
+
+
+@settings(max_examples=15, deadline=None)
+@given(BUILT, st.integers(1, 10))
+def test_bad_assertions_have_their_numbers_however_they_are_mixed(
+    tmp_path_factory: pytest.TempPathFactory, infos: list[str], rows: int
+) -> None:
+    """Whatever is inserted at once, bad assertions are counted and told by their lines."""
+    folder = tmp_path_factory.mktemp("mixed")
+    dump = folder / "dump.csv"
+    dump.write_text("\n\n".join(assertion(info) for info in [GOOD, *infos]))
+    expected = [2 * place + 3 for place, info in enumerate(infos) if info != GOOD]
+    read = Dump(dump)
+    with (
+        patch("tacit.knowledge.build._ROWS", rows),
+        patch("tacit.sources.dumps._BLOCK", 400),
+        patch("tacit.sources.dumps.SHOWN", 100),
+        patch("tacit.sources.dumps.TOLERATED", 1.0),
+    ):
+        build(Source([read]), folder / "base.duckdb")
+    assert [number for number, _ in read.shown] == expected
+    assert read.bad == len(expected)
+    assert len(edges(folder / "base.duckdb")) == len(infos) + 1 - len(expected)
+
+
+def test_columns_in_a_wrong_order_are_told(tmp_path: Path, cn100k_lines: list[str]) -> None:
+    """Where heads are read as relations there are too many, and the columns are asked about."""
+    with pytest.raises(
+        DataError, match="are its columns in the order head, relation, tail"
+    ) as told:
+        made_of(tmp_path, cn100k_lines, ("head", "relation", "tail"))
+    assert "relations, " in str(told.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["dump.tsv"]
+
+
+def test_no_edge_in_the_language_is_told(tmp_path: Path) -> None:
+    """A dump without an edge between two concepts of the language is refused."""
+    dump = tmp_path / "dump.csv"
+    dump.write_text(assertion())
+    with pytest.raises(DataError, match="no edge between two concepts of the language 'fr'"):
+        build(Source([Dump(dump, "fr")], language="fr"), tmp_path / "base.duckdb")
+
+
+def interrupt(_: int) -> None:
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_an_interrupted_import_leaves_nothing(tmp_path: Path, *, there: bool) -> None:
+    """Interrupted while reading, no file is left; one that was there before is as it was."""
+    dump, out = tmp_path / "dump.tsv", tmp_path / "base.duckdb"
+    dump.write_text("IsA\tdog\tpet\n")
+    if there:
+        out.write_text("as it was")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(KeyboardInterrupt):
+        build(Source([Dump(dump)]), out, interrupt)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert not there or out.read_text() == "as it was"
+    build(Source([Dump(dump)]), out)
+    assert len(edges(out)) == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "kind"),
+    [
+        ("add_lexicon", KeyboardInterrupt),
+        ("add_lexicon", MemoryError),
+        ("_say", OSError),
+        ("_join_edges", duckdb.OutOfMemoryException),
+        ("publish", PermissionError),
+    ],
+)
+def test_a_failing_import_leaves_nothing(
+    tmp_path: Path, step: str, kind: type[BaseException]
+) -> None:
+    """Whatever fails at whatever step, no file is left, and an error of the disk says so."""
+    dump, out = tmp_path / "dump.tsv", tmp_path / "base.duckdb"
+    dump.write_text("IsA\tdog\tpet\n")
+    out.write_text("as it was")
+    expected = WorkError if issubclass(kind, (OSError, duckdb.Error)) else kind
+    with (
+        patch(f"tacit.knowledge.build.{step}", side_effect=kind("nothing is left")),
+        pytest.raises(expected, match="nothing is left") as told,
+    ):
+        build(Source([Dump(dump)]), out)
+    assert expected is not WorkError or str(told.value).startswith(f"{out}: cannot be made: ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["base.duckdb", "dump.tsv"]
+    assert out.read_text() == "as it was"
+
+
+def test_a_bad_dump_leaves_nothing(tmp_path: Path) -> None:
+    """A second dump that breaks off ends the import; what the first gave is not kept."""
+    whole, cut, out = tmp_path / "whole.tsv", tmp_path / "cut.tsv.gz", tmp_path / "base.duckdb"
+    whole.write_text("IsA\tdog\tpet\n")
+    cut.write_bytes(gzip.compress(b"IsA\tcat\tpet\n" * 1000)[:-6])
+    out.write_text("as it was")
+    with pytest.raises(DataError, match="breaks off") as told:
+        build(Source([Dump(whole), Dump(cut)]), out)
+    assert told.value.path == cut
+    assert {path.name for path in tmp_path.iterdir()} == {"whole.tsv", "cut.tsv.gz", "base.duckdb"}
+    assert out.read_text() == "as it was"
+
+
+def test_a_knowledge_base_takes_another_s_place(tmp_path: Path) -> None:
+    """A second import to the same file replaces the first, also while that is open."""
+    path = made_of(tmp_path, ["IsA\tdog\tpet"])
+    with KnowledgeBase(path) as old:
+        made_of(tmp_path, ["HasA\tdog\ttail", "HasA\tcat\ttail"])
+        assert old.relations == {"IsA": 1}
+    with KnowledgeBase(path) as new:
+        assert new.relations == {"HasA": 2}
+
+
+def test_a_place_where_none_can_be_put_is_told(tmp_path: Path) -> None:
+    """A folder, the dump itself and a file as folder are refused."""
+    dump = tmp_path / "dump.tsv"
+    dump.write_text("IsA\tdog\tpet\n")
+    places: list[tuple[Path, type[TacitError], str]] = [
+        (tmp_path, RequestError, "is a folder; name a file"),
+        (tmp_path / "." / "dump.tsv", RequestError, "is a file that is read; name another"),
+        (dump / "base.duckdb", WorkError, "cannot be made"),
+    ]
+    for out, kind, message in places:
+        with pytest.raises(kind, match=message):
+            build(Source([Dump(dump)]), out)
+    assert dump.read_text() == "IsA\tdog\tpet\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["dump.tsv"]
+
+
+def test_a_path_may_hold_any_letter(tmp_path: Path) -> None:
+    """Apostrophes and blanks in a path do no harm, and folders that are not there are made."""
+    dump = tmp_path / "Ann's dump.tsv"
+    dump.write_text("IsA\tdog\tpet\n")
+    out = tmp_path / "Ann's; folder" / "é 'base"
+    build(Source([Dump(dump)]), out)
+    assert len(edges(out)) == 1
+    assert [path.name for path in out.parent.iterdir()] == ["é 'base"]

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+from wordfreq import word_frequency
+
+from tacit.errors import RequestError
+from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.negatives import Draw, _of_all_possible, negatives
+from tests.knowledge import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.knowledge.conftest import Made
+
+# All of them are listed in the lexicon.
+NAMES = (
+    "ant badger bear bee bird bull camel cat cow crab crow deer dog dolphin donkey duck eagle eel "
+    "elephant fish fly fox frog goat goose horse lamb lion lizard monkey mouse owl pig rabbit rat "
+    "seal shark sheep snake spider swan tiger toad turkey turtle whale wolf worm"
+)
+ANIMALS = NAMES.split()
+RELATIONS = st.sampled_from(["IsA", "RelatedTo"])
+CONCEPTS = st.sampled_from([*ANIMALS[:6], "the zoo"])
+# None of which may be a negative, because they have two words.
+HEADS = [f"zoo {number}" for number in range(1500)]
+
+
+def facts_of(base: KnowledgeBase, where: str = "true") -> pl.DataFrame:
+    """The facts of a knowledge base, without those of a concept to itself."""
+    return base.table(f"""
+        SELECT DISTINCT e.head, e.relation, e.tail FROM base.edges e
+            JOIN base.relations r ON r.id = e.relation JOIN base.concepts h ON h.id = e.head
+            JOIN base.concepts t ON t.id = e.tail
+        WHERE e.head <> e.tail AND ({where}) ORDER BY ALL""")  # noqa: S608 - its own words
+
+
+def drawn(
+    base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
+) -> list[tuple[plain.Fact, str | None]]:
+    """Each fact with its negative, in labels and in the facts' order."""
+    table = negatives(base, facts, draw)
+    assert table.drop("negative").equals(facts)
+    labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"].to_list()
+    names = base.table("SELECT name FROM base.relations ORDER BY id")["name"].to_list()
+    return [
+        (
+            plain.Fact(labels[head], names[relation], labels[tail]),
+            None if negative is None else labels[negative],
+        )
+        for head, relation, tail, negative in table.iter_rows()
+    ]
+
+
+def farm(*lines: str, animals: Sequence[str] = ANIMALS) -> list[str]:
+    """Lines of facts, and others that make the animals concepts."""
+    return [*lines, *(f"HasContext\t{animal}\tthe farm" for animal in animals)]
+
+
+@pytest.fixture(scope="module")
+def graph(cn100k_lines: list[str]) -> plain.Graph:
+    """CN-100K as sets."""
+    return plain.Graph.of_lines(cn100k_lines)
+
+
+def test_every_fact_of_cn100k_has_a_negative_of_all_conditions(
+    cn100k: Path, graph: plain.Graph
+) -> None:
+    """No edge in the whole of CN-100K, not the head, and a word of the dictionary."""
+    pool = set(graph.dictionary_words()[:10_000])
+    with KnowledgeBase(cn100k) as base:
+        pairs = drawn(base, facts_of(base))
+    assert len(pairs) == 102_341
+    assert not {fact for fact, _ in pairs} ^ {f for f in graph.weights if f.head != f.tail}
+    for fact, negative in pairs:
+        assert negative in pool
+        assert graph.is_negative(fact, negative)
+    assert len({negative for _, negative in pairs}) == len(pool)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(st.tuples(RELATIONS, CONCEPTS, CONCEPTS).map("\t".join), min_size=1, max_size=30),
+    st.builds(Draw, st.integers(0, 99), st.integers(1, 6)),
+)
+def test_a_negative_is_one_that_is_possible(made: Made, lines: list[str], draw: Draw) -> None:
+    """Of any graph each fact has a negative that is possible, and none only when none is."""
+    graph = plain.Graph.of_lines(lines)
+    pool = graph.dictionary_words()[: draw.frequent]
+    with KnowledgeBase(made(*lines)) as base:
+        for fact, negative in drawn(base, facts_of(base), draw):
+            possible: set[str | None] = {*graph.possible(fact, pool)}
+            assert negative in (possible or {None})
+
+
+def test_only_the_most_frequent_words_are_drawn(cn100k: Path, graph: plain.Graph) -> None:
+    """Of two words as frequent as each other the first by the alphabet is among so many."""
+    words = graph.dictionary_words()
+    frequency = [word_frequency(word, "en") for word in words]
+    tie = next(k for k in range(300, 1000) if frequency[k - 1] == frequency[k])
+    with KnowledgeBase(cn100k) as base:
+        pairs = drawn(base, facts_of(base, "e.head % 5 = 0"), Draw(frequent=tie))
+    assert {negative for _, negative in pairs} == set(words[:tie])
+    assert all(graph.is_negative(fact, negative or fact.head) for fact, negative in pairs)
+
+
+def test_negatives_are_the_same_for_another_order_of_lines(
+    cn100k: Path, cn100k_shuffled: Path
+) -> None:
+    """Of the same lines in another order, and of facts asked in another, negatives are the same."""
+    with KnowledgeBase(cn100k) as one, KnowledgeBase(cn100k_shuffled) as other:
+        facts = facts_of(one, "e.head % 10 = 0")
+        first = dict(drawn(one, facts))
+        assert dict(drawn(other, facts_of(other, "e.head % 10 = 0").reverse())) == first
+
+
+def test_negatives_are_the_same_in_another_knowledge_base(made: Made) -> None:
+    """A fact's draws follow from its words: other concepts' numbers do not change them."""
+    lines = farm(*(f"IsA\t{animal}\tpet" for animal in ANIMALS))
+    with (
+        KnowledgeBase(made(*lines)) as one,
+        KnowledgeBase(
+            made(*lines, "Antonym\taardvark of old\ta a a", "AtLocation\tb c\td e")
+        ) as two,
+    ):
+        pets = "t.label = 'pet'"
+        assert drawn(one, facts_of(one, pets)) == drawn(two, facts_of(two, pets))
+
+
+def test_one_by_one_is_as_all_together(cn100k: Path) -> None:
+    """A fact has the same negative alone as among others, and twice when it is asked twice."""
+    with KnowledgeBase(cn100k) as base:
+        facts = facts_of(base, "e.head % 2500 = 0")
+        together = negatives(base, facts)
+        assert together.height > 10
+        alone = [negatives(base, facts[k : k + 1]) for k in range(facts.height)]
+        assert pl.concat(alone).equals(together)
+        twice = negatives(base, pl.concat([facts, facts]))
+    assert twice.equals(pl.concat([together, together]))
+
+
+def test_another_seed_draws_others(cn100k: Path) -> None:
+    """With another seed hardly a negative stays; with the same all do."""
+    with KnowledgeBase(cn100k) as base:
+        facts = facts_of(base, "e.head % 100 = 0")
+        first = drawn(base, facts)
+        assert drawn(base, facts, Draw(seed=0)) == first
+        other = drawn(base, facts, Draw(seed=1))
+    same = sum(one == two for one, two in zip(first, other, strict=True))
+    assert 0 <= same < len(first) / 100
+
+
+def test_all_that_are_possible_are_drawn_alike(made: Made) -> None:
+    """Over 1,500 heads each possible tail comes about as often as any other."""
+    lines = farm(*(f"IsA\t{head}\tdog" for head in HEADS))
+    with KnowledgeBase(made(*lines)) as base:
+        tails = Counter(tail for _, tail in drawn(base, facts_of(base, "t.label = 'dog'")))
+    assert set(tails) == {*ANIMALS} - {"dog"}
+    assert chisquare(list(tails.values())).pvalue > 0.01
+
+
+def test_facts_of_one_head_and_relation_draw_apart(made: Made) -> None:
+    """Two facts that share head and relation have the same negative no oftener than by chance."""
+    lines = farm(*(f"IsA\t{head}\t{tail}" for head in HEADS for tail in ("dog", "cat")))
+    with KnowledgeBase(made(*lines)) as base:
+        pairs = drawn(base, facts_of(base, "t.label IN ('dog', 'cat')"))
+    tails: dict[str, list[str | None]] = {}
+    for fact, negative in pairs:
+        tails.setdefault(fact.head, []).append(negative)
+    same = sum(len(set(both)) == 1 for both in tails.values())
+    possible = len(ANIMALS) - 2
+    expected = [len(HEADS) / possible, len(HEADS) * (1 - 1 / possible)]
+    assert chisquare([same, len(HEADS) - same], expected).pvalue > 0.01
+
+
+def test_a_head_joined_to_nearly_all_draws_from_those_left(made: Made) -> None:
+    """Where tries find none, one is drawn from all that are possible, each as often as another."""
+    left = {"ant", "owl", "worm"}
+    heads = HEADS[:300]
+    joined = [
+        f"IsA\t{head}\t{animal}" for head in heads for animal in ANIMALS if animal not in left
+    ]
+    with KnowledgeBase(made(*farm(*joined))) as base:
+        facts = facts_of(base, "t.label = 'dog'")
+        with (
+            patch("tacit.knowledge.negatives._ROUNDS", 1),
+            patch("tacit.knowledge.negatives._of_all_possible", wraps=_of_all_possible) as exhaust,
+        ):
+            tails = Counter(tail for _, tail in drawn(base, facts))
+            [call] = exhaust.call_args_list
+        assert 100 < call.args[1].height < 250
+        assert set(tails) == left
+        assert chisquare(list(tails.values())).pvalue > 0.01
+        with patch("tacit.knowledge.negatives._of_all_possible", wraps=_of_all_possible) as exhaust:
+            assert {tail for _, tail in drawn(base, facts)} == left
+            assert exhaust.call_count == 1
+
+
+def test_the_other_direction_counts_for_a_symmetric_relation_alone(made: Made) -> None:
+    """What has an edge to the head is no negative where the relation is symmetric."""
+    for relation, symmetric in (("Antonym", True), ("RelatedTo", True), ("PartOf", False)):
+        lines = [f"{relation}\t{animal}\tour zoo" for animal in ANIMALS[1:]]
+        lines += [f"{relation}\tour zoo\t{head}" for head in HEADS[:100]]
+        with KnowledgeBase(made(*lines, "HasContext\tant\tour zoo")) as base:
+            tails = {tail for _, tail in drawn(base, facts_of(base, "h.label = 'our zoo'"))}
+        assert tails == {"ant"} if symmetric else len(tails) > 20
+
+
+def test_an_edge_of_another_relation_is_no_hindrance(made: Made) -> None:
+    """A tail that another relation joins to the head may be drawn, and the head never."""
+    lines = [f"IsA\tant\t{tail}" for tail in HEADS[:50]]
+    with KnowledgeBase(made(*lines, "HasA\tant\tbee")) as base:
+        assert {tail for _, tail in drawn(base, facts_of(base, "r.name = 'IsA'"))} == {"bee"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["IsA\tant\tinsect"],
+        ["IsA\tbig ant\tsmall insect"],
+        ["IsA\tthe zoo\tant", "IsA\tthe zoo\tbee", "IsA\tthe zoo\tbig cow"],
+        ["RelatedTo\tthe zoo\tant", "RelatedTo\tbee\tthe zoo"],
+    ],
+)
+def test_where_none_is_possible_there_is_none(made: Made, lines: list[str]) -> None:
+    """A fact whose head is joined to all words of the dictionary has no negative: null."""
+    with KnowledgeBase(made(*lines)) as base:
+        facts = facts_of(base, "h.label <> 'bee'")
+        assert {negative for _, negative in drawn(base, facts)} == {None}
+
+
+def test_some_may_have_a_negative_and_some_none(made: Made) -> None:
+    """Facts keep their order when only some of them have a negative."""
+    lines = ["IsA\tthe zoo\tant", "IsA\tthe zoo\tbee", "IsA\tthe farm\tbee", "IsA\ta pond\tant"]
+    with KnowledgeBase(made(*lines)) as base:
+        pairs = drawn(base, facts_of(base))
+    assert [(fact.head, negative) for fact, negative in pairs] == [
+        ("a pond", "bee"),
+        ("the farm", "ant"),
+        ("the zoo", None),
+        ("the zoo", None),
+    ]
+
+
+def test_no_facts_have_no_negatives(made: Made) -> None:
+    """An empty table of facts gives an empty table."""
+    with KnowledgeBase(made("IsA\tant\tinsect")) as base:
+        assert drawn(base, facts_of(base, "false")) == []
+
+
+@pytest.mark.parametrize("frequent", [0, -1])
+def test_nothing_to_draw_from_is_told(frequent: int) -> None:
+    """Less than one word to draw from is refused."""
+    with pytest.raises(RequestError, match=f"{frequent} frequent words leave nothing"):
+        Draw(frequent=frequent)
