@@ -12,12 +12,7 @@ from tacit.probes.consistency.answering import Method
 from tacit.probes.consistency.choosing import choose, verify
 from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.questions import choice_forms, forms
-from tacit.probes.consistency.sensitivity import (
-    background_alone,
-    choose_alone,
-    verify_alone,
-    wins,
-)
+from tacit.probes.consistency.sensitivity import choose_alone, verify_alone, wins
 from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:
@@ -27,32 +22,6 @@ FORMS = forms(load_templates())
 INPUTS = Inputs.of(FORMS)
 NONE = math.nan
 VALUES = st.sampled_from([-3.0, -2.0, -1.0, NONE])
-
-
-@given(scores=arrays.arrays(np.float64, (5, 84), elements=VALUES, fill=st.just(-4.0)))
-def test_alone_is_as_the_preset_single(scores: Floats) -> None:
-    """Of the positive and of the negative facts, for every meta-prompt and pair."""
-    truth = np.array([True, True, False, False, False])
-    yes, no = background_alone(scores, INPUTS, truth)
-    for i, meta in enumerate(INPUTS.metas):
-        for j, pair in enumerate(INPUTS.pairs):
-            answers = Method("single", meta, pair).answers(scores, INPUTS)
-            there = ~answers.missing
-            assert yes.scored[i, j] == (there & truth).sum()
-            assert no.scored[i, j] == (there & ~truth).sum()
-            assert yes.right[i, j] == (there & truth & answers.positive).sum()
-            assert no.right[i, j] == (there & ~truth & ~answers.positive).sum()
-
-
-def test_the_share_of_right_answers() -> None:
-    """Undefined where nothing was scored."""
-    scores = np.full((2, 84), NONE)
-    yes, no = (at[0, 0] for at in (INPUTS.positive, INPUTS.negative))
-    scores[:, yes], scores[:, no] = [-1.0, -3.0], -2.0
-    of_true, of_false = background_alone(scores, INPUTS, np.array([True, True]))
-    assert of_true.accuracy[0, 0] == 0.5
-    assert np.isnan(of_true.accuracy).sum() == 41
-    assert np.isnan(of_false.accuracy).all()
 
 
 def test_how_often_each_wins() -> None:

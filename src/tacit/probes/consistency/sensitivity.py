@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.probes.consistency.answering import contests
 from tacit.probes.consistency.choosing import choose, verify_between
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.answering import Answers
     from tacit.probes.consistency.choosing import Chosen
-    from tacit.probes.consistency.inputs import Bools, Floats, Inputs, Ints
+    from tacit.probes.consistency.inputs import Floats, Inputs, Ints
 
 
 @dataclass(frozen=True)
@@ -28,13 +27,6 @@ class Alone:
     right: Ints
     scored: Ints
 
-    @property
-    def accuracy(self) -> Floats:
-        """The share of right answers; nan where none could be had."""
-        share = np.full(self.right.shape, np.nan)
-        np.divide(self.right, self.scored, out=share, where=self.scored > 0)
-        return share
-
 
 def wins(answers: Answers, inputs: Inputs) -> Ints:
     """How often each (meta-prompt, pair) holds the input that gave the answer.
@@ -46,24 +38,6 @@ def wins(answers: Answers, inputs: Inputs) -> Ints:
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
-
-
-def background_alone(scores: Floats, inputs: Inputs, truth: Bools) -> tuple[Alone, Alone]:
-    """Each (meta-prompt, pair) alone, as the preset ``single``, over the facts.
-
-    Args:
-        scores: Shape (questions, inputs), nats; nan where there is none.
-        inputs: What the columns are.
-        truth: Whether each question's right answer is positive, shape (questions,).
-
-    Returns:
-        Of the positive and of the negative facts, shape (metas, pairs).
-    """
-    ahead = contests(scores, inputs)
-    scored, positive = ~np.isnan(ahead), ahead > 0
-    right = scored & (positive == truth[:, None, None])
-    yes, no = (Alone(right[of].sum(axis=0), scored[of].sum(axis=0)) for of in (truth, ~truth))
-    return yes, no
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints) -> Alone:
