@@ -39,7 +39,7 @@ class Vocabulary:
         PromptError: No word, an empty one, or half a character.
     """
 
-    words: Sequence[str] = field(repr=False)
+    words: tuple[str, ...] = field(repr=False)
     digest: str = field(init=False)
     """SHA-256 of the words."""
     _places: dict[str, int] = field(init=False, repr=False)

@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 
 from tacit.errors import PromptError
+from tacit.models.base import RanksVocabulary
 from tacit.models.fake import FakeModel
 from tacit.prompts import Prompt
+from tacit.rankings import RankingPrompt, Vocabulary
 
 SCORES = {"A bear has": {"fur": -1.0, "wings": -5.0, "xyzzy": None}}
 
@@ -17,6 +19,19 @@ def test_a_dict() -> None:
         ("fur", -1.0, 1),
         ("xyzzy", None, 1),
     ]
+
+
+def test_a_ranking() -> None:
+    """A dict's scores rank a vocabulary; what has none is missing."""
+    model = FakeModel(SCORES, words=("wings", "fur"))
+    prompt = RankingPrompt("A bear has", Vocabulary(SCORES["A bear has"]), ("wings", "xyzzy"))
+    (ranking,) = model.rank([prompt])
+    assert [standing.rank for standing in ranking.targets] == [2, None]
+    assert (ranking.top, ranking.missing) == ((("fur", -1.0), ("wings", -5.0)), 1)
+    assert model.ranked == [prompt]
+    assert model.ranking_tokens([prompt]) == [4]
+    assert model.whole_words() == Vocabulary(["fur", "wings"])
+    assert isinstance(model, RanksVocabulary)
 
 
 def test_a_function() -> None:

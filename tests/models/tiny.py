@@ -333,6 +333,18 @@ MODELS: dict[str, Tiny] = {
             type_vocab_size=1,
         ),
     ),
+    "distilbert": Tiny(
+        "masked",
+        word_piece,
+        _model(
+            "DistilBertForMaskedLM",
+            dim=WIDTH,
+            hidden_dim=48,
+            n_layers=LAYERS,
+            n_heads=HEADS,
+            max_position_embeddings=WINDOW,
+        ),
+    ),
     "fnet": Tiny(
         "masked",
         word_piece,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tacit.prompts import LogProbs, Prompt
+    from tacit.rankings import Ranking, RankingPrompt, Vocabulary
 
 
 class LanguageModel(Protocol):
@@ -42,6 +43,39 @@ class LanguageModel(Protocol):
 
         Raises:
             PromptError: As ``tokens``.
+            ScoringError: The model failed.
+        """
+        ...
+
+
+@runtime_checkable
+class RanksVocabulary(LanguageModel, Protocol):
+    """Ranks a whole vocabulary as a prompt's answers, from one pass per text."""
+
+    def whole_words(self) -> Vocabulary:
+        """The words that are one token between white space, case-sensitive.
+
+        Raises:
+            ModelError: There are none.
+        """
+        ...
+
+    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
+        """The number of tokens that each prompt costs; ranks nothing.
+
+        Raises:
+            PromptError: A prompt that this model cannot rank: as ``tokens``, or too many of its
+                candidates are no single token in their place.
+        """
+        ...
+
+    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        """The rankings, in the prompts' order; a text that stands there twice is computed once.
+
+        A candidate that the model cannot write is missing from its ranking, and counted.
+
+        Raises:
+            PromptError: As ``ranking_tokens``.
             ScoringError: The model failed.
         """
         ...

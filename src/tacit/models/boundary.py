@@ -101,6 +101,14 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
     Raises:
         PromptError: The tokenizer drops an answer altogether.
     """
+    return [
+        tokens or _dropped(item)
+        for tokens, item in zip(locate(tokenizer, filled), filled, strict=True)
+    ]
+
+
+def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
+    """As ``tokenize``; None for an answer that the tokenizer drops altogether."""
     if not filled:
         return []
     encoded = tokenizer(
@@ -119,14 +127,18 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
     ]
 
 
-def _locate(ids: list[int], offsets: list[tuple[int, int]], filled: Filled) -> Tokens:
+def _locate(ids: list[int], offsets: list[tuple[int, int]], filled: Filled) -> Tokens | None:
     """Applies the boundary rule."""
     begin = bisect_left([end for _, end in offsets], filled.begin + 1)
     end = max(bisect_left([start for start, _ in offsets], filled.end), begin + 1)
     if begin == len(ids) or offsets[begin][0] >= filled.end:
-        answer = filled.string[filled.begin : filled.end]
-        raise PromptError(
-            f"the tokenizer has no token at all for the answer {answer!r} in {filled.string!r}"
-        )
+        return None
     spanned = offsets[begin][0] < filled.text_end or offsets[end - 1][1] > filled.end
     return Tokens(tuple(ids), begin, end, spanned)
+
+
+def _dropped(filled: Filled) -> Tokens:
+    answer = filled.string[filled.begin : filled.end]
+    raise PromptError(
+        f"the tokenizer has no token at all for the answer {answer!r} in {filled.string!r}"
+    )

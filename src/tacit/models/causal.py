@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.batching import in_batches
-from tacit.models.boundary import Filled, Tokens, tokenize
+from tacit.models.boundary import Filled, Tokens, locate, tokenize
 from tacit.models.branching import score_trees, tree_cost
-from tacit.models.local import Checkpoint, LocalModel
 from tacit.models.padding import tolerance
+from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
 from tacit.models.trees import Tree, tree_of
 
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig
 
+    from tacit.models.candidates import Frame
+    from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
+    from tacit.rankings import RankingPrompt
 
 SCORER = "causal-1"
 
@@ -36,8 +39,8 @@ _LOCAL = ("sliding_window", "window_size", "attention_chunk_size", "attention_wi
 log = logging.getLogger(__name__)
 
 
-class CausalModel(LocalModel):
-    """Scores answers as continuations of their text."""
+class CausalModel(RankingModel):
+    """Scores answers, and ranks words, as continuations of their text."""
 
     kind = "causal"
 
@@ -49,6 +52,8 @@ class CausalModel(LocalModel):
         self._local = _local_window(checkpoint.model.config)
         self._check_padding(self._score_rows, self._made_up())
         self._check_sight()
+        self._pass_options = {"use_cache": False}
+        self._check_narrowing()
         self._difference = self._sharing_difference()
         if not self._shares:
             log.warning(
@@ -103,6 +108,21 @@ class CausalModel(LocalModel):
             for answer in answers:
                 self._fits(prompt, answer.ids)
         return encoded
+
+    def _beside(self, prompt: Prompt) -> tuple[str, str]:
+        filled = _fill(prompt, prompt.answers[0])
+        return filled.string[: filled.begin], ""
+
+    def _written(self, prompt: Prompt) -> list[Tokens | None]:
+        filled = [_fill(prompt, answer) for answer in prompt.answers]
+        pairs = zip(locate(self._bare, filled), filled, strict=True)
+        written = [tokens and self._begun(tokens, one) for tokens, one in pairs]
+        self._all_fit(prompt, written)
+        return written
+
+    def _place(self, prompt: RankingPrompt, frame: Frame) -> Place:  # noqa: ARG002 - the frame is all
+        before, _ = frame
+        return Place(before, len(before) - 1)
 
     def _begun(self, answer: Tokens, filled: Filled) -> Tokens:
         """Puts the special tokens in front: those of the tokenizer's config, and never twice.

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import PromptError
 from tacit.prompts import AnswerScore, LogProbs
+from tacit.rankings import Ranking, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tacit.prompts import Prompt
+    from tacit.rankings import RankingPrompt
 
 
 class FakeModel:
@@ -23,17 +25,21 @@ class FakeModel:
             prompt and answer that returns that value.
         name: The model's name; with a function it also stands for it in the fingerprint, so give
             two functions two names.
+        words: What ``whole_words`` gives.
 
-    ``asked`` lists every prompt that was scored, in order.
+    ``asked`` lists every prompt that was scored, in order, ``ranked`` every one that was ranked.
     """
 
     def __init__(
         self,
         scores: Mapping[str, Mapping[str, float | None]] | Callable[[Prompt, str], float | None],
         name: str = "fake",
+        words: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.asked: list[Prompt] = []
+        self.ranked: list[RankingPrompt] = []
+        self._words = tuple(words)
         if callable(scores):
             self._score = scores
             content = ""
@@ -59,15 +65,41 @@ class FakeModel:
             PromptError: The dict has no score for a prompt's answer.
         """
         self.asked.extend(prompts)
+        return [self._scores(prompt) for prompt in prompts]
+
+    def whole_words(self) -> Vocabulary:
+        """The words that it was given.
+
+        Raises:
+            PromptError: It was given none.
+        """
+        return Vocabulary(self._words)
+
+    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
+        """The number of words of each prompt's text, and one for the place."""
+        return [len(prompt.text.split()) + 1 for prompt in prompts]
+
+    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        """The rankings by the given scores.
+
+        Raises:
+            PromptError: The dict has no score for a candidate.
+        """
+        self.ranked.extend(prompts)
         return [
-            LogProbs(
-                tuple(
-                    AnswerScore(answer, self._score(prompt, answer), tokens=1)
-                    for answer in prompt.answers
-                )
+            Ranking.of(
+                self._scores(prompt.asking(prompt.vocabulary.words)), prompt.targets, prompt.top
             )
             for prompt in prompts
         ]
+
+    def _scores(self, prompt: Prompt) -> LogProbs:
+        return LogProbs(
+            tuple(
+                AnswerScore(answer, self._score(prompt, answer), tokens=1)
+                for answer in prompt.answers
+            )
+        )
 
 
 def _look_up(

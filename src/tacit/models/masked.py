@@ -13,22 +13,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import ModelError
 from tacit.models.batching import in_batches
-from tacit.models.boundary import Filled, Tokens, tokenize
-from tacit.models.local import Checkpoint, LocalModel
+from tacit.models.boundary import Filled, Tokens, locate, tokenize
+from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tacit.models.candidates import Frame
+    from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
+    from tacit.rankings import RankingPrompt
 
 SCORER = "masked-1"
 
 MaskedMode = Literal["left-to-right", "one-at-a-time"]
 
 
-class MaskedModel(LocalModel):
-    """Scores answers as fillings of the blank.
+class MaskedModel(RankingModel):
+    """Scores answers, and ranks words, as fillings of the blank.
 
     Args:
         checkpoint: The loaded model.
@@ -48,6 +51,7 @@ class MaskedModel(LocalModel):
         self._mask = mask
         self._mode = mode
         self._check_padding(self._score_rows, self._made_up())
+        self._check_narrowing()
 
     @property
     def description(self) -> dict[str, Any]:
@@ -109,6 +113,20 @@ class MaskedModel(LocalModel):
             end = answer.end if self._mode == "left-to-right" else at + 1
             masks = (self._mask,) * (end - at)
             yield at, (*answer.ids[:at], *masks, *answer.ids[end:])
+
+    def _beside(self, prompt: Prompt) -> tuple[str, str]:
+        filled = _fill(prompt, prompt.answers[0])
+        return filled.string[: filled.begin], filled.string[filled.end :]
+
+    def _written(self, prompt: Prompt) -> list[Tokens | None]:
+        found = locate(self._bare, [_fill(prompt, answer) for answer in prompt.answers])
+        written = [tokens and self._enclosed(tokens) for tokens in found]
+        self._all_fit(prompt, written)
+        return written
+
+    def _place(self, prompt: RankingPrompt, frame: Frame) -> Place:  # noqa: ARG002 - the frame is all
+        before, after = frame
+        return Place((*before, self._mask, *after), len(before))
 
     def _score_rows(self, rows: Sequence[Row]) -> Found:
         import torch

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.batching import how_many, in_batches
-from tacit.models.boundary import Filled, Tokens, tokenize
-from tacit.models.local import Checkpoint, LocalModel
+from tacit.models.boundary import Filled, Tokens, locate, tokenize
+from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Row, Tally, padded, read_off
 from tacit.models.trees import tree_of
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     import torch
 
+    from tacit.models.candidates import Frame
+    from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
+    from tacit.rankings import RankingPrompt
 
 SCORER = "seq2seq-1"
 
@@ -42,8 +45,8 @@ class Pair:
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
 
-class Seq2SeqModel(LocalModel):
-    """Scores answers as what the decoder writes."""
+class Seq2SeqModel(RankingModel):
+    """Scores answers, and ranks words, as what the decoder writes."""
 
     kind = "seq2seq"
 
@@ -110,18 +113,54 @@ class Seq2SeqModel(LocalModel):
 
     def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
         """The decoder's tokens: its start, the sentinel of a blank, the answer."""
-        whole = [Filled(a, 0, len(a), 0) for prompt in prompts for a in prompt.answers]
-        tokens = iter(tokenize(self._bare, whole))
+        tokens = iter(tokenize(self._bare, [_whole(a) for p in prompts for a in p.answers]))
         encoded = []
         for prompt in prompts:
-            start = self._start
-            if prompt.around is not None and self._sentinel is not None:
-                start = (*start, self._sentinel)
+            start = self._start_of(prompt)
             answers = [_after(start, next(tokens)) for _ in prompt.answers]
             for answer in answers:
                 self._fits(prompt, answer.ids)
             encoded.append(answers)
         return encoded
+
+    def _start_of(self, prompt: Prompt) -> tuple[int, ...]:
+        """What the decoder is given before an answer."""
+        if prompt.around is not None and self._sentinel is not None:
+            return (*self._start, self._sentinel)
+        return self._start
+
+    def _beside(self, prompt: Prompt) -> tuple[str, str]:  # noqa: ARG002 - the same for all
+        """Nothing: the decoder writes the answer alone."""
+        return "", ""
+
+    def _written(self, prompt: Prompt) -> list[Tokens | None]:
+        start = self._start_of(prompt)
+        found = locate(self._bare, [_whole(answer) for answer in prompt.answers])
+        written = [tokens and _after(start, tokens) for tokens in found]
+        self._all_fit(prompt, written)
+        return written
+
+    def _place(self, prompt: RankingPrompt, frame: Frame) -> Place:
+        before, _ = frame
+        (text,) = self._texts([prompt.asking(prompt.vocabulary.words[:1])])
+        return Place(text, len(before) - 1, before)
+
+    def _logits(self, places: Sequence[Place]) -> torch.Tensor:
+        import torch
+
+        ids, mask = padded([place.ids for place in places], self._pad, self._device)
+        start, own = padded([place.start for place in places], self._pad, self._device)
+        rows = torch.arange(len(places), device=self._device)
+        last = torch.tensor([place.position for place in places], device=self._device)
+        with torch.inference_mode():
+            logits: torch.Tensor = self._model(
+                input_ids=ids,
+                attention_mask=mask,
+                decoder_input_ids=start,
+                decoder_attention_mask=own,
+                use_cache=False,
+            ).logits
+        return logits[rows, last].float()
 
     def _pairs(
         self, texts: Sequence[tuple[int, ...]], answers: Sequence[Sequence[Tokens]]
@@ -162,6 +201,10 @@ class Seq2SeqModel(LocalModel):
                 use_cache=False,
             ).logits
         return read_off(logits, [[(read.position, read) for read in row.reads] for row in rows])
+
+
+def _whole(answer: str) -> Filled:
+    return Filled(answer, 0, len(answer), 0)
 
 
 def _after(start: Sequence[int], answer: Tokens) -> Tokens:

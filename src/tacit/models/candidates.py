@@ -1,0 +1,179 @@
+"""How the words of a vocabulary are written in a place: worked out once for all places alike.
+
+A word between white space is written alike wherever it stands, unless the tokenizer has tokens
+that reach across white space. That is not taken on trust: some words are written out in every
+prompt, and where one of them differs, all of that prompt's are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import PromptError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from transformers import PreTrainedTokenizerBase
+
+    from tacit.models.boundary import Tokens
+    from tacit.rankings import RankingPrompt
+
+MOST_SEVERAL = 1000
+"""The most candidates that may need passes of their own."""
+
+Frame = tuple[tuple[int, ...], tuple[int, ...]]
+"""The tokens before and behind a candidate."""
+
+_WITNESSES = 4
+_REACHING = re.compile(
+    r"[^Ġ▁Ċĉč\s][Ġ▁ ]"
+)  # a space behind something, as byte-level and other tokens spell it
+_LEFT = re.compile(r"(\s+|\S+)\Z")
+_RIGHT = re.compile(r"\s+|\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """How a vocabulary's words are written in places of one kind.
+
+    Args:
+        single: The indices of the words that are one token between the frame's; they are all read
+            off one place.
+        ids: Their token ids.
+        several: The indices of the words that are scored each by itself: those of several tokens,
+            and those that change how the text beside them is written.
+        tokens: How many tokens each word takes; 0 for what the tokenizer drops.
+        witnesses: Some of the words, by which another place is known to be
+            alike, each with its own tokens.
+    """
+
+    single: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    several: tuple[int, ...]
+    tokens: NDArray[np.int32]
+    witnesses: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A prompt's candidates and its own frame; no frame where no candidate is a single token."""
+
+    candidates: Candidates
+    frame: Frame | None
+
+
+class Places:
+    """Places prompts' candidates, and remembers how vocabularies are written.
+
+    Args:
+        tokenizer: The model's.
+        is_known: Whether an answer is free of the unknown token.
+    """
+
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerBase, is_known: Callable[[Tokens], bool]
+    ) -> None:
+        self._is_known = is_known
+        self._reaches = any(map(_REACHING.search, tokenizer.get_vocab()))
+        self._seen: dict[tuple[str, str, str], Candidates] = {}
+
+    def place(
+        self,
+        prompt: RankingPrompt,
+        beside: tuple[str, str],
+        write: Callable[[Sequence[str]], Sequence[Tokens | None]],
+    ) -> Placed:
+        """Finds out how a prompt's candidates are written in it.
+
+        Args:
+            prompt: The prompt.
+            beside: The text before and behind the candidate.
+            write: Gives words' tokens in this place; None for a word that is dropped.
+
+        Raises:
+            PromptError: Too many candidates need passes of their own.
+        """
+        words = prompt.vocabulary.words
+        key = (prompt.vocabulary.digest, *_nearest(*beside))
+        seen = self._seen.get(key)
+        if seen:
+            frame = _frame_if_alike(seen, write([words[at] for at, _ in seen.witnesses]))
+            if frame:
+                return Placed(seen, frame)
+        placed = self._worked_out(write(words))
+        several = len(placed.candidates.several)
+        if several > MOST_SEVERAL:
+            raise PromptError(
+                f"{prompt.asking(words[:1]).shown} has {len(words)} candidates, and {several} of "
+                f"them are no single token there and need passes of their own ({MOST_SEVERAL} at "
+                "most): rank fewer words, or the whole words that the models share"
+            )
+        if not self._reaches:
+            self._seen.setdefault(key, placed.candidates)
+        return placed
+
+    def _worked_out(self, written: Sequence[Tokens | None]) -> Placed:
+        import numpy as np
+
+        known = [(at, one) for at, one in enumerate(written) if one and self._is_known(one)]
+        frames = Counter(_around(one) for _, one in known if one.end - one.begin == 1)
+        frame = frames.most_common(1)[0][0] if frames else None
+        single = {at: one.ids[one.begin] for at, one in known if _fills(one, frame)}
+        several = [at for at, _ in known if at not in single]
+        lengths = [len(_own(one)) for one in written]
+        longest = max(range(len(written)), key=lengths.__getitem__)
+        witnesses = dict.fromkeys([*_spread(list(single)), *_spread(several), longest])
+        candidates = Candidates(
+            np.array(list(single), np.int64),
+            np.array(list(single.values()), np.int64),
+            tuple(several),
+            np.array(lengths, np.int32),
+            tuple((at, _own(written[at])) for at in witnesses),
+        )
+        return Placed(candidates, frame)
+
+
+def _nearest(before: str, after: str) -> tuple[str, str]:
+    """What a candidate may grow together with: white space, or the characters up to it.
+
+    The beginning of a text and its end are marked, as they differ from every other place.
+    """
+    left, right = _LEFT.search(before), _RIGHT.match(after)
+    return (
+        before if not left or not left.start() else f"…{left[0]}",
+        after if not right or right.end() == len(after) else f"{right[0]}…",
+    )
+
+
+def _frame_if_alike(seen: Candidates, written: Sequence[Tokens | None]) -> Frame | None:
+    """The frame of a place where the witnesses are written as they were; None where not."""
+    if [_own(one) for one in written] != [own for _, own in seen.witnesses]:
+        return None
+    single = set(seen.single.tolist())
+    pairs = zip(seen.witnesses, written, strict=True)
+    frames = {_around(one) for (at, _), one in pairs if one and at in single}
+    return frames.pop() if len(frames) == 1 else None
+
+
+def _own(tokens: Tokens | None) -> tuple[int, ...]:
+    return tokens.ids[tokens.begin : tokens.end] if tokens else ()
+
+
+def _around(tokens: Tokens) -> Frame:
+    return tokens.ids[: tokens.begin], tokens.ids[tokens.end :]
+
+
+def _fills(tokens: Tokens, frame: Frame | None) -> bool:
+    return tokens.end - tokens.begin == 1 and _around(tokens) == frame
+
+
+def _spread(places: Sequence[int]) -> list[int]:
+    """A few of the places, the first and the last among them."""
+    step = max(1, len(places) // _WITNESSES)
+    return [*places[::step][:_WITNESSES], *places[-1:]]

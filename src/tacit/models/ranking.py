@@ -1,0 +1,248 @@
+"""How local models rank a vocabulary: one pass per text, read at one place for all candidates.
+
+Candidates that are one token in their place are read off that place. The others, of several tokens
+or grown together with the text, are scored as answers are, and take passes of their own.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ScoringError
+from tacit.models.batching import in_batches
+from tacit.models.candidates import Places
+from tacit.models.local import Checkpoint, LocalModel
+from tacit.models.narrowing import bodies_of, narrowed, narrowing_difference
+from tacit.models.padding import tolerance
+from tacit.models.reading import padded
+from tacit.models.words import whole_words
+from tacit.rankings import Ranking, RankingPrompt, rank
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+
+    from tacit.models.boundary import Tokens
+    from tacit.models.candidates import Candidates, Frame
+    from tacit.prompts import LogProbs, Prompt
+    from tacit.rankings import Vocabulary
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place that is read, with all that the model is given for it.
+
+    Args:
+        ids: The sequence.
+        position: The position whose logits predict the candidates.
+        start: What the decoder is given, in models that have one.
+    """
+
+    ids: tuple[int, ...]
+    position: int
+    start: tuple[int, ...] = ()
+
+    @property
+    def cost(self) -> int:
+        """Its tokens."""
+        return len(self.ids) + len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt, how its candidates are written, and where they are read."""
+
+    prompt: RankingPrompt
+    candidates: Candidates
+    place: Place | None
+
+    @property
+    def several(self) -> Prompt:
+        """The candidates that are scored as answers are."""
+        words = self.prompt.vocabulary.words
+        return self.prompt.asking([words[at] for at in self.candidates.several])
+
+
+class RankingModel(LocalModel):
+    """A local model that ranks vocabularies; the kinds say where their answers stand."""
+
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
+        super().__init__(checkpoint, batch_tokens)
+        self._writing = Places(self._tokenizer, self._is_known)
+        self._body: torch.nn.Module | None = None
+        self._pass_options: Mapping[str, Any] = {}
+
+    def whole_words(self) -> Vocabulary:
+        """The words that are one token between white space, case-sensitive."""
+        return whole_words(self._bare)
+
+    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
+        """See ``RanksVocabulary.ranking_tokens``."""
+        asked = [self._asked(prompt) for prompt in prompts]
+        costs = [one.place.cost if one.place else 0 for one in asked]
+        apart = [at for at, one in enumerate(asked) if one.candidates.several]
+        for at, cost in zip(apart, self.tokens([asked[i].several for i in apart]), strict=True):
+            costs[at] += cost
+        return costs
+
+    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        """See ``RanksVocabulary.rank``."""
+        asked = [self._asked(prompt) for prompt in prompts]
+        apart = [at for at, one in enumerate(asked) if one.candidates.several]
+        scores = self.score([asked[at].several for at in apart])
+        values = [dict[int, float]() for _ in asked]
+        for at, score in zip(apart, scores, strict=True):
+            values[at] = _scored(asked[at], score)
+        ranked = {at: _ranked(one, values[at]) for at, one in enumerate(asked) if not one.place}
+        readers: dict[Place, list[int]] = {}
+        for at, one in enumerate(asked):
+            if one.place:
+                readers.setdefault(one.place, []).append(at)
+        places = list(readers)
+
+        def read(batch: list[int]) -> None:
+            logits = self._logits([places[row] for row in batch])
+            totals = logits.logsumexp(dim=-1, keepdim=True)
+            for row, number in enumerate(batch):
+                for at in readers[places[number]]:
+                    single = _at(logits[row], asked[at].candidates.ids) - totals[row]
+                    ranked[at] = _ranked(asked[at], values[at], single)
+
+        in_batches([place.cost for place in places], self._budget, read)
+        return [ranked[at] for at in range(len(asked))]
+
+    def _asked(self, prompt: RankingPrompt) -> Asked:
+        placed = self._writing.place(
+            prompt,
+            self._beside(prompt.asking(prompt.vocabulary.words[:1])),
+            lambda words: self._written(prompt.asking(words)),
+        )
+        place = self._place(prompt, placed.frame) if placed.frame else None
+        return Asked(prompt, placed.candidates, place)
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.tokens``."""
+        raise NotImplementedError
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """See ``LanguageModel.score``."""
+        raise NotImplementedError
+
+    def _beside(self, prompt: Prompt) -> tuple[str, str]:
+        """The text before and behind the prompt's one answer."""
+        raise NotImplementedError
+
+    def _written(self, prompt: Prompt) -> Sequence[Tokens | None]:
+        """The prompt's answers in place; None for one that the tokenizer drops."""
+        raise NotImplementedError
+
+    def _place(self, prompt: RankingPrompt, frame: Frame) -> Place:
+        """Where candidates of one token are read."""
+        raise NotImplementedError
+
+    def _all_fit(self, prompt: Prompt, written: Sequence[Tokens | None]) -> None:
+        """Refuses a prompt in which a candidate is longer than the window."""
+        longest = max((one.ids for one in written if one), key=len, default=())
+        highest = max((one.ids for one in written if one), key=max, default=())
+        for ids in filter(None, (longest, highest)):
+            self._fits(prompt, ids)
+
+    def _logits(self, places: Sequence[Place]) -> torch.Tensor:
+        """What the model predicts at each place, float32, of shape (places, vocabulary)."""
+        return self._at_places(places, self._body)
+
+    def _at_places(self, places: Sequence[Place], body: torch.nn.Module | None) -> torch.Tensor:
+        """The logits, by a head that sees these places of a body's output only, or all."""
+        import torch
+
+        logits: torch.Tensor
+
+        ids, mask = padded([place.ids for place in places], self._pad, self._device)
+        given = {"input_ids": ids, "attention_mask": mask, **self._pass_options}
+        positions = torch.tensor([place.position for place in places], device=self._device)
+        with torch.inference_mode():
+            if body is not None:
+                with narrowed(body, positions):
+                    logits = self._model(**given).logits
+                return logits[:, 0].float()
+            rows = torch.arange(len(places), device=self._device)
+            logits = self._model(**given).logits
+            return logits[rows, positions].float()
+
+    def _check_narrowing(self) -> None:
+        """Has the head look at one place only, where that is possible and gives the same."""
+        differences = []
+        for body in bodies_of(self._model):
+            difference = self._narrowing_difference(body)
+            if difference <= tolerance(self._model.dtype):
+                self._body = body
+                return
+            differences.append(difference)
+        log.warning(
+            "%s: its head is used at every place, which makes ranking slow: at one only it gives "
+            "other log-probabilities (differences in nats: %s)",
+            self.name,
+            ", ".join(f"{difference:.2g}" for difference in differences) or "it has no other part",
+        )
+
+    def _narrowing_difference(self, body: torch.nn.Module) -> float:
+        """In nats, on made-up rows; infinite where it fails."""
+        places = [Place(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())]
+        found: list[float] = []
+
+        def compare(batch: list[int]) -> None:
+            some = [places[number] for number in batch]
+            found.append(
+                narrowing_difference(self._at_places(some, body), self._at_places(some, None))
+            )
+
+        try:
+            in_batches([place.cost for place in places], self._budget, compare)
+        except ScoringError as error:
+            log.info("%s: its head cannot be used at one place only: %s", self.name, error)
+            return math.inf
+        return math.inf if any(map(math.isnan, found)) else max(found)
+
+
+def _scored(asked: Asked, score: LogProbs) -> dict[int, float]:
+    """The log-probabilities of the candidates that were scored as answers are."""
+    pairs = zip(asked.candidates.several, score.answers, strict=True)
+    return {at: one.logprob for at, one in pairs if one.logprob is not None}
+
+
+def _at(logits: torch.Tensor, ids: NDArray[np.int64]) -> torch.Tensor:
+    import torch
+
+    return logits[torch.from_numpy(ids).to(logits.device)]
+
+
+def _ranked(
+    asked: Asked, several: Mapping[int, float], single: torch.Tensor | None = None
+) -> Ranking:
+    """The ranking, given the log-probabilities of the two kinds of candidates.
+
+    Raises:
+        ScoringError: One is no finite number.
+    """
+    import numpy as np
+
+    values = np.full(len(asked.prompt.vocabulary), np.nan)
+    if single is not None:
+        read = single.cpu().numpy()
+        if not np.isfinite(read).all():
+            raise ScoringError(
+                "the model gave a log-probability that is no finite number; a small number format "
+                "overflows: try --dtype float32"
+            )
+        values[asked.candidates.single] = read
+    for at, value in several.items():
+        values[at] = value
+    return rank(asked.prompt, values, asked.candidates.tokens)

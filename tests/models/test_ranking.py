@@ -1,0 +1,334 @@
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.errors import ModelError, PromptError, ScoringError
+from tacit.models import candidates, ranking
+from tacit.models.base import RanksVocabulary
+from tacit.models.words import shared_vocabulary
+from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+from tests.models import plain, tiny
+from tests.models.passes import passes
+from tests.models.test_contract import prompts_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tacit.prompts import Prompt
+    from tests.models.conftest import FolderOf, Loaded
+    from tests.models.passes import Local
+
+TOLERANCE = 1e-4
+TARGETS = ("a", "bird", "birdhouse", "True", "egg yolk", "🐦")
+WORDS = (
+    *("a", "above", "bear", "bird", "birdbath", "birdhouse", "birds", "branches", "cat", "claws"),
+    *("crown", "egg", "egg yolk", "fur", "house", "is", "roots", "tree", "trunk", "unbelievable"),
+    *("true", "True", "TRUE", "Trues", "12", "345", "'s", ",", "naïve", "🐦", "🐻 bear"),
+)
+VOCABULARY = Vocabulary(WORDS)
+OTHER = Vocabulary(("bird", "egg", "tree", "claws"))
+
+
+def asked_of(name: str) -> list[RankingPrompt]:
+    """All texts that a model can be asked, with one vocabulary."""
+    texts = dict.fromkeys((p.text, p.separator) for p in prompts_for(name))
+    return [RankingPrompt(text, VOCABULARY, TARGETS, by, top=5) for text, by in texts]
+
+
+def check(ours: Ranking, expected: dict[str, float | None], top: int) -> None:
+    """Compares a ranking with the log-probabilities of all its candidates."""
+    known = {word: value for word, value in expected.items() if value is not None}
+    assert ours.missing == len(expected) - len(known)
+    assert ours.normaliser == pytest.approx(math.log(sum(map(math.exp, known.values()))), abs=1e-4)
+    for standing in ours.targets:
+        own = expected[standing.target]
+        assert standing.logprob == pytest.approx(own, abs=TOLERANCE)
+        no_worse = None if own is None else sum(value >= own for value in known.values())
+        assert standing.rank == no_worse
+    best = sorted(known.items(), key=lambda item: (-item[1], item[0]))[:top]
+    assert [word for word, _ in ours.top] == [word for word, _ in best]
+    assert [value for _, value in ours.top] == pytest.approx([v for _, v in best], abs=TOLERANCE)
+
+
+def spelled_out(name: str, word: str) -> bool:
+    """Whether the tokenizer knows all of a word."""
+    tokenizer = tiny.tokenizer_of(name)
+    ids = tokenizer(word, add_special_tokens=False)["input_ids"]
+    return tokenizer.unk_token_id not in ids or tokenizer.unk_token_id == tokenizer.eos_token_id
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_equals_the_plain_computation(name: str, loaded: Loaded, folder_of: FolderOf) -> None:
+    """Every candidate by itself, one sequence per pass, over the full softmax, gives the same."""
+    reference = plain.load(name, folder_of(name))
+    prompts = asked_of(name)
+    for prompt, ours in zip(prompts, loaded(name).rank(prompts), strict=True):
+        asked = {
+            word: reference.score(prompt.asking([word]), word)
+            for word in WORDS
+            if spelled_out(name, word)
+        }
+        check(ours, {word: asked[word][0] if word in asked else None for word in WORDS}, 5)
+        assert ours.several == sum(tokens > 1 for _, tokens in asked.values())
+        for standing in ours.targets:
+            if standing.target in asked:
+                assert standing.tokens == asked[standing.target][1]
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_equals_the_ranking_of_scores(name: str, loaded: Loaded) -> None:
+    """Ranking the scores of all candidates as answers gives the same ranks."""
+    prompts = asked_of(name)
+    scores = loaded(name).score([prompt.asking(WORDS) for prompt in prompts])
+    for score, ours in zip(scores, loaded(name).rank(prompts), strict=True):
+        other = Ranking.of(score, TARGETS, top=5)
+        assert [(s.target, s.rank, s.tokens) for s in ours.targets] == [
+            (s.target, s.rank, s.tokens) for s in other.targets
+        ]
+        assert [word for word, _ in ours.top] == [word for word, _ in other.top]
+        assert (ours.several, ours.missing) == (other.several, other.missing)
+        assert ours.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
+
+
+def test_words_of_the_same_tokens_are_tied(loaded: Loaded) -> None:
+    """What a model that ignores case is asked in three cases shares the worst of three ranks."""
+    same = Vocabulary(("true", "True", "TRUE", "bird"))
+    prompt = RankingPrompt("It is ___ here.", same, ("true", "True", "TRUE"))
+    (ours,) = loaded("bert").rank([prompt])
+    ranks = {standing.rank for standing in ours.targets}
+    assert ranks in ({3}, {4})
+    assert [w for w, _ in ours.top if w != "bird"] == ["TRUE", "True", "true"]
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_batches_change_nothing(name: str, loaded: Loaded) -> None:
+    """One text at a time and all at once give the same ranks."""
+    prompts = asked_of(name)
+    pairs = zip(loaded(name, 1).rank(prompts), loaded(name).rank(prompts), strict=True)
+    for one, other in pairs:
+        assert [s.rank for s in one.targets] == [s.rank for s in other.targets]
+        assert one.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "t5"])
+def test_a_text_is_computed_once(name: str, loaded: Loaded) -> None:
+    """However many vocabularies and targets are asked of it."""
+    model = loaded(name)
+    words = Vocabulary(tiny.single(name))
+    prompts = [
+        RankingPrompt("Something that is called a ___", words, words.words[:2]),
+        RankingPrompt("Something that is called a ___", words, words.words[2:3]),
+        RankingPrompt("Something that is called a ___", Vocabulary(words.words[:3])),
+    ]
+    with passes(model) as seen:
+        first, _, small = model.rank(prompts)
+    assert [one.rows for one in seen if one.part == "model"] == [1]
+    assert len(first.top) == len(words)
+    assert len(small.top) == 3
+    assert set(small.top) <= set(first.top)
+
+
+NARROW = [name for name, one in tiny.MODELS.items() if one.kind != "seq2seq"]
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_the_head_sees_one_place_only(name: str, loaded: Loaded) -> None:
+    """Logits over the vocabulary are computed for one place of each text, and no other."""
+    model = loaded(name)
+    words = Vocabulary(tiny.single(name))
+    shapes: list[tuple[int, ...]] = []
+
+    def watch(_module: object, given: tuple[Any, ...], _output: object) -> None:
+        shapes.append(tuple(given[0].shape[:2]))
+
+    head = model._model.get_output_embeddings().register_forward_hook(watch)
+    try:
+        model.rank([RankingPrompt(f"{by} is called a ___", words) for by in ("It", "A tree")])
+    finally:
+        head.remove()
+    assert sum(rows for rows, _ in shapes) == 2
+    assert {places for _, places in shapes} == {1}
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_a_head_that_cannot_be_narrowed(
+    name: str, folder_of: FolderOf, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model whose head gives something else at one place only ranks the same, by all places."""
+    monkeypatch.setattr(ranking, "narrowing_difference", lambda *_: 1.0)
+    model = tiny.load(folder_of(name))
+    assert model._body is None
+    prompts = asked_of(name)
+    for one, other in zip(model.rank(prompts), loaded(name).rank(prompts), strict=True):
+        assert [s.rank for s in one.targets] == [s.rank for s in other.targets]
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "albert", "gpt2", "llama", "t5"])
+def test_a_vocabulary_is_written_out_once(
+    name: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In texts that are alike beside the blank; a few words are, in each."""
+    model = tiny.load(folder_of(name))
+    written: list[int] = []
+    write = model._written
+
+    def watch(prompt: Prompt) -> Any:  # noqa: ANN401 - what the kinds give
+        written.append(len(prompt.answers))
+        return write(prompt)
+
+    monkeypatch.setattr(model, "_written", watch)
+    texts = ("Something here is called a ___", "It is called the ___", "What has fur is called ___")
+    model.rank([RankingPrompt(text, VOCABULARY) for text in texts])
+    assert written[0] == len(VOCABULARY)
+    assert max(written[1:]) < len(VOCABULARY) / 2
+
+
+def reaching(kind: str, folder: Path) -> Local:
+    """A model whose tokenizer joins words, or does so without having said it."""
+    from tokenizers import Tokenizer, decoders, models, normalizers
+    from transformers import PreTrainedTokenizerFast
+
+    joined = "▁a▁bird"
+    pieces = ["<unk>", "<s>", "▁bird", "▁egg", "▁tree", "▁a", "▁the", "▁is", joined, "s"]
+    letters = sorted({"▁", *"abcdefghijklmnopqrstuvwxyzIt."})
+    backend = Tokenizer(
+        models.Unigram([(one, -2.0 - 4 * (len(one) < 2)) for one in pieces + letters], 0)
+    )
+    backend.normalizer = normalizers.Replace(" ", "▁")
+    backend.decoder = decoders.Metaspace()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, unk_token="<unk>", bos_token="<s>", eos_token="<s>"
+    )
+    tiny.MODELS[kind].model(tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return tiny.load(folder)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_tokenizer_that_joins_words(tmp_path: Path, *, is_told: bool) -> None:
+    """A candidate that grows together with the text is scored by itself, in every prompt."""
+    model = reaching("gpt2", tmp_path)
+    assert model._writing._reaches
+    if not is_told:
+        model._writing._reaches = False
+    words = Vocabulary(("bird", "egg", "tree", "birds", "trees"))
+    texts = ("It is the ___", "It is a ___", "It is ___", "is a ___")
+    prompts = [RankingPrompt(text, words, ("bird", "egg")) for text in texts]
+    for prompt, ours in zip(prompts, model.rank(prompts), strict=True):
+        expected = model.score([prompt.asking(words.words)])[0]
+        check(ours, {one.answer: one.logprob for one in expected.answers}, 5)
+
+
+def test_too_many_candidates_of_several_tokens(
+    loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are refused before anything is asked, with their number."""
+    monkeypatch.setattr(candidates, "MOST_SEVERAL", 1)
+    words = Vocabulary(("a", "birdhouse bath", "unbelievable trunk"))
+    for name in ("bert", "gpt2", "t5"):
+        prompt = RankingPrompt("It is an odd ___", words)
+        with pytest.raises(PromptError, match=r"3 candidates, and 2 of them .* \(1 at most\)"):
+            loaded(name).ranking_tokens([prompt])
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_no_candidate_can_be_read_off_one_place(name: str, loaded: Loaded) -> None:
+    """A vocabulary of long candidates alone is ranked; one of none that can be written is empty."""
+    words = Vocabulary(("birdhouse bath", "unbelievable trunk"))
+    prompt = RankingPrompt("It is an odd ___", words, words.words)
+    (ours,) = loaded(name).rank([prompt])
+    (score,) = loaded(name).score([prompt.asking(words.words)])
+    check(ours, {one.answer: one.logprob for one in score.answers}, 20)
+    assert ours.several == 2
+
+
+def test_nothing_can_be_written(loaded: Loaded) -> None:
+    """No rank, no log-probability, no normaliser: only the count of what is missing."""
+    prompt = RankingPrompt("It is ___ .", Vocabulary(("🐦", "🐻", "\u200b")), ("🐦",))
+    (ours,) = loaded("bert").rank([prompt])
+    assert (ours["🐦"].rank, ours["🐦"].logprob, ours.normaliser) == (None, None, None)
+    assert (ours.top, ours.several, ours.missing) == ((), 0, 3)
+    assert loaded("bert").ranking_tokens([prompt]) == [0]
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_a_text_that_is_too_long(name: str, loaded: Loaded) -> None:
+    """Is refused as a prompt's is."""
+    prompt = RankingPrompt("a " * 100 + "___", VOCABULARY)
+    if tiny.MODELS[name].window is None:
+        assert loaded(name).ranking_tokens([prompt])
+        return
+    with pytest.raises(PromptError, match="64 at most"):
+        loaded(name).ranking_tokens([prompt])
+
+
+@pytest.mark.parametrize("name", list(tiny.MODELS))
+def test_tokens_are_counted(name: str, loaded: Loaded) -> None:
+    """The tokens that a prompt costs are those that go through the model, padding left out."""
+    model = loaded(name, 1)
+    prompt = RankingPrompt("Something is called a", Vocabulary(tiny.single(name)))
+    (cost,) = model.ranking_tokens([prompt])
+    with passes(model) as seen:
+        model.rank([prompt])
+    assert sum(one.tokens for one in seen) == cost
+
+
+def test_no_prompts(loaded: Loaded) -> None:
+    """No prompts give no rankings."""
+    assert loaded("bert").rank([]) == []
+    assert loaded("bert").ranking_tokens([]) == []
+
+
+def test_what_is_no_number_is_refused(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the message says what to try."""
+    model = loaded("bert", 99)
+    logits = model._logits
+    monkeypatch.setattr(model, "_logits", lambda places: logits(places) * math.inf)
+    with pytest.raises(ScoringError, match="float32"):
+        model.rank([RankingPrompt("A ___ .", OTHER)])
+
+
+def test_local_models_rank(loaded: Loaded) -> None:
+    """All kinds of local model have the capability."""
+    assert all(isinstance(loaded(name), RanksVocabulary) for name in ("bert", "gpt2", "t5"))
+
+
+def words_behind_a_space(name: str, words: Sequence[str]) -> set[str]:
+    """Those that a tokenizer writes as one token, by what it gives back."""
+    tokenizer = tiny.tokenizer_of(name)
+    alone = len(tokenizer("a", add_special_tokens=False)["input_ids"])
+    return {
+        word
+        for word in words
+        if len(tokenizer(f"a {word}", add_special_tokens=False)["input_ids"]) == alone + 1
+        and spelled_out(name, word)
+    }
+
+
+@pytest.mark.parametrize("name", ["bert", "albert", "roberta", "gpt2", "llama", "t5"])
+def test_whole_words(name: str, loaded: Loaded) -> None:
+    """They are the words of one token behind a space, and nothing with a sign of the tokenizer."""
+    ours = set(loaded(name).whole_words().words)
+    lines = sorted({word.strip(".,;:?") for line in tiny.LINES for word in line.split()} - {""})
+    if name == "bert":
+        lines = sorted({word.lower() for word in lines})
+    assert ours & set(lines) == words_behind_a_space(name, lines)
+    assert words_behind_a_space(name, sorted(ours)) == ours
+    assert len(ours) > 20
+    assert not any(mark in word for word in ours for mark in ("#", "Ġ", "▁", "[", "<"))
+
+
+def test_the_shared_vocabulary(loaded: Loaded) -> None:
+    """It holds what is a whole word of all models, as each spells it, in sorted order."""
+    models = [loaded(name) for name in ("bert", "roberta", "gpt2")]
+    shared = shared_vocabulary(models)
+    own = [set(model.whole_words().words) for model in models]
+    assert list(shared.words) == sorted(own[0] & own[1] & own[2])
+    assert "the" in shared
+    assert "True" not in shared
+    with pytest.raises(ModelError, match="none"):
+        shared_vocabulary([])
