@@ -55,6 +55,16 @@ class Imported:
     megabytes: float
 
 
+@dataclass(frozen=True)
+class Asked:
+    """How many facts questions had, and what these and their negatives took."""
+
+    facts: int
+    seconds: float
+    processor: float
+    negatives: float
+
+
 def main() -> None:
     """Prints the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -119,25 +129,23 @@ def tell_questions(path: Path, anchors: Sequence[Anchor]) -> None:
     words.content_lemmas(["Words and their lexicon are loaded."])
     step = len(anchors) // ALONE or 1
     with KnowledgeBase(path) as base:
-        first, *_ = asked(base, words, anchors[:1])
-        times = [asked(base, words, [anchor]) for anchor in anchors[::step][:ALONE]]
+        first = asked(base, words, anchors[:1])
+        alone = [asked(base, words, [anchor]) for anchor in anchors[::step][:ALONE]]
         together = asked(base, words, anchors)
-    print("| questions | facts | facts, seconds | their negatives, seconds |")
-    print("|---|---:|---:|---:|")
-    print(f"| the first, on opening the file | | {first:.3f} | |")
-    facts, made, found = zip(*times, strict=True)
-    told = f"{_spread(facts)} | {_spread(made)} |"
-    print(f"| one of {len(times)} (median, least to most) | {median(found):.0f} | {told}")
-    print(f"| all {len(anchors):,} | {together[2]:,} | {together[0]:.1f} | {together[1]:.1f} |\n")
+    print("| questions | facts | facts (s) | of the processor (s) | their negatives (s) |")
+    print("|---|---:|---:|---:|---:|")
+    print(f"| the first, on opening the file | {_row([first])}")
+    print(f"| one of {len(alone)}: median (least to most) | {_row(alone)}")
+    print(f"| all {len(anchors):,} | {_row([together])}\n")
 
 
-def asked(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> tuple[float, float, int]:
-    """Seconds for the facts, and for their negatives; the number of facts."""
-    begun = time.perf_counter()
+def asked(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> Asked:
+    """Asks for the facts of questions, then for their negatives."""
+    begun, worked = time.perf_counter(), time.process_time()
     facts = facts_of(base, words, anchors)
-    found = time.perf_counter()
+    found, worked = time.perf_counter(), time.process_time() - worked
     negatives(base, facts.select("head", "relation", "tail").unique(maintain_order=True))
-    return found - begun, time.perf_counter() - found, facts.height
+    return Asked(facts.height, found - begun, worked, time.perf_counter() - found)
 
 
 def facts_of(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> pl.DataFrame:
@@ -151,7 +159,19 @@ def facts_of(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> pl
     return facts_between(base, concepts_in(base, bags), base.chosen())
 
 
+def _row(times: Sequence[Asked]) -> str:
+    columns = (
+        f"{median(asked.facts for asked in times):,.0f}",
+        _spread([asked.seconds for asked in times]),
+        _spread([asked.processor for asked in times]),
+        _spread([asked.negatives for asked in times]),
+    )
+    return " | ".join(columns) + " |"
+
+
 def _spread(seconds: Sequence[float]) -> str:
+    if len(seconds) == 1:
+        return f"{seconds[0]:.3f}"
     return f"{median(seconds):.3f} ({min(seconds):.3f} to {max(seconds):.3f})"
 
 
