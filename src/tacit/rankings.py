@@ -135,7 +135,8 @@ class Ranking:
     Args:
         targets: In the order of the prompt's targets.
         normaliser: Log of the summed probability of all candidates, in nats: subtract it from a
-            log-probability to renormalise over the candidates. None where all are missing.
+            log-probability to renormalise over the candidates. It may lie above 0 where the model
+            writes two of them alike. None where all are missing.
         top: The best candidates with their log-probabilities, best first, equal ones by name.
         several: How many candidates took more than one token, missing ones left out.
         missing: How many candidates the model cannot write; they stand nowhere.

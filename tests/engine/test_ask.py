@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.plan import cut, merge
+from tacit.engine.plan import cut
+from tacit.engine.requests import Scoring
 from tacit.engine.store import Store
 from tacit.errors import PromptError, ScoringError
 from tacit.models.fake import FakeModel
@@ -199,7 +200,7 @@ def test_blocks_do_not_depend_on_the_order_of_the_prompts() -> None:
 
 def test_merging_keeps_the_first_order() -> None:
     """Of texts, and of answers within a text."""
-    merged = merge([Prompt("b", ("y",)), Prompt("a", ("x",)), Prompt("b", ("x", "y"))])
+    merged = Scoring().merge([Prompt("b", ("y",)), Prompt("a", ("x",)), Prompt("b", ("x", "y"))])
     assert merged == [Prompt("b", ("y", "x")), Prompt("a", ("x",))]
 
 

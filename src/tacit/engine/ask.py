@@ -6,17 +6,22 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.engine.plan import Plan, cut, digest_of, less, merge, recorded
+from tacit.engine.plan import PlanOf, cut, digest_of, recorded
+from tacit.engine.ranked import Known
+from tacit.engine.requests import Ranked, Scoring, prompt_key
 from tacit.engine.store import Store, to_scores
-from tacit.errors import ScoringError
+from tacit.errors import ModelError, ScoringError
+from tacit.models.base import RanksVocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from tacit.engine.plan import Block, Held
+    from tacit.engine.plan import Block, Plan, RankingBlock, RankingPlan
+    from tacit.engine.requests import Held, Kind, Request
     from tacit.models.base import LanguageModel
     from tacit.prompts import LogProbs, Prompt
+    from tacit.rankings import Ranking, RankingPrompt
 
 BLOCK_TOKENS = 16384
 _HAIR = 1e-3
@@ -72,25 +77,77 @@ class Engine:
         Raises:
             PromptError: The model cannot score a prompt.
         """
-        merged = merge(prompts)
-        digest = digest_of(self.model.fingerprint, merged)
-        held = self._held()
-        lacking = [rest for prompt in merged if (rest := less(prompt, held))]
-        before = recorded(path, digest) if path else None
-        todo = [block for block in before or () if not block.is_held(held)]
-        planned = {(p.text, p.separator, a) for b in todo for p in b.prompts for a in p.answers}
-        more = [rest for prompt in lacking if (rest := less(prompt, planned))]
-        todo += cut(more, self._costs(more), self.block_tokens)
-        return Plan(tuple(todo), len(merged), len(merged) - len(lacking), digest)
+        return self._plan(Scoring(), prompts, path, (self._held(), self.model.tokens))
 
-    def _costs(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Tokens per prompt, worked out in parts so that memory stays small."""
-        step = 4096
-        return [
-            cost
-            for at in range(0, len(prompts), step)
-            for cost in self.model.tokens(prompts[at : at + step])
-        ]
+    def rank(
+        self,
+        prompts: Sequence[RankingPrompt],
+        plan: RankingPlan | None = None,
+        progress: Callable[[RankingBlock], None] | None = None,
+    ) -> list[Ranking]:
+        """The rankings of all prompts, in their order; what the store lacks is asked and stored.
+
+        A target that the store lacks has its text computed again, and no other.
+
+        Args:
+            prompts: What to rank.
+            plan: What ``plan_rankings`` made of the same prompts; made now when it is not given.
+            progress: Called with each block that was stored.
+
+        Raises:
+            ModelError: The model ranks no vocabularies.
+            PromptError: The model cannot rank a prompt; nothing was asked then.
+            ScoringError: The model failed; what was ranked before is in the store.
+            StoreError: The store cannot be read or written.
+        """
+        plan = plan or self.plan_rankings(prompts)
+        for block in plan.blocks:
+            self.store.append_rankings(self.model.description, block.prompts, self._rank(block))
+            if progress:
+                progress(block)
+        known = Known(self.store.read_rankings(self.model.fingerprint))
+        return [known.ranking(prompt_key(prompt), prompt.targets) for prompt in prompts]
+
+    def plan_rankings(
+        self, prompts: Sequence[RankingPrompt], path: Path | None = None
+    ) -> RankingPlan:
+        """As ``plan``, for prompts that rank vocabularies; they are recorded in their own file.
+
+        Raises:
+            ModelError: The model ranks no vocabularies.
+            PromptError: The model cannot rank a prompt.
+        """
+        held = Known(self.store.read_rankings(self.model.fingerprint)).held()
+        costs = self._ranker.ranking_tokens
+        return self._plan(Ranked.of(prompts), prompts, path, (held, costs))
+
+    @property
+    def _ranker(self) -> RanksVocabulary:
+        if isinstance(self.model, RanksVocabulary):
+            return self.model
+        raise ModelError(
+            f"{self.model.name} ranks no vocabulary, only answers that it is given: use a local "
+            "model, or give a list of answers"
+        )
+
+    def _plan(
+        self,
+        kind: Kind[Request],
+        prompts: Sequence[Request],
+        path: Path | None,
+        known: tuple[set[Held], Callable[[Sequence[Request]], list[int]]],
+    ) -> PlanOf[Request]:
+        """The plan, given what is held and what the model says that prompts cost."""
+        held, costs = known
+        merged = kind.merge(prompts)
+        digest = digest_of(self.model.fingerprint, merged, kind)
+        lacking = [rest for prompt in merged if (rest := kind.less(prompt, held))]
+        before = recorded(path, digest, kind) if path else None
+        todo = [b for b in before or () if any(kind.less(prompt, held) for prompt in b.prompts)]
+        planned = {key for block in todo for prompt in block.prompts for key in kind.keys(prompt)}
+        more = [rest for prompt in lacking if (rest := kind.less(prompt, planned))]
+        todo += cut(more, _in_parts(costs, more), self.block_tokens)
+        return PlanOf(kind, tuple(todo), len(merged), len(merged) - len(lacking), digest)
 
     def _score(self, block: Block) -> list[LogProbs]:
         scores = self.model.score(block.prompts)
@@ -108,6 +165,21 @@ class Engine:
                     )
         return scores
 
+    def _rank(self, block: RankingBlock) -> list[Ranking]:
+        rankings = self._ranker.rank(block.prompts)
+        for prompt, ranking in zip(block.prompts, rankings, strict=True):
+            shown = prompt.asking(prompt.vocabulary.words[:1]).shown
+            if tuple(one.target for one in ranking.targets) != prompt.targets:
+                raise ScoringError(f"{self.model.name} ranked other targets than {shown} has")
+            values = [one.logprob for one in ranking.targets] + [value for _, value in ranking.top]
+            for value in values:
+                if value is not None and not -math.inf < value < _HAIR:
+                    raise ScoringError(
+                        f"{self.model.name} gave a candidate of {shown} the value {value}, which "
+                        "is no log-probability"
+                    )
+        return rankings
+
     def _held(self) -> set[Held]:
         frame = self.store.read(self.model.fingerprint)
         return set(frame.select("text", "separator", "answer").iter_rows())
@@ -119,3 +191,11 @@ class Engine:
             to_scores([known[prompt.text, prompt.separator, answer] for answer in prompt.answers])
             for prompt in prompts
         ]
+
+
+def _in_parts(
+    costs: Callable[[Sequence[Request]], list[int]], prompts: Sequence[Request]
+) -> list[int]:
+    """Tokens per prompt, worked out in parts so that memory stays small."""
+    step = 4096
+    return [cost for at in range(0, len(prompts), step) for cost in costs(prompts[at : at + step])]

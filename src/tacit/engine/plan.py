@@ -8,22 +8,23 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
+from tacit.engine.requests import Request
 from tacit.errors import StoreError
 from tacit.prompts import Prompt
 from tacit.publishing import publish
+from tacit.rankings import RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-Held = tuple[str, str, str]
-"""What the store is keyed by: text, separator, answer."""
+    from tacit.engine.requests import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BlockOf(Generic[Request]):
     """Prompts that are asked together and stored together.
 
     Args:
@@ -31,26 +32,24 @@ class Block:
         tokens: What they cost, in tokens.
     """
 
-    prompts: tuple[Prompt, ...]
+    prompts: tuple[Request, ...]
     tokens: int
-
-    def is_held(self, held: Collection[Held]) -> bool:
-        """Whether every answer of every prompt is stored."""
-        return all(less(prompt, held) is None for prompt in self.prompts)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlanOf(Generic[Request]):
     """What is still to be asked.
 
     Args:
+        kind: Of what kind the prompts are.
         blocks: In the order in which they are asked.
         distinct: How many distinct prompts there were, stored ones included.
         stored: How many of these the store held whole.
         digest: Of the model and all its prompts; recorded blocks are known by it.
     """
 
-    blocks: tuple[Block, ...]
+    kind: Kind[Request]
+    blocks: tuple[BlockOf[Request], ...]
     distinct: int
     stored: int
     digest: str
@@ -67,58 +66,54 @@ class Plan:
 
     def record(self, path: Path) -> None:
         """Records the blocks, behind those of the same prompts and model that stand there."""
-        before = recorded(path, self.digest) or []
+        before = recorded(path, self.digest, self.kind) or []
         known = set(before)
         more = [block for block in self.blocks if block not in known]
         if more:
-            _write(path, self.digest, [*before, *more])
+            _write(path, self, [*before, *more])
 
 
-def merge(prompts: Iterable[Prompt]) -> list[Prompt]:
-    """The distinct prompts; those of one text and separator are one, with all their answers."""
-    answers: dict[tuple[str, str], dict[str, None]] = {}
-    for prompt in prompts:
-        answers.setdefault((prompt.text, prompt.separator), {}).update(
-            dict.fromkeys(prompt.answers)
-        )
-    return [Prompt(text, tuple(of), separator) for (text, separator), of in answers.items()]
+Block = BlockOf[Prompt]
+Plan = PlanOf[Prompt]
+RankingBlock = BlockOf[RankingPrompt]
+RankingPlan = PlanOf[RankingPrompt]
 
 
-def less(prompt: Prompt, held: Collection[Held]) -> Prompt | None:
-    """The prompt without the answers that are stored; None when all are."""
-    lacking = tuple(a for a in prompt.answers if (prompt.text, prompt.separator, a) not in held)
-    return Prompt(prompt.text, lacking, prompt.separator) if lacking else None
+def cut(
+    prompts: Sequence[Request], costs: Sequence[int], block_tokens: int
+) -> list[BlockOf[Request]]:
+    """Blocks of texts of like length, the longest first; equal ones in order of their text.
 
-
-def cut(prompts: Sequence[Prompt], costs: Sequence[int], block_tokens: int) -> list[Block]:
-    """Blocks of prompts of like length, the longest first; equal ones in order of their text."""
-    order = sorted(
-        range(len(prompts)), key=lambda i: (-costs[i], prompts[i].text, prompts[i].separator)
-    )
-    blocks: list[Block] = []
+    Prompts of one text and separator stand in one block, where a model computes the text once.
+    """
+    texts: dict[tuple[str, str], list[int]] = {}
+    for i, prompt in enumerate(prompts):
+        texts.setdefault((prompt.text, prompt.separator), []).append(i)
+    groups = sorted((-sum(costs[i] for i in of), *text, of) for text, of in texts.items())
+    blocks: list[BlockOf[Request]] = []
     current: list[int] = []
     tokens = 0
-    for i in order:
-        if current and tokens + costs[i] > block_tokens:
-            blocks.append(Block(tuple(prompts[j] for j in current), tokens))
+    for negative, *_, of in groups:
+        if current and tokens - negative > block_tokens:
+            blocks.append(BlockOf(tuple(prompts[j] for j in current), tokens))
             current, tokens = [], 0
-        current.append(i)
-        tokens += costs[i]
+        current += of
+        tokens -= negative
     if current:
-        blocks.append(Block(tuple(prompts[j] for j in current), tokens))
+        blocks.append(BlockOf(tuple(prompts[j] for j in current), tokens))
     return blocks
 
 
-def digest_of(fingerprint: str, merged: Iterable[Prompt]) -> str:
+def digest_of(fingerprint: str, merged: Iterable[Request], kind: Kind[Request]) -> str:
     """A digest of a model and of all that is asked of it, by which recorded blocks are known."""
     digest = hashlib.sha256(fingerprint.encode())
     for prompt in merged:
-        line = json.dumps([prompt.text, prompt.separator, prompt.answers])
+        line = json.dumps(list(kind.row(prompt).values()))
         digest.update(line.encode() + b"\n")
     return digest.hexdigest()
 
 
-def recorded(path: Path, digest: str) -> list[Block] | None:
+def recorded(path: Path, digest: str, kind: Kind[Request]) -> list[BlockOf[Request]] | None:
     """The blocks recorded under a digest; None where there are none.
 
     Raises:
@@ -136,29 +131,22 @@ def recorded(path: Path, digest: str) -> list[Block] | None:
         rows = table.to_pylist()
     except (pa.ArrowException, OSError) as error:
         raise StoreError(f"{path}: the recorded blocks are damaged ({error}); remove it") from error
-    prompts: dict[int, list[Prompt]] = {}
+    prompts: dict[int, list[Request]] = {}
     tokens = {}
     for row in rows:
-        prompt = Prompt(row["text"], tuple(row["answers"]), row["separator"])
-        prompts.setdefault(row["block"], []).append(prompt)
+        prompts.setdefault(row["block"], []).append(kind.prompt(row))
         tokens[row["block"]] = row["tokens"]
-    return [Block(tuple(of), tokens[number]) for number, of in prompts.items()]
+    return [BlockOf(tuple(of), tokens[number]) for number, of in prompts.items()]
 
 
-def _write(path: Path, digest: str, blocks: Sequence[Block]) -> None:
+def _write(path: Path, plan: PlanOf[Request], blocks: Sequence[BlockOf[Request]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rows = [
-        {
-            "block": number,
-            "tokens": block.tokens,
-            "text": prompt.text,
-            "separator": prompt.separator,
-            "answers": list(prompt.answers),
-        }
+        {"block": number, "tokens": block.tokens, **plan.kind.row(prompt)}
         for number, block in enumerate(blocks)
         for prompt in block.prompts
     ]
-    table = pa.Table.from_pylist(rows).replace_schema_metadata({"digest": digest})
+    table = pa.Table.from_pylist(rows).replace_schema_metadata({"digest": plan.digest})
     publish(path, lambda file: pq.write_table(table, file, compression="zstd"))

@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.plan import cut
+from tacit.engine.store import Store
+from tacit.errors import ModelError, PromptError, ScoringError, StoreError
+from tacit.models.fake import FakeModel
+from tacit.rankings import Ranking, RankingPrompt, Standing, Vocabulary
+from tests.engine.test_ask import by_length
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tacit.prompts import Prompt
+
+WORDS = Vocabulary(("bear", "cat", "seal", "a cat", "Bear"))
+FEW = Vocabulary(("bear", "seal"))
+
+
+def by_letters(prompt: Prompt, word: str) -> float | None:
+    """A score that depends on text and word, with ties, and one word that is missing."""
+    return None if word == "seal" else -len(prompt.text) / 8 - sum(map(ord, word)) % 7 - 1 / 3
+
+
+def asked(text: str, *targets: str, **options: Any) -> RankingPrompt:  # noqa: ANN401 - its fields
+    """A prompt with the larger vocabulary."""
+    return RankingPrompt(text, options.pop("vocabulary", WORDS), targets, **options)
+
+
+def test_rankings_come_back_in_the_order_of_the_prompts(tmp_path: Path) -> None:
+    """Duplicates and all, to the last bit, with each prompt's own targets in their order."""
+    prompts = [
+        asked("a longer one", "cat", "bear"),
+        asked("one", "bear"),
+        asked("one", "cat", "bear", "seal"),
+        asked("one", "bear", vocabulary=FEW),
+        asked("one", "bear"),
+        asked("one", top=2),
+    ]
+    rankings = Engine(FakeModel(by_letters), Store(tmp_path)).rank(prompts)
+    assert rankings == FakeModel(by_letters).rank(prompts)
+    assert rankings[2]["seal"] == Standing("seal", None, None, 1)
+    assert [len(ranking.top) for ranking in rankings] == [4, 4, 4, 1, 4, 2]
+
+
+def test_a_text_and_vocabulary_are_asked_once(tmp_path: Path) -> None:
+    """With the targets of all that ask; another vocabulary is asked beside it, in one block."""
+    model = FakeModel(by_letters)
+    prompts = [
+        asked("x", "bear"),
+        asked("y y y", "cat"),
+        asked("x", "cat", vocabulary=Vocabulary(["cat"])),
+        asked("x", "cat", "bear"),
+    ]
+    engine = Engine(model, Store(tmp_path), block_tokens=1)
+    blocks = engine.plan_rankings(prompts).blocks
+    assert [[p.text for p in block.prompts] for block in blocks] == [["x", "x"], ["y y y"]]
+    engine.rank(prompts)
+    assert [p.targets for p in model.ranked if p.vocabulary == WORDS and p.text == "x"] == [
+        ("bear", "cat")
+    ]
+
+
+def test_nothing_is_asked_again_after_a_restart(tmp_path: Path) -> None:
+    """Fewer targets, or none, are there as well."""
+    prompts = [asked("x", "bear", "seal"), asked("y")]
+    first = Engine(FakeModel(by_letters), Store(tmp_path)).rank(prompts)
+    model = FakeModel(by_letters)
+    assert Engine(model, Store(tmp_path)).rank(prompts) == first
+    assert Engine(model, Store(tmp_path)).rank([asked("x")])[0].top == first[0].top
+    assert model.ranked == []
+
+
+def test_one_more_target_asks_its_text_again_and_no_other(tmp_path: Path) -> None:
+    """For that target only; what was known before stays."""
+    Engine(FakeModel(by_letters), Store(tmp_path)).rank([asked("x", "bear"), asked("y", "bear")])
+    model = FakeModel(by_letters)
+    prompts = [asked("x", "bear", "cat"), asked("y", "bear")]
+    assert Engine(model, Store(tmp_path)).rank(prompts) == FakeModel(by_letters).rank(prompts)
+    assert model.ranked == [asked("x", "cat")]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        asked("x.", "bear"),
+        asked("x", "bear", separator="\n"),
+        asked("x", "bear", top=3),
+        asked("x", "bear", vocabulary=FEW),
+    ],
+)
+def test_another_prompt_finds_nothing(tmp_path: Path, changed: RankingPrompt) -> None:
+    """Another text, separator, vocabulary or number of best candidates is asked."""
+    Engine(FakeModel(by_letters), Store(tmp_path)).rank([asked("x", "bear")])
+    model = FakeModel(by_letters)
+    Engine(model, Store(tmp_path)).rank([changed])
+    assert model.ranked == [changed]
+
+
+def test_another_model_finds_nothing(tmp_path: Path) -> None:
+    """Rankings are kept by fingerprint; and scores are not mixed up with them."""
+    Engine(FakeModel(by_letters), Store(tmp_path)).rank([asked("x", "bear")])
+    other = FakeModel(by_letters, name="other")
+    Engine(other, Store(tmp_path)).rank([asked("x", "bear")])
+    assert len(other.ranked) == 1
+    same = FakeModel(by_letters)
+    Engine(same, Store(tmp_path)).ask([asked("x").asking(("bear",))])
+    assert len(same.asked) == 1
+
+
+def test_a_run_that_goes_on_ranks_the_very_blocks_that_were_recorded(tmp_path: Path) -> None:
+    """Whatever reached the store in the meantime."""
+    prompts = [
+        asked(f"text {n % 40} " + "w " * (n % 40 % 9), "bear", vocabulary=WORDS if n < 40 else FEW)
+        for n in range(60)
+    ]
+    whole, stopped, resumed = Counting(-1), Counting(3), Counting(-1)
+    Engine(whole, Store(tmp_path / "whole"), 20).rank(prompts)
+
+    store, path = Store(tmp_path / "parts"), tmp_path / "blocks.parquet"
+    engine = Engine(stopped, store, 20)
+    plan = engine.plan_rankings(prompts, path)
+    plan.record(path)
+    with pytest.raises(KeyboardInterrupt):
+        engine.rank(prompts, plan)
+    Engine(FakeModel(by_letters), store, 20).rank(prompts[5:6])
+
+    engine = Engine(resumed, store, 20)
+    again = engine.plan_rankings(prompts, path)
+    assert engine.rank(prompts, again) == FakeModel(by_letters).rank(prompts)
+    assert stopped.blocks + resumed.blocks == whole.blocks
+
+
+class Counting(FakeModel):
+    """Remembers the blocks that it ranked, and is stopped before a given one."""
+
+    def __init__(self, stop: int) -> None:
+        super().__init__(by_letters)
+        self.blocks: list[tuple[RankingPrompt, ...]] = []
+        self._stop = stop
+
+    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        """The rankings, unless it is time to stop."""
+        if len(self.blocks) == self._stop:
+            raise KeyboardInterrupt
+        self.blocks.append(tuple(prompts))
+        return super().rank(prompts)
+
+
+def test_texts_of_two_vocabularies_are_never_cut_apart() -> None:
+    """However small the blocks are."""
+    prompts = [asked(f"text {n % 7}", vocabulary=(WORDS, FEW)[n % 2]) for n in range(14)]
+    blocks = cut(prompts, [n % 7 for n in range(14)], block_tokens=1)
+    assert [len({p.text for p in block.prompts}) for block in blocks].count(1) >= 6
+    whose: dict[str, set[int]] = {}
+    for number, block in enumerate(blocks):
+        for prompt in block.prompts:
+            whose.setdefault(prompt.text, set()).add(number)
+    assert all(len(numbers) == 1 for numbers in whose.values())
+
+
+def test_a_stored_run_is_read_without_a_model(tmp_path: Path) -> None:
+    """Every figure and the vocabulary's words, from the folder alone."""
+    model = FakeModel(by_letters)
+    (ours,) = Engine(model, Store(tmp_path)).rank([asked("x", "bear", "seal", top=2)])
+    (row,) = Store(tmp_path).read_rankings(model.fingerprint).to_dicts()
+    assert Store(tmp_path).vocabulary(row["vocabulary"]) == WORDS
+    assert row["targets"] == [
+        {"target": one.target, "rank": one.rank, "logprob": one.logprob, "tokens": one.tokens}
+        for one in ours.targets
+    ]
+    assert [(one["word"], one["logprob"]) for one in row["top"]] == list(ours.top)
+    assert (row["normaliser"], row["k"], row["several"], row["missing"]) == (
+        ours.normaliser,
+        2,
+        0,
+        1,
+    )
+
+
+def test_the_vocabulary_is_stored_once_and_no_other_candidate_at_all(tmp_path: Path) -> None:
+    """A thousand prompts over five thousand words take less than 400 bytes each."""
+    words = Vocabulary(f"word{n}" for n in range(5000))
+    prompts = [RankingPrompt(f"text {n}", words, (f"word{n}",)) for n in range(1000)]
+
+    class Constant(FakeModel):
+        """Ranks without looking at every word, so that the test is fast."""
+
+        def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+            """Made up, with a full top."""
+            return [
+                Ranking(
+                    (Standing(p.targets[0], n, -1.0 - n / 7, 1),),
+                    -0.5,
+                    tuple((f"word{n * 31 % 5000 + k}", -1.0 - n * k / 99) for k in range(p.top)),
+                )
+                for n, p in enumerate(prompts, 1)
+            ]
+
+    Engine(Constant(by_length), Store(tmp_path)).rank(prompts)
+    sizes = {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) < 1000 * 400
+    assert len([path for path in sizes if path.parent.name == "vocabularies"]) == 1
+    assert (tmp_path / ".gitignore").is_file()
+
+
+@pytest.mark.parametrize("content", ["", "[]", '["bear"]', "{", "[1]"])
+def test_a_damaged_vocabulary_is_an_error_that_names_it(tmp_path: Path, content: str) -> None:
+    """Other words than were ranked never come out of it."""
+    Engine(FakeModel(by_letters), Store(tmp_path)).rank([asked("x")])
+    (path,) = (tmp_path / "vocabularies").glob("*.json")
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(StoreError, match=path.name):
+        Store(tmp_path).vocabulary(WORDS.digest)
+
+
+def test_no_prompts_are_no_work(tmp_path: Path) -> None:
+    """And leave no store behind."""
+    assert Engine(FakeModel(by_letters), Store(tmp_path / "store")).rank([]) == []
+    assert not (tmp_path / "store").exists()
+
+
+class Refusing(FakeModel):
+    """Refuses every prompt."""
+
+    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
+        """Raises."""
+        raise PromptError(f"{len(prompts)} too many")
+
+
+def test_what_cannot_be_ranked_stops_before_anything_is_asked(tmp_path: Path) -> None:
+    """Nothing is written either."""
+    model = Refusing(by_letters)
+    with pytest.raises(PromptError):
+        Engine(model, Store(tmp_path / "store")).rank([asked("x")])
+    assert model.ranked == []
+    assert not (tmp_path / "store").exists()
+
+
+class OnlyScores:
+    """A model that ranks no vocabulary, as one behind a server."""
+
+    def __init__(self) -> None:
+        model = FakeModel(by_letters)
+        self.name, self.fingerprint, self.description = "served", "f" * 64, model.description
+        self.tokens, self.score = model.tokens, model.score
+
+
+def test_a_model_that_only_scores(tmp_path: Path) -> None:
+    """Is refused by name, before anything is asked."""
+    with pytest.raises(ModelError, match="served ranks no vocabulary"):
+        Engine(OnlyScores(), Store(tmp_path)).rank([asked("x")])
+
+
+class Confused(FakeModel):
+    """Answers of other targets than it was asked."""
+
+    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        """Rankings of nothing."""
+        return [Ranking((), -1.0, ()) for _ in prompts]
+
+
+def test_rankings_of_other_targets_are_refused(tmp_path: Path) -> None:
+    """They never reach the store."""
+    with pytest.raises(ScoringError, match="other targets"):
+        Engine(Confused(by_letters), Store(tmp_path / "s")).rank([asked("x", "bear")])
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, 3.0])
+def test_what_is_no_log_probability_is_refused(tmp_path: Path, value: float) -> None:
+    """And never reaches the store."""
+    with pytest.raises(ScoringError, match="no log-probability"):
+        Engine(FakeModel(lambda *_: value), Store(tmp_path / "s")).rank([asked("x", "bear")])
+    assert not (tmp_path / "s").exists()
