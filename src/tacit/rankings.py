@@ -189,11 +189,18 @@ def rank(prompt: RankingPrompt, values: NDArray[np.float64], tokens: NDArray[Any
     known = np.flatnonzero(~np.isnan(values))
     return Ranking(
         targets=tuple(_standing(prompt, target, values, tokens) for target in prompt.targets),
-        normaliser=float(np.logaddexp.reduce(values[known])) if known.size else None,
+        normaliser=_log_sum_exp(values[known]) if known.size else None,
         top=_top(prompt, values, known),
         several=int((tokens[known] > 1).sum()),
         missing=len(values) - known.size,
     )
+
+
+def _log_sum_exp(values: NDArray[np.float64]) -> float:
+    import numpy as np
+
+    largest = values.max()
+    return float(largest + np.log(np.exp(values - largest).sum()))
 
 
 def _standing(

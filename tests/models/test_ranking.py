@@ -176,9 +176,9 @@ def test_a_vocabulary_is_written_out_once(
     written: list[int] = []
     write = model._written
 
-    def watch(prompt: Prompt) -> Any:  # noqa: ANN401 - what the kinds give
-        written.append(len(prompt.answers))
-        return write(prompt)
+    def watch(prompts: Sequence[Prompt]) -> Any:  # noqa: ANN401 - what the kinds give
+        written.extend(len(prompt.answers) for prompt in prompts)
+        return write(prompts)
 
     monkeypatch.setattr(model, "_written", watch)
     texts = ("Something here is called a ___", "It is called the ___", "What has fur is called ___")

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import PromptError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import numpy as np
     from numpy.typing import NDArray
     from transformers import PreTrainedTokenizerBase
 
     from tacit.models.boundary import Tokens
+    from tacit.prompts import Prompt
     from tacit.rankings import RankingPrompt
 
 MOST_SEVERAL = 1000
@@ -29,6 +31,9 @@ MOST_SEVERAL = 1000
 
 Frame = tuple[tuple[int, ...], tuple[int, ...]]
 """The tokens before and behind a candidate."""
+
+Written = Sequence["Tokens | None"]
+"""The tokens of a prompt's answers; None for one that the tokenizer drops."""
 
 _WITNESSES = 4
 _REACHING = re.compile(
@@ -50,14 +55,14 @@ class Candidates:
             and those that change how the text beside them is written.
         tokens: How many tokens each word takes; 0 for what the tokenizer drops.
         witnesses: Some of the words, by which another place is known to be
-            alike, each with its own tokens.
+            alike: index, own tokens, and whether it is a single one.
     """
 
     single: NDArray[np.int64]
     ids: NDArray[np.int64]
     several: tuple[int, ...]
     tokens: NDArray[np.int32]
-    witnesses: tuple[tuple[int, tuple[int, ...]], ...]
+    witnesses: tuple[tuple[int, tuple[int, ...], bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,28 +90,42 @@ class Places:
 
     def place(
         self,
-        prompt: RankingPrompt,
-        beside: tuple[str, str],
-        write: Callable[[Sequence[str]], Sequence[Tokens | None]],
-    ) -> Placed:
-        """Finds out how a prompt's candidates are written in it.
+        prompts: Sequence[RankingPrompt],
+        beside: Sequence[tuple[str, str]],
+        write: Callable[[Sequence[Prompt]], Sequence[Written]],
+    ) -> list[Placed]:
+        """Finds out how the prompts' candidates are written in them.
 
         Args:
-            prompt: The prompt.
-            beside: The text before and behind the candidate.
-            write: Gives words' tokens in this place; None for a word that is dropped.
+            prompts: The prompts.
+            beside: The text before and behind each one's candidate.
+            write: Gives the tokens of prompts' answers in place; None for one that is dropped.
 
         Raises:
             PromptError: Too many candidates need passes of their own.
         """
+        if self._reaches:
+            return [self._in_full(prompt, write) for prompt in prompts]
+        keys = [
+            (prompt.vocabulary.digest, *_nearest(*texts))
+            for prompt, texts in zip(prompts, beside, strict=True)
+        ]
+        for prompt, key in zip(prompts, keys, strict=True):
+            if key not in self._seen:
+                self._seen[key] = self._in_full(prompt, write).candidates
+        seen = [self._seen[key] for key in keys]
+        written = write([_witnessed(*pair) for pair in zip(prompts, seen, strict=True)])
+        return [
+            _placed_alike(one, own) or self._in_full(prompt, write)
+            for prompt, one, own in zip(prompts, seen, written, strict=True)
+        ]
+
+    def _in_full(
+        self, prompt: RankingPrompt, write: Callable[[Sequence[Prompt]], Sequence[Written]]
+    ) -> Placed:
         words = prompt.vocabulary.words
-        key = (prompt.vocabulary.digest, *_nearest(*beside))
-        seen = self._seen.get(key)
-        if seen:
-            frame = _frame_if_alike(seen, write([words[at] for at, _ in seen.witnesses]))
-            if frame:
-                return Placed(seen, frame)
-        placed = self._worked_out(write(words))
+        (written,) = write([prompt.asking(words)])
+        placed = self._worked_out(written)
         several = len(placed.candidates.several)
         if several > MOST_SEVERAL:
             raise PromptError(
@@ -114,11 +133,9 @@ class Places:
                 f"them are no single token there and need passes of their own ({MOST_SEVERAL} at "
                 "most): rank fewer words, or the whole words that the models share"
             )
-        if not self._reaches:
-            self._seen.setdefault(key, placed.candidates)
         return placed
 
-    def _worked_out(self, written: Sequence[Tokens | None]) -> Placed:
+    def _worked_out(self, written: Written) -> Placed:
         import numpy as np
 
         known = [(at, one) for at, one in enumerate(written) if one and self._is_known(one)]
@@ -134,7 +151,7 @@ class Places:
             np.array(list(single.values()), np.int64),
             tuple(several),
             np.array(lengths, np.int32),
-            tuple((at, _own(written[at])) for at in witnesses),
+            tuple((at, _own(written[at]), at in single) for at in witnesses),
         )
         return Placed(candidates, frame)
 
@@ -151,14 +168,19 @@ def _nearest(before: str, after: str) -> tuple[str, str]:
     )
 
 
-def _frame_if_alike(seen: Candidates, written: Sequence[Tokens | None]) -> Frame | None:
-    """The frame of a place where the witnesses are written as they were; None where not."""
-    if [_own(one) for one in written] != [own for _, own in seen.witnesses]:
+def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
+    return prompt.asking([prompt.vocabulary.words[at] for at, _, _ in seen.witnesses])
+
+
+def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
+    """The place where the witnesses are written as they were; None where they are not."""
+    if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
-    single = set(seen.single.tolist())
     pairs = zip(seen.witnesses, written, strict=True)
-    frames = {_around(one) for (at, _), one in pairs if one and at in single}
-    return frames.pop() if len(frames) == 1 else None
+    frames = {_around(one) for (_, _, is_single), one in pairs if one and is_single}
+    if len(frames) > 1:
+        return None
+    return Placed(seen, frames.pop() if frames else None)
 
 
 def _own(tokens: Tokens | None) -> tuple[int, ...]:

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig
 
-    from tacit.models.candidates import Frame
+    from tacit.models.candidates import Frame, Written
     from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
-    from tacit.rankings import RankingPrompt
 
 SCORER = "causal-1"
 
@@ -113,16 +112,17 @@ class CausalModel(RankingModel):
         filled = _fill(prompt, prompt.answers[0])
         return filled.string[: filled.begin], ""
 
-    def _written(self, prompt: Prompt) -> list[Tokens | None]:
-        filled = [_fill(prompt, answer) for answer in prompt.answers]
+    def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
+        filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
         pairs = zip(locate(self._bare, filled), filled, strict=True)
-        written = [tokens and self._begun(tokens, one) for tokens, one in pairs]
-        self._all_fit(prompt, written)
-        return written
+        found = iter([tokens and self._begun(tokens, one) for tokens, one in pairs])
+        written = [[next(found) for _ in prompt.answers] for prompt in prompts]
+        for prompt, answers in zip(prompts, written, strict=True):
+            self._all_fit(prompt, answers)
+        return list(written)
 
-    def _place(self, prompt: RankingPrompt, frame: Frame) -> Place:  # noqa: ARG002 - the frame is all
-        before, _ = frame
-        return Place(before, len(before) - 1)
+    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+        return [Place(before, len(before) - 1) for _, (before, _after) in prompts]
 
     def _begun(self, answer: Tokens, filled: Filled) -> Tokens:
         """Puts the special tokens in front: those of the tokenizer's config, and never twice.

@@ -20,12 +20,11 @@ from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tacit.models.candidates import Frame
+    from tacit.models.candidates import Frame, Written
     from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
-    from tacit.rankings import RankingPrompt
 
-SCORER = "masked-1"
+SCORER = "masked-2"
 
 MaskedMode = Literal["left-to-right", "one-at-a-time"]
 
@@ -118,23 +117,34 @@ class MaskedModel(RankingModel):
         filled = _fill(prompt, prompt.answers[0])
         return filled.string[: filled.begin], filled.string[filled.end :]
 
-    def _written(self, prompt: Prompt) -> list[Tokens | None]:
-        found = locate(self._bare, [_fill(prompt, answer) for answer in prompt.answers])
-        written = [tokens and self._enclosed(tokens) for tokens in found]
-        self._all_fit(prompt, written)
-        return written
+    def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
+        filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
+        found = iter([tokens and self._enclosed(tokens) for tokens in locate(self._bare, filled)])
+        written = [[next(found) for _ in prompt.answers] for prompt in prompts]
+        for prompt, answers in zip(prompts, written, strict=True):
+            self._all_fit(prompt, answers)
+        return list(written)
 
-    def _place(self, prompt: RankingPrompt, frame: Frame) -> Place:  # noqa: ARG002 - the frame is all
-        before, after = frame
-        return Place((*before, self._mask, *after), len(before))
+    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+        return [Place((*before, self._mask, *after), len(before)) for _, (before, after) in prompts]
 
     def _score_rows(self, rows: Sequence[Row]) -> Found:
         import torch
 
+        if self._body is not None and all(_is_read_once(row) for row in rows):
+            # Only there are the vocabulary's logits worth their price.
+            places = [Place(row.ids, row.reads[0].position) for row in rows]
+            logits = self._logits(places).unsqueeze(1)
+            return read_off(logits, [[(0, read) for read in row.reads] for row in rows])
         ids, mask = padded([row.ids for row in rows], self._pad, self._device)
         with torch.inference_mode():
             logits = self._model(input_ids=ids, attention_mask=mask).logits
         return read_off(logits, [[(read.position, read) for read in row.reads] for row in rows])
+
+
+def _is_read_once(row: Row) -> bool:
+    """Whether all that is read off a row stands at one place."""
+    return len({read.position for read in row.reads}) == 1
 
 
 def _fill(prompt: Prompt, answer: str) -> Filled:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
-    from tacit.models.boundary import Tokens
-    from tacit.models.candidates import Candidates, Frame
+    from tacit.models.candidates import Candidates, Frame, Written
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Vocabulary
 
@@ -86,7 +85,7 @@ class RankingModel(LocalModel):
 
     def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
         """See ``RanksVocabulary.ranking_tokens``."""
-        asked = [self._asked(prompt) for prompt in prompts]
+        asked = self._asked(prompts)
         costs = [one.place.cost if one.place else 0 for one in asked]
         apart = [at for at, one in enumerate(asked) if one.candidates.several]
         for at, cost in zip(apart, self.tokens([asked[i].several for i in apart]), strict=True):
@@ -95,7 +94,7 @@ class RankingModel(LocalModel):
 
     def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
         """See ``RanksVocabulary.rank``."""
-        asked = [self._asked(prompt) for prompt in prompts]
+        asked = self._asked(prompts)
         apart = [at for at, one in enumerate(asked) if one.candidates.several]
         scores = self.score([asked[at].several for at in apart])
         values = [dict[int, float]() for _ in asked]
@@ -119,14 +118,16 @@ class RankingModel(LocalModel):
         in_batches([place.cost for place in places], self._budget, read)
         return [ranked[at] for at in range(len(asked))]
 
-    def _asked(self, prompt: RankingPrompt) -> Asked:
-        placed = self._writing.place(
-            prompt,
-            self._beside(prompt.asking(prompt.vocabulary.words[:1])),
-            lambda words: self._written(prompt.asking(words)),
-        )
-        place = self._place(prompt, placed.frame) if placed.frame else None
-        return Asked(prompt, placed.candidates, place)
+    def _asked(self, prompts: Sequence[RankingPrompt]) -> list[Asked]:
+        first = [prompt.asking(prompt.vocabulary.words[:1]) for prompt in prompts]
+        beside = [self._beside(prompt) for prompt in first]
+        placed = self._writing.place(prompts, beside, self._written)
+        framed = [(prompt, one.frame) for prompt, one in zip(first, placed, strict=True)]
+        places = iter(self._places_of([(p, frame) for p, frame in framed if frame]))
+        return [
+            Asked(prompt, one.candidates, next(places) if one.frame else None)
+            for prompt, one in zip(prompts, placed, strict=True)
+        ]
 
     def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.tokens``."""
@@ -140,15 +141,15 @@ class RankingModel(LocalModel):
         """The text before and behind the prompt's one answer."""
         raise NotImplementedError
 
-    def _written(self, prompt: Prompt) -> Sequence[Tokens | None]:
-        """The prompt's answers in place; None for one that the tokenizer drops."""
+    def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
+        """The prompts' answers in place; None for one that the tokenizer drops."""
         raise NotImplementedError
 
-    def _place(self, prompt: RankingPrompt, frame: Frame) -> Place:
-        """Where candidates of one token are read."""
+    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+        """Where prompts' candidates of one token are read."""
         raise NotImplementedError
 
-    def _all_fit(self, prompt: Prompt, written: Sequence[Tokens | None]) -> None:
+    def _all_fit(self, prompt: Prompt, written: Written) -> None:
         """Refuses a prompt in which a candidate is longer than the window."""
         longest = max((one.ids for one in written if one), key=len, default=())
         highest = max((one.ids for one in written if one), key=max, default=())

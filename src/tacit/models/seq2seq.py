@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
     import torch
 
-    from tacit.models.candidates import Frame
+    from tacit.models.candidates import Frame, Written
     from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
-    from tacit.rankings import RankingPrompt
 
 SCORER = "seq2seq-1"
 
@@ -133,17 +132,22 @@ class Seq2SeqModel(RankingModel):
         """Nothing: the decoder writes the answer alone."""
         return "", ""
 
-    def _written(self, prompt: Prompt) -> list[Tokens | None]:
-        start = self._start_of(prompt)
-        found = locate(self._bare, [_whole(answer) for answer in prompt.answers])
-        written = [tokens and _after(start, tokens) for tokens in found]
-        self._all_fit(prompt, written)
-        return written
+    def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
+        found = iter(locate(self._bare, [_whole(a) for p in prompts for a in p.answers]))
+        written = []
+        for prompt in prompts:
+            start = self._start_of(prompt)
+            tokens = [next(found) for _ in prompt.answers]
+            written.append([one and _after(start, one) for one in tokens])
+            self._all_fit(prompt, written[-1])
+        return list(written)
 
-    def _place(self, prompt: RankingPrompt, frame: Frame) -> Place:
-        before, _ = frame
-        (text,) = self._texts([prompt.asking(prompt.vocabulary.words[:1])])
-        return Place(text, len(before) - 1, before)
+    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+        texts = self._texts([prompt for prompt, _ in prompts])
+        return [
+            Place(text, len(before) - 1, before)
+            for text, (_, (before, _after)) in zip(texts, prompts, strict=True)
+        ]
 
     def _logits(self, places: Sequence[Place]) -> torch.Tensor:
         import torch
