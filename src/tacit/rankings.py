@@ -200,6 +200,8 @@ def _log_sum_exp(values: NDArray[np.float64]) -> float:
     import numpy as np
 
     largest = values.max()
+    if np.isinf(largest):
+        return float(largest)
     return float(largest + np.log(np.exp(values - largest).sum()))
 
 
