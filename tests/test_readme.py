@@ -70,6 +70,9 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "subject\trelation\tobject\tp_true\nroots\tabove\ttrunk\t0.9\ntrunk\tabove\troots\t0.6\n"
     )
     (tmp_path / "beliefs.tsv").write_text(beliefs, encoding="utf-8")
+    columns = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
+    rows = [f"animal\tfunctional\tbear\thas part{n}\t{20 - n}\t\t\n" for n in range(10)]
+    (tmp_path / "norms.dat").write_text(columns + "".join(rows), encoding="utf-8")
 
 
 def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
@@ -83,6 +86,7 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "show",
         "reproduce",
         "kb",
+        "norms",
     }
 
 
