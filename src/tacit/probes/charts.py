@@ -21,6 +21,17 @@ Format: TypeAlias = Literal["svg", "png", "pdf"]
 
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
 FONT = "Verdana, DejaVu Sans, sans-serif"
+# With the hues of ``Palette.series``, so that colour is never the only sign.
+SHAPES = (
+    "circle",
+    "diamond",
+    "square",
+    "triangle-up",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+)
 _PNG_SCALE = 2.0
 
 
@@ -52,6 +63,11 @@ class Palette:
     def of(self, world: str) -> str:
         """The colour of a world: ``before``, or the objective of a repair."""
         return self.before if world == "before" else self.after.get(world, self.muted)
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """Eight hues for what is only to be told apart, such as models."""
+        return (self.before, *self.after.values(), self.gold, *self.faults)
 
 
 PALETTES = {
@@ -102,29 +118,34 @@ class Look:
 
 def themed(chart: Chart, colours: Palette) -> Chart:
     """The chart in the house's look."""
-    headed: Chart = chart.configure_title(
-        font=FONT,
-        fontSize=15,
-        color=colours.ink,
-        anchor="start",
-        subtitleFont=FONT,
-        subtitleColor=colours.ink,
+    import altair as alt
+
+    # In one go: each of Altair's own methods copies the whole chart.
+    framed: Chart = chart.configure(
+        title=alt.TitleConfig(
+            font=FONT,
+            fontSize=15,
+            color=colours.ink,
+            anchor="start",
+            subtitleFont=FONT,
+            subtitleColor=colours.ink,
+        ),
+        axis=alt.AxisConfig(
+            labelFont=FONT,
+            titleFont=FONT,
+            labelColor=colours.ink,
+            titleColor=colours.ink,
+            titleFontWeight="normal",
+            labelLimit=320,
+            gridColor=colours.faint,
+            domainColor=colours.muted,
+            tickColor=colours.muted,
+        ),
+        legend=alt.LegendConfig(
+            labelFont=FONT, titleFont=FONT, labelColor=colours.ink, labelLimit=320, symbolSize=90
+        ),
+        view=alt.ViewConfig(stroke=None),
     )
-    lined: Chart = headed.configure_axis(
-        labelFont=FONT,
-        titleFont=FONT,
-        labelColor=colours.ink,
-        titleColor=colours.ink,
-        titleFontWeight="normal",
-        labelLimit=320,
-        gridColor=colours.faint,
-        domainColor=colours.muted,
-        tickColor=colours.muted,
-    )
-    keyed: Chart = lined.configure_legend(
-        labelFont=FONT, titleFont=FONT, labelColor=colours.ink, labelLimit=320, symbolSize=90
-    )
-    framed: Chart = keyed.configure_view(stroke=None)
     return framed
 
 

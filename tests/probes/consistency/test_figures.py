@@ -1,0 +1,666 @@
+from __future__ import annotations
+
+import re
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.errors import RequestError
+from tacit.probes.charts import FORMATS, PALETTES, SHAPES, Look
+from tacit.probes.consistency import figures, panels_models
+from tacit.probes.consistency.panels import Shown, bounds
+from tacit.probes.consistency.panels_bias import prompting_bias
+from tacit.probes.consistency.panels_labels import around, placed
+from tacit.probes.consistency.panels_relations import Scatter
+from tacit.probes.consistency.panels_sizes import HEIGHT, WIDTH, Against, Sizes
+from tacit.probes.consistency.panels_ways import mixed
+from tacit.probes.findings import Findings
+from tacit.probes.parts.graph.ring import Box
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from tacit.probes.charts import Chart
+    from tests.probes.consistency.run_by_hand import Run
+
+SVG = "{http://www.w3.org/2000/svg}"
+DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+PAIRS = ("Yes/No", "True/False")
+HOW = {"level": 0.95, "seed": 0, "clusters": "question concept"}
+INTERVALS = {
+    "consistency": {"method": "studentised permutations", "permutations": 5000, **HOW},
+    "others": {"method": "percentile bootstrap", "resamples": 2000, **HOW},
+    "background_by_relation": {
+        "method": "percentile bootstrap",
+        "resamples": 2000,
+        **HOW,
+        "clusters": "head of the fact",
+    },
+}
+SUBSET = (
+    *("name", "n", "consistency", "chance", "lift"),
+    *("lift_low", "lift_high", "p_corrected", "smallest_lift"),
+)
+RELATIONS = (
+    ("IsA", 30, 0.5, 0.4, 1 / 6, -0.1, 0.5, 0.04, 0.3),
+    ("FormOf", 2, 1.0, 0.75, 1.0, None, None, 0.5, None),
+    ("HasA", 120, 0.3, 0.4, -1 / 6, -0.3, 0.1, 0.0002, 0.15),
+    ("Causes", 7, None, None, None, None, None, None, None),
+)
+KNOWN = (
+    ("Causes", 9, 0.5, 0.4, 0.6),
+    ("FormOf", 2, 0.875, None, None),
+    ("HasA", 200, 0.6, 0.55, 0.65),
+    ("IsA", 40, 0.7, 0.5, 0.9),
+)
+
+
+def findings(shift: float = 0.0, **other: pl.DataFrame) -> Findings:
+    """Findings as the probe gives them; consistency and accuracies are moved by ``shift``."""
+    whole = ("all", 150, 0.45 + shift, 0.4, shift, shift - 0.1, shift + 0.2, 0.0123, 0.12)
+    single = [
+        ("single", meta, pair, 150, 0.5 + meta / 10, 0.25, 0.375 + meta / 20 + shift)
+        for meta in (5, 6)
+        for pair in PAIRS
+    ]
+    ways = [
+        (preset, None, None, 150, 0.75 + shift, 0.5 - shift, 0.625)
+        for preset in ("max", "count", "calibrated")
+    ]
+    accuracy = ("positive_accuracy", "negative_accuracy", "background_score")
+    forms = [(5, PAIRS[0], 30, 0.25), (5, PAIRS[1], 45, 0.375), (6, None, 0, None)]
+    won = [("background", 5, PAIRS[0], 299, 299 / 300), ("background", 6, PAIRS[1], 1, 1 / 300)]
+    tables = {
+        "consistency": table([whole], SUBSET),
+        "consistency_by_relation": table(RELATIONS, SUBSET),
+        "consistency_by_concept": table(RELATIONS[:1], SUBSET),
+        "background_by_relation": table(
+            KNOWN, ("relation", "facts", "background_score", "low", "high")
+        ),
+        "background_ways": table([*ways, *single], ("preset", "meta", "pair", "n", *accuracy)),
+        "anchor_ways": table(
+            [("choice", *form[:2], form[2], 120, form[3]) for form in forms],
+            ("anchoring", "meta", "pair", "right", "n", "accuracy"),
+        ),
+        "winners": table(won, ("of", "meta", "pair", "count", "share")),
+        "anchors": pl.DataFrame({"right": [True, False, None, True]}),
+        # Five choices and two: guessing gets (1/5 + 1/2)/2.
+        "choices": pl.DataFrame(
+            {"anchor": ["a"] * 10 + ["b"] * 4, "meta": [1, 6] * 7, "pair": [None] * 14}
+        ),
+    }
+    summary = {
+        "background_score": {"relations": 4, "value": 0.6, "low": 0.35, "high": 0.85},
+        "anchor_accuracy": [
+            {"of": "all", "n": 160, "value": 0.5 + shift, "low": 0.4, "high": 0.75},
+            {"of": "with facts", "n": 150, "value": 0.99, "low": 0.98, "high": 1.0},
+        ],
+        "intervals": INTERVALS,
+    }
+    return Findings(pl.DataFrame(), {**tables, **other}, summary)
+
+
+def table(rows: Any, names: tuple[str, ...]) -> pl.DataFrame:  # noqa: ANN401 - rows of anything
+    """A table of some rows."""
+    return pl.DataFrame(list(rows), names, orient="row", infer_schema_length=None)
+
+
+def shown(*names: str, sizes: Mapping[str, int | None] | None = None, **other: Any) -> Shown:  # noqa: ANN401 - tables
+    """Models of these names, each a little more consistent than the one before."""
+    found = {name: findings(at / 20, **other) for at, name in enumerate(names)}
+    return Shown(found, sizes or {}, Look())
+
+
+OPT = {"x/opt-125m": 125_000_000, "x/opt-1.3b": 1_300_000_000}
+SIZES: dict[str, int | None] = {"y/gpt2": 124_000_000, "server": None, **OPT}
+
+
+def drawn(chart: Chart | None) -> Chart:
+    """The chart, which is there."""
+    assert chart is not None
+    return chart
+
+
+def svg(chart: Chart | None, palette: str = "house") -> str:
+    """The figure as it is written."""
+    return figures.drawn(drawn(chart), PALETTES[palette])
+
+
+def texts(figure: str) -> list[str]:
+    """All texts of a figure."""
+    return [" ".join(each.itertext()) for each in elements(figure, "text")]
+
+
+def said(figure: str) -> str:
+    """All texts of a figure as one, however its caption is broken into lines."""
+    return " ".join(" ".join(texts(figure)).split())
+
+
+def tips(figure: str) -> list[str]:
+    """What a pointer that rests on a mark reads."""
+    return ["".join(each.itertext()) for each in elements(figure, "title")]
+
+
+def elements(figure: str, name: str) -> Iterator[ET.Element]:
+    """The elements of a name."""
+    return ET.fromstring(figure).iter(f"{SVG}{name}")  # noqa: S314 - our own
+
+
+def rules(figure: str) -> int:
+    """How many lines that are no part of an axis."""
+    marks = [g for g in elements(figure, "g") if "mark-rule role-mark" in (g.get("class") or "")]
+    return sum(len(list(each.iter(f"{SVG}line"))) for each in marks)
+
+
+def rows(chart: Chart | None) -> list[dict[str, Any]]:
+    """The rows of all tables that the specification holds."""
+    return [row for table in drawn(chart).to_dict()["datasets"].values() for row in table]
+
+
+def test_a_model_is_called_by_the_end_of_its_name() -> None:
+    """When that tells all apart; sizes known, the smallest comes first and the unknown last."""
+    assert list(shown("a/two", "b/one/").labels.values()) == ["two", "one"]
+    assert list(shown("a/one", "b/one").labels.values()) == ["a/one", "b/one"]
+    assert list(shown("http://host/v1").labels.values()) == ["http://host/v1"]
+    assert list(shown("server", *OPT, sizes=SIZES).labels.values()) == [
+        "opt-125m",
+        "opt-1.3b",
+        "server",
+    ]
+    long = list(shown("m" * 80 + "1", "m" * 80 + "2").labels.values())
+    assert long == ["m" * 80 + "1", "m" * 80 + "2"]
+    assert len(next(iter(shown("m" * 80).labels.values()))) < 40
+
+
+@pytest.mark.parametrize(
+    ("names", "families"),
+    [
+        (("facebook/opt-350m", "facebook/opt-1.3b"), 1),
+        (("EleutherAI/gpt-neo-125m", "EleutherAI/gpt-neo-1.3B", "EleutherAI/gpt-j-6b"), 2),
+        (("gpt2", "gpt2-medium", "openai/gpt2-xl"), 2),
+        (("bert-base-uncased", "bert-large-uncased", "bert-base-cased"), 2),
+        (("T0_3B", "T0pp"), 2),
+        (("pythia-70m-deduped", "pythia-160m-deduped", "pythia-160m"), 2),
+    ],
+)
+def test_a_family_is_a_name_without_its_size(names: tuple[str, ...], families: int) -> None:
+    """Who makes it is part of its name."""
+    assert len(set(shown(*names).families.values())) == families
+
+
+def test_two_sizes_make_an_axis() -> None:
+    """Not one, nor the same twice, nor none."""
+    assert shown(*OPT, sizes=OPT).by_size
+    assert not shown("a", "b").by_size
+    assert not shown("a", "b", sizes={"a": 5}).by_size
+    assert not shown("a", "b", sizes={"a": 5, "b": 5}).by_size
+    assert not shown("a", "b", sizes={"a": 5, "b": 0}).by_size
+
+
+def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
+    """As they are in the table; written with n, lift and p; how the interval was made."""
+    chart = figures.consistency(shown("one", "two"))
+    held = rows(chart)
+    for at, model in enumerate(("one", "two")):
+        value = {"label": model, "value": 0.45 + at / 20, "reference": 0.4}
+        lift = {"label": model, "value": at / 20, "from": at / 20 - 0.1, "to": at / 20 + 0.2}
+        assert any(value.items() <= row.items() for row in held)
+        assert any((lift | {"reference": 0.12}).items() <= row.items() for row in held)
+    figure = svg(chart)
+    assert {"one", "two", "0.45", "0.50", "150", "0.00", "0.05", "0.012"} <= set(texts(figure))
+    words = said(figure)
+    assert "n = 150 anchors" in words
+    assert "95 % intervals (5,000 studentised permutations, clustered by question concept)" in words
+    # Two intervals of the lift and the line at 0.
+    assert rules(figure) == 3
+    assert f"two: lift 0.05 ({MINUS}0.05 to 0.25), p = 0.012, n = 150 anchors" in tips(figure)
+
+
+def test_an_undefined_consistency_has_no_mark() -> None:
+    """A dash stands for it; a figure of nothing else is none."""
+    empty = (
+        findings()
+        .tables["consistency"]
+        .with_columns(pl.lit(None, pl.Float64).alias(name) for name in SUBSET[2:])
+    )
+    both = {"good": findings(), "bad": findings(consistency=empty)}
+    figure = svg(figures.consistency(Shown(both, {}, Look())))
+    assert texts(figure).count(DASH) == 3
+    assert not any(tip.startswith("bad") for tip in tips(figure))
+    assert figures.consistency(shown("bad", consistency=empty)) is None
+    by_size = Shown(both, {"good": 10**6, "bad": 10**8}, Look())
+    figure = svg(figures.consistency(by_size))
+    assert said(figure).count("undefined, so without a mark: bad") == 2
+    assert "bad" not in texts(figure)
+
+
+def test_models_stand_at_their_size() -> None:
+    """On a logarithmic axis, those without a known size apart, each with its name."""
+    models = shown("server", *OPT, "y/gpt2", sizes=SIZES)
+    chart = drawn(figures.consistency(models))
+    assert "'type': 'log'" in str(chart.to_dict())
+    sizes = Sizes(models)
+    assert [round(sizes.size(sizes.pixels[name])) for name in ("gpt2", "opt-1.3b")] == [
+        124_000_000,
+        1_300_000_000,
+    ]
+    assert sizes.pixels["server"] > sizes.edge > sizes.pixels["opt-1.3b"]
+    figure = svg(chart)
+    for name in ("gpt2", "opt-125m", "opt-1.3b", "server"):
+        # Below its paper-coloured edge.
+        assert texts(figure).count(name) == 4
+    assert {"200M", "500M", "1B", "unknown"} <= set(texts(figure))
+    assert "lines join" not in said(figure)
+    assert "a line joins models whose names differ in size alone" in said(figure)
+
+
+def test_models_of_one_size_stand_side_by_side() -> None:
+    """At least as far apart as a mark is wide, in the order of their sizes."""
+    names = [f"model {at}" for at in range(6)]
+    sizes = Sizes(shown(*names, sizes={name: 10**9 + at // 2 for at, name in enumerate(names)}))
+    pixels = list(sizes.pixels.values())
+    assert pixels == sorted(pixels)
+    assert all(after - before >= 11 for before, after in pairwise(pixels))
+    assert sizes.size(pixels[0]) == pytest.approx(10**9)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(st.none(), st.integers(10**5, 10**12)), st.floats(0, 1), st.floats(0, 1)
+        ),
+        min_size=2,
+        max_size=8,
+    )
+)
+def test_names_of_models_never_meet(models: list[tuple[int | None, float, float]]) -> None:
+    """Whatever their sizes and figures; they stay within the panel and off the intervals."""
+    names = [f"family-{at}-{'x' * at}" for at in range(len(models))]
+    some = Shown(
+        {
+            name: findings(
+                consistency=table([("all", 9, a, b, a, a - 0.1, a + 0.1, 0.5, b)], SUBSET)
+            )
+            for name, (_, a, b) in zip(names, models, strict=True)
+        },
+        {name: size for name, (size, _, _) in zip(names, models, strict=True)},
+        Look(),
+    )
+    whole = some.table("consistency")
+    assert whole is not None
+    if not some.by_size:
+        return
+    whole = whole.with_columns(label="model")
+    for measure in (panels_models.precision(whole), panels_models.lift(whole)):
+        panel = Against(measure, Sizes(some))
+        boxes = [place.box for place in panel.names.values()]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+        for box in boxes:
+            assert 0 <= box.left < box.right <= WIDTH
+            assert 0 <= box.top < box.bottom <= HEIGHT
+            assert not any(box.overlaps(around(point)) for point in panel.points.values())
+
+
+POINT = st.tuples(st.floats(0, 300), st.floats(0, 300))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(POINT, min_size=1, max_size=7), st.lists(POINT, max_size=8))
+def test_names_keep_clear(
+    points: list[tuple[float, float]], others: list[tuple[float, float]]
+) -> None:
+    """Of points, of one another and of what else is there; a far one is joined to its point."""
+    named = {f"Relation{at} ({at})": point for at, point in enumerate(points)}
+    taken = [around(point) for point in others]
+    places = placed(named, (300, 300), taken)
+    boxes = [place.box for place in places.values()]
+    full = taken + [around(point) for point in points]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert not any(box.overlaps(other) for box in boxes for other in full)
+    for name, place in places.items():
+        x, y = named[name]
+        away = max(place.box.left - x, x - place.box.right, place.box.top - y, y - place.box.bottom)
+        assert place.leader is not None or away <= 10
+    assert places == placed(named, (300, 300), taken)
+
+
+def test_a_name_without_room_is_left_out() -> None:
+    """And one with room stands at the right of its point."""
+    everywhere = [Box(0, 0, 300, 300)]
+    assert placed({"a": (5, 5)}, (300, 300), everywhere) == {}
+    place = placed({"a": (150, 150)}, (300, 300))["a"]
+    assert place.box.left == 158
+    assert place.leader is None
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-1, 1)), max_size=6))
+def test_an_axis_holds_its_values(values: list[float | None]) -> None:
+    """Ends are twentieths, never equal, and within what is allowed."""
+    low, high = bounds(values, least=-1)
+    assert -1 <= low < high <= 1
+    assert all(low <= value <= high for value in values if value is not None)
+    assert all(abs(20 * end - round(20 * end)) < 1e-9 for end in (low, high))
+
+
+def test_an_interval_that_leaves_its_axis_ends_in_an_arrow() -> None:
+    """A lift's axis goes down to -1 and no further."""
+    low = table([("all", 9, 0.5, 0.4, 0.1, -2.5, 0.9, 0.5, 0.9)], SUBSET)
+    chart = figures.consistency(shown("one", consistency=low))
+    assert any(row.get("from") == -1.0 and row.get("low") == -2.5 for row in rows(chart))
+    assert "'shape': 'triangle'" in str(drawn(chart).to_dict())
+    assert f"arrow: an interval that goes on below {MINUS}1" in said(svg(chart))
+    whole = drawn(figures.consistency(shown("one")))
+    assert "'shape': 'triangle'" not in str(whole.to_dict())
+    assert "arrow" not in said(svg(whole))
+
+
+def test_background_and_anchors() -> None:
+    """Both with their intervals and n; guessing gets the mean of one in so many choices."""
+    chart = figures.background_and_anchors(shown("one"))
+    held = rows(chart)
+    background = {"label": "one", "value": 0.6, "from": 0.35, "to": 0.85}
+    assert any(background.items() <= row.items() for row in held)
+    accuracy = {"label": "one", "value": 0.5, "from": 0.4, "to": 0.75, "reference": 0.35}
+    assert any(accuracy.items() <= row.items() for row in held)
+    assert not any(row.get("value") == 0.99 for row in held)
+    figure = svg(chart)
+    assert {"0.60", "50.0 %", "4", "160"} <= set(texts(figure))
+    assert "n = 4 relations" in said(figure)
+    assert "n = 160 anchors" in said(figure)
+    assert "Student's 95 % intervals" in said(figure)
+    assert "percentile bootstrap, 2,000 resamples" in said(figure)
+
+
+def test_only_what_is_defined_has_a_panel() -> None:
+    """Without an answered anchor there is no accuracy; without either no figure."""
+    whole = findings()
+    none = {"value": None, "low": None, "high": None}
+    silent = {**whole.summary, "anchor_accuracy": [{"of": "all", "n": 0, **none}]}
+    one = Findings(whole.questions, whole.tables, silent)
+    figure = svg(figures.background_and_anchors(Shown({"m": one}, {}, Look())))
+    assert "a) background score" in texts(figure)
+    assert "b) anchor accuracy" not in texts(figure)
+    neither = {**silent, "background_score": {"relations": 0, **none}}
+    nothing = Findings(whole.questions, whole.tables, neither)
+    assert figures.background_and_anchors(Shown({"m": nothing}, {}, Look())) is None
+    assert figures.background_and_anchors(shown()) is None
+
+
+def test_the_six_farthest_relations_are_named() -> None:
+    """Of eight, by their distance from the diagonal, with n; the others are read by a pointer."""
+    # The distance of relation 0 is 0.01, that of relation 7 is 0.4.
+    apart = (0.01, 0.05, -0.1, 0.15, -0.2, 0.3, -0.35, 0.4)
+    found = table(
+        [
+            (f"R{at}", 10 + at, 0.5 - gap, 0.4, 0, -0.1, 0.1, 0.5, 0.2)
+            for at, gap in enumerate(apart)
+        ],
+        SUBSET,
+    )
+    known = table(
+        [(f"R{at}", 20, 0.5, 0.45, 0.55) for at in range(8)],
+        ("relation", "facts", "background_score", "low", "high"),
+    )
+    models = shown("one", consistency_by_relation=found, background_by_relation=known)
+    figure = svg(figures.background_against_consistency(models))
+    assert {text for text in texts(figure) if re.match(r"R\d", text)} == {
+        f"R{at} ({10 + at})" for at in range(2, 8)
+    }
+    assert len(tips(figure)) == 8
+    assert (
+        "R0: background score 0.50 (0.45 to 0.55), 20 facts; consistency 0.49, chance level 0.40, "
+        "n = 10 anchors" in tips(figure)
+    )
+    assert "n = 10 to 17 anchors and 20 facts per relation" in said(figure)
+    assert "clustered by head of the fact" in said(figure)
+
+
+def test_a_relation_without_both_figures_is_told() -> None:
+    """It has no mark; one without an interval of its lift has a hollow one."""
+    figure = svg(figures.background_against_consistency(shown("one")))
+    assert not any(tip.startswith("Causes") for tip in tips(figure))
+    assert "their number of anchors: one: Causes (7)" in said(figure)
+    hollow = [
+        path
+        for path in elements(figure, "path")
+        if path.get("fill") == "#ffffff" and "FormOf" in (path.get("aria-label") or "")
+    ]
+    assert len(hollow) == 1
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=14))
+def test_names_of_relations_never_meet(figures_of: list[tuple[float, float]]) -> None:
+    """Whatever a model knows."""
+    rows = [
+        (f"Relation{at}", 99, score, max(0, score - 0.1), min(1, score + 0.1), other, 0.4, 99, True)
+        for at, (score, other) in enumerate(figures_of)
+    ]
+    names = ("relation", "facts", "background_score", "low", "high", "consistency")
+    scatter = Scatter(table(rows, (*names, "chance", "n", "sure")), (0.0, 1.0))
+    boxes = [place.box for place in scatter.names.values()]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -> None:
+    """Both accuracies of both, with their mean and n."""
+    chart = prompting_bias(shown("one"))
+    held = {(row["label"], row["sign"]): row["accuracy"] for row in rows(chart) if "sign" in row}
+    assert held == {
+        ("one: max", "positive facts"): 0.75,
+        ("one: max", "negative facts"): 0.5,
+        ("one: single", "positive facts"): 1.1,
+        ("one: single", "negative facts"): 0.25,
+    }
+    figure = svg(chart)
+    assert "as meta-prompt 6 with Yes/No says" in said(figure)
+    assert {"0.62", "0.68", "150"} <= set(texts(figure))
+    assert not any(text.startswith("b)") for text in texts(figure))
+
+
+def test_the_arxiv_version_has_five_meta_prompts() -> None:
+    """So the last one is the fifth."""
+    ways = (
+        findings().tables["background_ways"].filter(pl.col("meta").is_null() | (pl.col("meta") < 6))
+    )
+    figure = svg(prompting_bias(shown("one", background_ways=ways)))
+    assert "as meta-prompt 5 with Yes/No says" in said(figure)
+
+
+def test_models_are_compared_under_max() -> None:
+    """On positives and on negatives, a panel each."""
+    figure = svg(prompting_bias(shown("one", "two")))
+    assert {"b) positive facts, max", "b) negative facts, max"} <= set(texts(figure))
+    assert "two: 80.0 % of positive facts right, n = 150 anchors" in tips(figure)
+    assert {"75.0 %", "80.0 %", "50.0 %", "45.0 %"} <= set(texts(figure))
+
+
+def test_relations_of_the_most_anchors_come_first() -> None:
+    """The same rows for every model; what is undefined is a dash, and n stands all the same."""
+    chart = drawn(figures.consistency_by_relation(shown("one", "two")))
+    figure = svg(chart)
+    order = [text for text in texts(figure) if text in {row[0] for row in RELATIONS}]
+    assert order == ["HasA", "IsA", "Causes", "FormOf"] * 2
+    said_of = texts(figure)
+    # Consistency, lift and p of one relation, in two models.
+    assert said_of.count(DASH) == 2 * 3
+    for n in ("120", "30", "7", "2"):
+        assert said_of.count(n) == 2
+    assert said_of.count("< 0.001") == 2
+    assert said_of.count(f"{MINUS}0.17") == 2
+    held = [row for row in rows(chart) if row.get("label") == "IsA"]
+    assert any(row.get("value") == 0.5 and row.get("reference") == 0.4 for row in held)
+    assert "corrected over the relations of a model (Benjamini and Hochberg)" in said(figure)
+
+
+def test_all_models_share_one_scale() -> None:
+    """So that panels can be compared."""
+    other = table([("IsA", 30, 0.9, 0.85, 0.3, 0.1, 0.6, 0.5, 0.5)], SUBSET)
+    both = {"one": findings(), "two": findings(consistency_by_relation=other)}
+    chart = drawn(figures.consistency_by_relation(Shown(both, {}, Look())))
+    found = re.findall(r"'value', 'scale': {'domain': (\[[^]]*\])", str(chart.to_dict()))
+    assert len(found) >= 4
+    assert len(set(found)) == 2
+
+
+def test_a_relation_that_one_model_was_not_asked_about_is_an_empty_row() -> None:
+    """The caption says so."""
+    fewer = table(RELATIONS[:3], SUBSET)
+    both = {"one": findings(), "two": findings(consistency_by_relation=fewer)}
+    figure = svg(figures.consistency_by_relation(Shown(both, {}, Look())))
+    assert texts(figure).count("Causes") == 2
+    assert texts(figure).count(DASH) == 3
+    assert "an empty row: not among that model's relations" in said(figure)
+    assert "an empty row" not in said(svg(figures.consistency_by_relation(shown("one", "two"))))
+
+
+def test_concepts_are_drawn_as_relations_are() -> None:
+    """With their own caption."""
+    figure = svg(figures.consistency_by_concept(shown("one")))
+    assert "Conceptual consistency by concept" in texts(figure)
+    assert "IsA" in texts(figure)
+    assert "corrected over the concepts of a model" in said(figure)
+
+
+def test_every_way_to_ask_has_its_score_written_in() -> None:
+    """Beside how often it gave the answer, and what all inputs get together."""
+    figure = svg(figures.prompt_sensitivity(shown("one")))
+    # 0.375 + 5/20 and 0.375 + 6/20, of two pairs each.
+    assert texts(figure).count("0.62") == 2
+    assert texts(figure).count("0.68") == 2
+    assert {"100", "< 1", "gave the answer (% of 300)"} <= set(texts(figure))
+    assert "all inputs of one: max 0.62, count 0.62, calibrated 0.62" in said(figure)
+    assert "6 Question: \N{HORIZONTAL ELLIPSIS}? Answer:" in said(figure)
+    assert "meta-prompt 6, True/False: gave 1 answers (0.3 %)" in tips(figure)
+
+
+def test_a_way_without_a_score_is_a_dash() -> None:
+    """And answers that no single input gave leave a panel out."""
+    ways = findings().tables["background_ways"]
+    some = pl.when(pl.col("meta") == 5).then("background_score").alias("background_score")
+    left = pl.DataFrame(
+        {"of": ["background"], "meta": [5], "pair": ["Yes/No"], "count": [0], "share": [None]}
+    )
+    models = shown("one", background_ways=ways.with_columns(some), winners=left)
+    figure = svg(figures.prompt_sensitivity(models))
+    assert texts(figure).count(DASH) == 2
+    assert "gave the answer" not in said(figure)
+
+
+def test_every_form_has_a_mark_at_its_accuracy() -> None:
+    """Lines stand at guessing and at what all forms get; a form without an answer has no mark."""
+    chart = figures.anchor_sensitivity(shown("one"))
+    figure = svg(chart)
+    assert sum(tip.startswith("meta-prompt") for tip in tips(figure)) == 2
+    assert "meta-prompt 5, True/False: 37.5 % of n = 120 anchors right" in tips(figure)
+    text = str(drawn(chart).to_dict())
+    # Two of three answered anchors are right.
+    assert "{'datum': 0.35" in text
+    assert f"{{'datum': {2 / 3}" in text
+
+
+def test_the_other_way_to_answer_has_a_line_of_its_own() -> None:
+    """Its own column says what all its forms get together."""
+    anchors = pl.DataFrame({"right": [True, True], "verify_right": [True, False]})
+    forms = findings().tables["anchor_ways"]
+    both = pl.concat([forms, forms.with_columns(anchoring=pl.lit("verify"))])
+    text = str(
+        drawn(figures.anchor_sensitivity(shown("one", anchors=anchors, anchor_ways=both))).to_dict()
+    )
+    assert "{'datum': 1.0" in text
+    assert "{'datum': 0.5" in text
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour (WCAG 2.2)."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+    ]
+    return sum(share * each for share, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
+def test_numbers_can_be_read_on_the_deepest_shade(palette: Any) -> None:  # noqa: ANN401 - a Palette
+    """Ink has a contrast of 4.5 with every cell."""
+    for hue in (palette.before, palette.after["paper"], palette.after["log-odds"]):
+        assert (luminance(mixed(hue, 1)) + 0.05) / (luminance(palette.ink) + 0.05) > 4.5
+        assert mixed(hue, 7) == mixed(hue, 1)
+        assert mixed(hue, 0) == "#ffffff"
+
+
+@pytest.mark.parametrize("palette", PALETTES)
+def test_a_series_differs_in_hue_and_shape(palette: str) -> None:
+    """Eight of both, and families of models are drawn in them."""
+    series = PALETTES[palette].series
+    assert len({*series}) == len({*SHAPES}) == len(series) == 8
+    models = shown(*OPT, "y/gpt2", sizes=SIZES)
+    figure = svg(figures.consistency(models), palette).lower()
+    assert f'fill="{PALETTES["house"].series[0]}"' in figure
+    assert f'fill="{PALETTES["house"].series[1]}"' in figure
+
+
+def test_a_name_may_hold_anything() -> None:
+    """Signs of SVG and of the charts' own language among it."""
+    name = "a&b \"c\" <d> 'e' [f].g"
+    for draw in figures.FIGURES.values():
+        assert name in said(svg(draw(shown(name))))
+
+
+def test_findings_of_the_probe_are_drawn(run: Run) -> None:
+    """All of them, whichever way anchors were answered."""
+    models = Shown({"one": run.found, "two": run.found}, {"one": 10**8, "two": 10**9}, Look())
+    names = {name for name, draw in figures.FIGURES.items() if draw(models) is not None}
+    # No concept is in the backgrounds of 28 anchors.
+    assert names == {*figures.FIGURES} - {"consistency_by_concept"}
+    figure = svg(figures.consistency_by_relation(Shown({"one": run.found}, {}, Look())))
+    for row in run.rows("consistency_by_relation"):
+        assert row["name"] in texts(figure)
+
+
+def test_every_format_is_written(tmp_path: Path) -> None:
+    """Each figure as SVG, PNG and PDF; the same findings give the same bytes."""
+    files = figures.write_figures({"one": findings()}, {}, tmp_path / "one", FORMATS)
+    assert [file.name for file in files] == [
+        f"{name}.{suffix}" for name in figures.FIGURES for suffix in FORMATS
+    ]
+    again = figures.write_figures({"one": findings()}, {}, tmp_path / "two")
+    assert [file.read_bytes() for file in files if file.suffix == ".svg"] == [
+        file.read_bytes() for file in again
+    ]
+
+
+def test_nothing_to_show_gives_no_figure(tmp_path: Path) -> None:
+    """Empty tables, tables of nulls, absent ones, no model."""
+    whole = findings()
+    empty = {name: each.clear() for name, each in whole.tables.items()}
+    nulls = {
+        name: each.with_columns(
+            pl.lit(None, kind).alias(column)
+            for column, kind in each.schema.items()
+            if kind == pl.Float64
+        )
+        for name, each in whole.tables.items()
+    }
+    for tables in (empty, nulls, {}):
+        found = {"one": Findings(whole.questions, tables, {})}
+        assert figures.write_figures(found, {"one": 5}, tmp_path) == []
+    assert figures.write_figures({}, {}, tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
+    """Before anything is drawn; and so is an unknown palette."""
+    found = {"one": findings()}
+    with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
+        figures.write_figures(found, {}, tmp_path, ["svg", "gif"])
+    with pytest.raises(RequestError, match="no palette 'pink'"):
+        figures.write_figures(found, {}, tmp_path, look=Look("pink"))
+    assert list(tmp_path.iterdir()) == []
