@@ -31,10 +31,14 @@ def _english_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Makes a knowledge base of lines of triples, and maybe their weights; gives its file."""
+    """Makes a knowledge base of lines of triples, and maybe their weights; gives its file.
+
+    The same lines have the same file, which no test may change.
+    """
     from tacit.knowledge.build import Source, build
     from tacit.sources.dumps import TRIPLES, Dump
 
+    @cache
     def make(*lines: str) -> Path:
         folder = tmp_path_factory.mktemp("base")
         dump = folder / "dump.tsv"

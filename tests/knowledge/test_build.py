@@ -84,15 +84,10 @@ def test_the_file_says_where_it_comes_from(sample: Path, lines: list[list[str]])
     with KnowledgeBase(sample) as base:
         about = dict(base.about)
         relations = base.relations
-    assert about["sources"] == [
-        {
-            "file": SAMPLE.name,
-            "layout": "assertions",
-            "sha256": hashlib.sha256(SAMPLE.read_bytes()).hexdigest(),
-            "lines": 764,
-            "bad_lines": 0,
-        }
-    ]
+    [source] = about["sources"]
+    assert (source["file"], source["layout"]) == (SAMPLE.name, "assertions")
+    assert (source["lines"], source["bad_lines"]) == (764, 0)
+    assert source["sha256"] == hashlib.sha256(SAMPLE.read_bytes()).hexdigest()
     assert (about["language"], about["version"], about["edges"]) == ("en", "5.7", 96)
     licences = sorted({json.loads(line[3])["license"] for line in lines})
     assert about["licence"] == ", ".join(licences)

@@ -35,10 +35,11 @@ ASSERTIONS = st.lists(
         st.sampled_from(CONCEPTS),
         st.sampled_from([None, None, 0.5, 1.0, 2.0]),
     ),
-    min_size=1,
+    min_size=6,
     max_size=24,
 )
-TEXTS = st.lists(st.sets(st.sampled_from(CONCEPTS)), min_size=1, max_size=6)
+# Many small texts, because on three hops much goes back through their own concepts.
+TEXTS = st.lists(st.sets(st.sampled_from(CONCEPTS), max_size=4), min_size=12, max_size=16)
 CHOSEN = st.sets(st.sampled_from(RELATIONS), min_size=1)
 CAPS = st.sampled_from([None, 1, 2, 5])
 
@@ -91,7 +92,7 @@ def expected(
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(ASSERTIONS, TEXTS, CHOSEN, CAPS)
 def test_facts_agree_with_walking_every_path(
     made: Made,
@@ -105,7 +106,7 @@ def test_facts_agree_with_walking_every_path(
     there = {relation for relation, *_ in assertions}
     with (
         KnowledgeBase(made(*map(line, assertions))) as base,
-        patch.dict("tacit.knowledge.facts._TEXTS", {2: 3, 3: 3}),
+        patch.dict("tacit.knowledge.facts._TEXTS", {2: 9, 3: 9}),
     ):
         for relations in (there, there & chosen):
             for length in (1, 2, 3) if relations else ():
@@ -179,7 +180,7 @@ def test_the_heaviest_of_the_shortest_come_first(made: Made) -> None:
         (["IsA"], 4, None, "length 4 is not 1, 2 or 3"),
         (["IsA"], 1, 0, "a cap of 0 facts leaves none"),
         (["IsA", "Wants"], 1, None, "has no relation Wants; it has HasA, IsA$"),
-        ([], 1, None, "has no relation of no name; it has HasA, IsA$"),
+        ([], 1, None, r"has no relation .*; it has HasA, IsA$"),
     ],
 )
 def test_what_cannot_be_asked_is_told(
