@@ -157,7 +157,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     won = None if winners is None else winners.filter(of="background")
     if won is not None and won["count"].sum():
         told.append(
-            "right: how many background questions each gave the answer to, as this run reads them"
+            "right: how many background questions each gave the answer to, as the run reads them"
         )
     title = titled("Background score by the way to ask", *told, *_together(ways))
     return below(panels_sensitivity.background(alone, won, shown), title)

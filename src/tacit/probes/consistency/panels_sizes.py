@@ -154,6 +154,9 @@ class Against:
                 y = self._down(reference)
                 taken.append(Box(x - _TICK, y - _TICK, x + _TICK, y + _TICK))
         lines: list[Segment] = [((self.sizes.edge, 0), (self.sizes.edge, HEIGHT))]
+        if self.measure.line is not None:
+            y = self._down(self.measure.line)
+            lines.append(((0, y), (WIDTH, y)))
         for family in self.families.values():
             ends = [self.points[label] for label in family]
             lines += pairwise(ends)
