@@ -61,8 +61,9 @@ class Run:
     _began: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.folder.exists() and not self.folder.is_dir():
-            raise RequestError(f"{self.folder} is a file; --out names the run's folder")
+        for place in (self.folder, *self.folder.parents):
+            if place.is_file():
+                raise RequestError(f"{place} is a file; --out names the run's folder")
         # A hidden file is what a killed process was writing.
         if not any(self.folder.glob("[!.]*")):
             return
@@ -174,7 +175,10 @@ def read_findings(folder: Path, names: Iterable[str]) -> dict[str, pl.DataFrame]
     manifest = folder / "manifest.json"
     if not manifest.is_file():
         raise DataError("is no run's folder: it has no manifest.json", folder)
-    status = json.loads(manifest.read_text(encoding="utf-8")).get("status")
+    try:
+        status = json.loads(manifest.read_text(encoding="utf-8"))["status"]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise DataError("is damaged: it says nothing of a run's status", manifest) from error
     if status != "finished":
         raise DataError(f"holds a run that is {status}; only a finished one has findings", folder)
     return {name: read_table(folder / "findings" / f"{name}.parquet") for name in names}

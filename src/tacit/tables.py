@@ -39,7 +39,7 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
     """
     path = Path(path)
     suffix = _suffix_of(path)
-    _check_there(path)
+    check_file(path)
     try:
         frame = _READERS[suffix](path)
     except (UnicodeDecodeError, OSError) as error:
@@ -102,11 +102,11 @@ def check_outputs(inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
         DataError: An output has a suffix that is none of ours, or cannot be a file's path.
         RequestError: An output is a folder, an input, or another output, links followed.
     """
-    read = {_resolved(path) for path in inputs}
+    read = {resolved(path) for path in inputs}
     written: set[Path] = set()
     for path in outputs:
         check_suffix(path)
-        place = _resolved(path)
+        place = resolved(path)
         if place.is_dir():
             raise RequestError(f"{path} is a folder; name a file for the result")
         if place in read:
@@ -136,8 +136,12 @@ def _suffix_of(path: Path) -> str:
     return path.suffix
 
 
-def _resolved(path: Path) -> Path:
-    """The path with links followed; refuses one that no file can have."""
+def resolved(path: Path) -> Path:
+    """The path with links followed.
+
+    Raises:
+        DataError: No file can have this path, or it cannot be looked at.
+    """
     try:
         place = path.resolve()
         with contextlib.suppress(FileNotFoundError):
@@ -154,8 +158,16 @@ def _shown(path: Path) -> str:
     return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
 
 
-def _check_there(path: Path) -> None:
-    if not _resolved(path).is_file():
+def check_file(path: Path) -> None:
+    """Refuses what is no file that can be read.
+
+    Raises:
+        DataError: There is no such file, it is a folder, or no file can have this path.
+    """
+    place = resolved(path)
+    if place.is_dir():
+        raise DataError("there is no such file, but a folder", path)
+    if not place.is_file():
         raise DataError("there is no such file", path)
 
 
@@ -228,7 +240,7 @@ def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
         DataError: The file is missing, or a line is no JSON object.
     """
     path = Path(path)
-    _check_there(path)
+    check_file(path)
     try:
         return list(_json_lines(path))
     except (UnicodeDecodeError, OSError) as error:

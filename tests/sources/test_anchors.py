@@ -409,8 +409,8 @@ def test_known_layouts_are_named_where_columns_are_missing(tmp_path: Path) -> No
 def test_nothing_to_read_is_an_error(tmp_path: Path, suffix: str) -> None:
     """A path with nothing there, or with a folder there, is no file."""
     (tmp_path / f"folder{suffix}").mkdir()
-    for name in ("missing", "folder"):
-        assert problem_of(tmp_path / f"{name}{suffix}") == ": there is no such file"
+    for name, but in (("missing", ""), ("folder", ", but a folder")):
+        assert problem_of(tmp_path / f"{name}{suffix}") == f": there is no such file{but}"
 
 
 @pytest.mark.parametrize(("suffix", "line"), [(".csv", 3), (".jsonl", 2), (".parquet", 2)])

@@ -18,12 +18,15 @@ def echo_anchor(found: Mapping[str, Any]) -> None:
 def _question(found: Mapping[str, Any]) -> Iterator[str]:
     concept = "" if found["concept"] is None else f" (about {found['concept']})"
     yield f"{found['question']}{concept}"
+    # The way that counts has no name before its columns; of the other way, "choice" may be one.
+    verified = "choice_choice" in found or not found["choices"]
+    chosen = found.get("choice_choice", found["choice"])
     for choice in found["choices"]:
         marks = [
             mark
             for mark, holds in (
                 ("right", choice["choice"] == found["answer"]),
-                ("chosen", choice["choice"] == found["choice"]),
+                ("chosen", choice["choice"] == chosen),
             )
             if holds
         ]
@@ -31,8 +34,12 @@ def _question(found: Mapping[str, Any]) -> Iterator[str]:
         where = _form(choice["meta"], choice["pair"])
         told = f"  <- {' and '.join(marks)}" if marks else ""
         yield f"  {score:>9} nats per byte  {choice['choice']}  ({where}){told}"
+    if verified:
+        by = "" if found["margin"] is None else f", ahead by {found['margin']:.3f} nats"
+        where = _form(found["meta"], found["pair"])
+        yield f"  by verify, which counts: {found['choice'] or 'no answer'} ({where}{by})"
     if not found["choices"]:
-        yield f"  chosen: {found['choice']}; right: {found['answer']}"
+        yield f"  right: {found['answer']}"
 
 
 def _facts(found: Mapping[str, Any]) -> Iterator[str]:
@@ -42,12 +49,20 @@ def _facts(found: Mapping[str, Any]) -> Iterator[str]:
             if fact[f"{side}_question"] is None:
                 yield f"       {fact['head']} {fact['relation']}: no possible negative"
                 continue
-            right, margin = fact[f"{side}_right"], fact[f"{side}_margin"]
-            verdict = {True: "right", False: "WRONG", None: "no answer"}[right]
-            said = f"{fact[f'{side}_word']!r}" if fact[f"{side}_word"] else "undecided"
-            where = _form(fact[f"{side}_meta"], fact[f"{side}_pair"])
-            by = "" if margin is None else f", {margin:+.3f} nats"
-            yield f"  {verdict:>9}  {fact[f'{side}_question']}? {truth}; said {said} ({where}{by})"
+            verdict = {True: "right", False: "WRONG", None: "no answer"}[fact[f"{side}_right"]]
+            yield f"  {verdict:>9}  {fact[f'{side}_question']}? {truth}; {_said(fact, side)}"
+
+
+def _said(fact: Mapping[str, Any], side: str) -> str:
+    """What was answered, and by how much: of one input's word in nats, of a count in contests."""
+    word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
+    if margin is None:
+        return "said nothing that could be scored"
+    tie = "undecided, taken as no; " if fact[f"{side}_tied"] else ""
+    if word is None:
+        return f"{tie}said {'yes' if margin > 0 else 'no'} (by {margin:+.0f} contests)"
+    where = _form(fact[f"{side}_meta"], fact[f"{side}_pair"])
+    return f"{tie}said {word!r} ({where}, {margin:+.3f} nats)"
 
 
 def _contribution(found: Mapping[str, Any]) -> Iterator[str]:

@@ -51,16 +51,18 @@ def _figures(summary: Mapping[str, Any], model: str) -> Table:
     score = summary["background_score"]
     relations = f"{score['relations']} relations"
     table.add_row("background score", *_interval(score, _percent), relations)
+    scored = f"{summary['with_background_score']:,}"
     for side, of in (("positive", "facts"), ("negative", "negatives")):
-        table.add_row(f"  {of} right, by question", _percent(summary[f"{side}_accuracy"]), "", n)
+        share = _percent(summary[f"{side}_accuracy"])
+        table.add_row(f"  {of} right, by question", share, "", scored)
     table.add_section()
     for share in summary["anchor_accuracy"]:
         label = f"questions right, {share['of']}"
         table.add_row(label, *_interval(share, _percent), f"{share['n']:,}")
     relevance = summary["relevance"]
-    facts = f"{relevance['facts_right']:,} facts"
+    facts = f"{relevance['facts_right'] + relevance['facts_wrong']:,} facts"
     value = _interval({**relevance, "value": relevance["relevance"]}, _points)
-    table.add_row("relevance of a known fact", *value, facts)
+    table.add_row("relevance of a fact, points", *value, facts)
     return table
 
 
@@ -99,6 +101,15 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         f"questions without an answer, {summary['tied_anchors']:,} undecided (the first choice "
         "taken)"
     )
+    if summary["without_background_score"]:
+        without = summary["without_background_score"]
+        yield f"{without:,} questions with facts have no background score"
+    found = summary["consistency"]
+    if found["lift"] is None:
+        yield (
+            f"{found['right']:,} of {found['n']:,} questions are right: with none or all of them "
+            "there is no lift to be had"
+        )
     if summary["without_negative"]:
         yield f"{summary['without_negative']:,} facts have no possible negative"
     if summary["inputs_of_several_tokens"]:
@@ -114,9 +125,9 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{summary['repeated_choices']:,} choices stood twice in a question, and count once"
     made, others = summary["intervals"]["consistency"], summary["intervals"]["others"]
     yield (
-        f"Intervals of lift and AUROC: {made['method']} ({made['permutations']:,}); of the "
-        f"background score: Student's t over relations; the others: {others['method']}, "
-        f"{others['resamples']:,} resamples. All but the second are over question concepts"
+        f"Intervals: of lift and AUROC, {made['method']} ({made['permutations']:,}) clustered by "
+        f"question concept; of the background score, Student's t over relations; of the others, "
+        f"{others['method']} ({others['resamples']:,}) clustered by question concept"
     )
 
 

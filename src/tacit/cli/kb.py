@@ -202,6 +202,7 @@ def _echo_about(path: Path, as_json: bool) -> None:
             f"from {source['file']} ({source['layout']}, {source['lines']:,} lines, "
             f"{source['bad_lines']:,} bad), SHA-256 {source['sha256']}"
         )
+    typer.echo("edges of each relation:")
     width = max(map(len, about["relations"]))
     for name, edges in about["relations"].items():
         typer.echo(f"{name:<{width}}{edges:>12,}")

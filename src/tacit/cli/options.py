@@ -156,4 +156,4 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 
 def listed(names: str | None) -> tuple[str, ...]:
     """Names with commas between, without the blanks around them."""
-    return () if names is None else tuple(name.strip() for name in names.split(","))
+    return tuple(name.strip() for name in (names or "").split(",") if name.strip())

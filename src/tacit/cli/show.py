@@ -63,7 +63,7 @@ def consistency(
     revision: given.Revision = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show the consistency probe's first prompts as text, tokens and ids."""
+    """Show the first prompts of background and questions as text, tokens and ids."""
     from tacit.cli.background import BackgroundOptions
     from tacit.cli.consistency import ConsistencyOptions
 
@@ -71,7 +71,9 @@ def consistency(
     options = ConsistencyOptions(
         questions, kb, None, background, wording, templates, "max", None, None, anchoring
     )
-    _show(model, revision, options.probe().prompts[:first], as_json=as_json)
+    probe = options.probe()
+    shown = [*probe.prompts[:first], *probe.anchor_prompts[:first]]
+    _show(model, revision, shown, as_json=as_json)
 
 
 @app.command("anchor")

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import DataError, RequestError
-from tacit.knowledge.schema import FORMAT, relation_sets
+from tacit.knowledge.schema import FORMAT, canonical, relation_sets
+from tacit.tables import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,19 +36,17 @@ class KnowledgeBase:
     def __post_init__(self) -> None:
         import duckdb
 
-        if not self.path.is_file():
-            raise DataError("there is no such file; tacit kb import makes one", self.path)
+        check_file(self.path)
         self.connection = duckdb.connect()
         try:
             # Tables of one's own stand beside the file, which is never written.
             place = str(self.path).replace("'", "''")
-            self.connection.execute(f"ATTACH '{place}' AS base (READ_ONLY)")
+            self.connection.execute(f"ATTACH '{place}' AS base (TYPE duckdb, READ_ONLY)")
             self.about = self._about()
         except duckdb.Error as error:
             self.close()
             raise DataError(
-                f"is no knowledge base ({_first_line(error)}); tacit kb import makes one",
-                self.path,
+                "is no knowledge base, or one that is damaged; tacit kb import makes one", self.path
             ) from error
         except BaseException:
             self.close()
@@ -82,25 +81,33 @@ class KnowledgeBase:
         """
         if relations is None:
             return tuple(sorted({*relation_sets()["sahu2022"]} & {*self.relations}))
-        names = tuple(sorted({*relations}))
+        names = tuple(sorted({n if n in self.relations else canonical(n) for n in relations}))
         unknown = [name for name in names if name not in self.relations]
         if unknown or not names:
             raise RequestError(
-                f"{self.path} has no relation {', '.join(unknown) or 'of no name'}; it has "
+                f"{self.path} has no relation {', '.join(unknown) or 'without a name'}; it has "
                 f"{', '.join(self.relations)}"
             )
         return names
 
     def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
-        """The result of a query over the tables of ``schema`` (as ``base.…``) and ``frames``."""
+        """The result of a query over the tables of ``schema`` (as ``base.…``) and ``frames``.
+
+        Raises:
+            DataError: The file is damaged.
+        """
+        import duckdb
+
         for name, frame in frames.items():
             self.connection.register(name, frame.to_arrow())
         try:
             found: pl.DataFrame = self.connection.sql(query).pl()
-            return found
+        except (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException) as error:
+            raise DataError("is damaged; tacit kb import makes it anew", self.path) from error
         finally:
             for name in frames:
                 self.connection.unregister(name)
+        return found
 
     def _about(self) -> dict[str, Any]:
         rows = self.connection.execute("SELECT key, value FROM base.about").fetchall()
@@ -116,7 +123,3 @@ class KnowledgeBase:
                 f"{about['format']}; this one reads format {FORMAT}: run tacit kb import again"
             )
         return about
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

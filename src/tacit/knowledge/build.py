@@ -18,6 +18,7 @@ from tacit.errors import DataError, RequestError, WorkError
 from tacit.knowledge.lexicon import add_lexicon
 from tacit.knowledge.schema import FORMAT, canonical
 from tacit.publishing import publish
+from tacit.tables import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -87,11 +88,13 @@ def check_out(out: Path, dumps: Iterable[Path]) -> None:
     """Refuses, before any work, a place where no knowledge base can be put.
 
     Raises:
+        DataError: No file can be there.
         RequestError: ``out`` is a folder, or one of the dumps.
     """
-    if out.is_dir():
+    place = resolved(out)
+    if place.is_dir():
         raise RequestError(f"{out} is a folder; name a file for the knowledge base")
-    if any(out.resolve() == dump.resolve() for dump in dumps):
+    if any(place == resolved(dump) for dump in dumps):
         raise RequestError(f"{out} is a file that is read; name another for the knowledge base")
 
 
@@ -147,7 +150,10 @@ def _insert(base: duckdb.DuckDBPyConnection, dump: Dump, rows: pa.Table) -> None
     base.register("batch", rows)
     found = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
     base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {found}")
-    good = "found.head <> '' AND found.tail <> '' AND weighed"
+    good = (
+        "found.head <> '' AND found.tail <> '' AND found.relation NOT IN ('', '/r/') AND weighed "
+        "AND (found.relation, found.head, found.tail) <> ('relation', 'head', 'tail')"
+    )
     line = ", ".join(f"batch.{name}" for name in rows.column_names if name != "row")
     bad = f"""
         SELECT row, concat_ws(chr(9), {line}) FROM found JOIN batch USING (row)
@@ -172,7 +178,11 @@ _ASSERTIONS = f"""
         TRY_CAST(about[1] AS FLOAT) AS weight, about[2] AS surface, about[3] AS licence,
         coalesce(isfinite(weight), false) AS weighed
     FROM told t"""
-_PLAIN = "lower(trim(regexp_replace(replace({end}, '_', ' '), '\\s+', ' ', 'g')))"
+# Triples may name concepts by their URI too.
+_PLAIN = (
+    "lower(trim(regexp_replace(replace(regexp_replace(trim({end}), '^/c/[^/]*/([^/]*).*$', '\\1'), "
+    "'_', ' '), '\\s+', ' ', 'g')))"
+)
 
 
 def _triples(columns: Sequence[str]) -> str:
@@ -259,6 +269,7 @@ def _told(dump: Dump) -> dict[str, Any]:
     return {
         "file": dump.path.name,
         "layout": dump.layout,
+        "columns": list(dump.columns) if dump.layout == "triples" else None,
         "sha256": dump.sha256,
         "lines": dump.lines,
         "bad_lines": dump.bad,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _TRIES = 8
 _ROUNDS = 4
 _BITS = 64
+_MOST = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,10 @@ class Draw:
     frequent: int = 10_000
 
     def __post_init__(self) -> None:
-        if self.frequent < 1:
-            raise RequestError(f"{self.frequent} frequent words leave nothing to draw from")
+        if not 1 <= self.frequent <= _MOST:
+            raise RequestError(
+                f"{self.frequent} frequent words leave nothing to draw from: give 1 to {_MOST:,}"
+            )
 
 
 def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None) -> pl.DataFrame:

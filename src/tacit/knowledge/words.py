@@ -84,7 +84,8 @@ class Words:
 
     def _docs(self, texts: Iterable[str]) -> Iterator[Doc]:
         if self.tagger is None:
-            return (self._english.make_doc(text) for text in texts)
+            # In lower case, as the words of labels are found.
+            return (self._english.make_doc(text.lower()) for text in texts)
         return self._pipeline.pipe(texts)
 
     def _words(self, doc: Doc) -> Iterator[Token]:

@@ -19,7 +19,7 @@ from tacit.sources.choices import (
     text_of,
     two_solutions,
 )
-from tacit.tables import check_suffix, line_of_row, read_json_lines, read_table
+from tacit.tables import check_file, check_suffix, line_of_row, read_json_lines, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,11 +102,10 @@ def _parquet_rows(path: Path) -> Iterable[Row]:
     """The rows of a Parquet file, whose columns may hold lists and records."""
     import polars as pl
 
+    check_file(path)
     try:
         with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
             return pl.read_parquet(file).iter_rows(named=True)
-    except (FileNotFoundError, IsADirectoryError):
-        raise DataError("there is no such file", path) from None
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         raise DataError(f"cannot be read as Parquet: {error}", path) from error
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import DataError, RequestError
 from tacit.sources.streams import SUBSTITUTE, Counted, Legible
+from tacit.tables import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,8 +136,7 @@ class Dump:
 
     def _recognised(self) -> Layout:
         """Which layout the file's first line has."""
-        if not self.path.is_file():
-            raise DataError("there is no such file", self.path)
+        check_file(self.path)
         number, first = self._first_line()
         cells = first.split("\t")
         if len(cells) == len(ASSERTIONS) and cells[0].startswith("/a/"):

@@ -129,7 +129,7 @@ def anchors(
             "question": [anchor.question for anchor in of],
             "concept": pl.Series([anchor.concept for anchor in of], dtype=pl.String),
             "cluster": [anchor.concept or f"anchor {anchor.id}" for anchor in of],
-            "answer": [anchor.choices[anchor.answer or 0] for anchor in of],
+            "answer": [None if a.answer is None else a.choices[a.answer] for a in of],
         }
     )
     answered = [

@@ -126,6 +126,12 @@ class ConsistencyProbe:
     def prompts(self) -> Sequence[Prompt]:
         """Every background question in every form, then the anchors."""
         prompts = [p for text in self.asked.texts for p in background_prompts(text, self.forms)]
+        return [*prompts, *self.anchor_prompts]
+
+    @cached_property
+    def anchor_prompts(self) -> Sequence[Prompt]:
+        """The anchors in every form, as ``reading`` says: all choices, then all verifications."""
+        prompts: list[Prompt] = []
         if "choice" in self.reading.anchoring:
             prompts += [p for group in self._choice_prompts for p in group]
         if "verify" in self.reading.anchoring:
@@ -227,6 +233,7 @@ class ConsistencyProbe:
             "anchors": anchors.height,
             "without_facts": anchors.height - able.height,
             "without_background_score": able["background_score"].null_count(),
+            "with_background_score": anchors["background_score"].count(),
             "without_answer": anchors["right"].null_count(),
             "tied_anchors": int(anchors["tied"].sum()),
             "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
