@@ -158,6 +158,10 @@ def test_bad_lines_are_told_and_too_many_refused(tacit: Tacit, base: Path) -> No
         (("facts", "small.kb", "A dog", "--version", "review"), "a tagger go together"),
         (("facts", "small.kb", "A dog", "--overlap", "half"), "is none of all-words"),
         (("facts", "small.kb", "A dog", "--frequent", "0"), "leave nothing to draw from"),
+        (("facts", "small.kb", "A dog", "--frequent", "9" * 30), "give 1 to 1,000,000,000"),
+        (("facts", "small.kb", "A dog", "--relations", ","), "has no relation without a name"),
+        (("import", "triples.tsv", "--out", "small.kb/x.kb"), "cannot be a file's path"),
+        (("info", "."), "there is no such file, but a folder"),
         (("background", "small.kb", "--questions", "q.csv", "--out", "b.tsv"), "no such file"),
         (("background", "small.kb", "--questions", "questions.csv", "--out", "b.x"), "suffix"),
     ],
@@ -192,3 +196,36 @@ def test_facts_load_no_torch(base: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
     assert "dog" in done.stdout
+
+
+def test_triples_may_name_concepts_by_their_uri(tacit: Tacit, base: Path) -> None:
+    """Relations are asked for in any spelling; a header and a nameless relation are bad lines."""
+    lines = "/r/IsA\t/c/en/guide_dog/n\t/c/en/animal\n" * 300
+    more = "relation\thead\ttail\n/r/\tdog\tanimal\n"
+    base.with_name("uris.tsv").write_text(lines + more, encoding="utf-8")
+    ran = tacit("kb", "import", "uris.tsv", "--out", "uris.kb", "--json")
+    assert json.loads(ran.out)["facts"] == 1
+    assert "2 of 302 lines could not be read: line 301" in ran.err
+    asked = ("kb", "facts", "uris.kb", "A guide dog is an animal", "--relations", "is a", "--json")
+    (fact,) = json.loads(tacit(*asked).out)["facts"]
+    assert (fact["head"], fact["relation"], fact["tail"]) == ("guide dog", "IsA", "animal")
+
+
+def test_the_order_of_columns_is_recorded(tacit: Tacit, base: Path) -> None:
+    """Else two knowledge bases that say opposite things would be told alike."""
+    command = ("kb", "import", "triples.tsv", "--columns", "relation,tail,head", "--out", "back.kb")
+    assert tacit(*command).code == 0
+    sources = [
+        json.loads(tacit("kb", "info", kb, "--json").out)["sources"] for kb in (base, "back.kb")
+    ]
+    assert [of[0]["columns"][1] for of in sources] == ["head", "tail"]
+
+
+def test_a_damaged_knowledge_base_is_told(tacit: Tacit, base: Path) -> None:
+    """In one line, whether it can be opened or not."""
+    whole = base.read_bytes()
+    for share in (0.3, 0.6, 0.9):
+        base.write_bytes(whole[: int(len(whole) * share)])
+        ran = tacit("kb", "facts", base, "A dog and a kennel")
+        assert ran.code == 2
+        assert ran.err.count("\n") == 1

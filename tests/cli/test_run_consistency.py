@@ -63,6 +63,9 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert sorted((source / ".tacit").rglob("*.parquet")) == segments
     assert json.loads(again.out)["runs"][0]["anchors"] == 3
 
+    counted = tacit("show", "anchor", "again", "q1")
+    assert "contests)" in counted.out
+    assert "nats)" not in counted.out
     shown = tacit("show", "anchor", "run", "q1")
     assert "Is dog at location kennel? yes; said" in shown.out
     traced = json.loads(tacit("show", "anchor", "run", "q1", "--json").out)
@@ -164,3 +167,20 @@ def test_what_the_paper_prints_stands_beside_ours(tacit: Tacit, source: Path) ->
     assert ours["most choices of a question"] == (3, 5)
     rows = json.loads(tacit("reproduce", "consistency", *given, "--version", "arxiv").out)
     assert {row["row"]: row["ours"] for row in rows}["meta-prompts"] == 5
+
+
+def test_a_verification_that_counts_is_shown_as_such(tacit: Tacit, source: Path) -> None:
+    """The choices' scores are there, and what was chosen by the way that counts."""
+    assert run(tacit, "run", "--anchors", "verify,choice", "--limit", 1).code == 0
+    shown = tacit("show", "anchor", "run", "q1").out
+    anchors = pl.read_parquet(source / "run" / "findings" / "anchors.parquet")
+    assert f"by verify, which counts: {anchors['choice'][0]} (meta-prompt" in shown
+    assert anchors["choice_choice"][0] in shown
+
+
+def test_a_run_cannot_be_put_into_a_file(tacit: Tacit, source: Path) -> None:
+    """It is refused before a model is loaded."""
+    ran = run(tacit, "questions.csv/run")
+    assert ran.code == 2
+    assert "questions.csv is a file" in ran.err
+    assert source.joinpath("questions.csv").is_file()

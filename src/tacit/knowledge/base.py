@@ -70,8 +70,7 @@ class KnowledgeBase:
     @cached_property
     def relations(self) -> Mapping[str, int]:
         """How many edges each relation has."""
-        rows = self.connection.execute("SELECT name, edges FROM base.relations ORDER BY name")
-        return dict(rows.fetchall())
+        return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
         """Relations by name, sorted; without names the 14 of Sahu et al. (2022) that are there.
