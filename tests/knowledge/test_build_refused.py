@@ -96,7 +96,7 @@ def test_a_triple_without_a_number_or_a_name_is_a_bad_line(tmp_path: Path, line:
 BUILT = st.lists(st.sampled_from([GOOD, *BAD_INFO.values()]), min_size=1, max_size=40)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(BUILT, st.integers(1, 10))
 def test_bad_assertions_have_their_numbers_however_they_are_mixed(
     tmp_path_factory: pytest.TempPathFactory, infos: list[str], rows: int

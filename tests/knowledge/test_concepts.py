@@ -37,7 +37,7 @@ def found(base: KnowledgeBase, bags: Sequence[Collection[str]], overlap: Overlap
     return sets
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(LABELS, min_size=1, max_size=15), BAGS)
 def test_concepts_agree_with_counting_word_by_word(
     made: Made, labels: list[str], bags: list[set[str]]

@@ -92,7 +92,7 @@ def expected(
     ]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(ASSERTIONS, TEXTS, CHOSEN, CAPS)
 def test_facts_agree_with_walking_every_path(
     made: Made,
@@ -222,7 +222,6 @@ def test_facts_of_real_questions_agree(cn100k: Path, cn100k_lines: list[str]) ->
     questions = [
         "The dog barked at the cat in the house; what will the man use to sit? chair bed floor",
         "Where would you find fish in water? ocean river lake boat",
-        "What is a leaf part of? tree plant forest",
     ]
     graph = plain.Graph.of_lines(cn100k_lines)
     with KnowledgeBase(cn100k) as base:
