@@ -162,6 +162,15 @@ def test_labels_and_relations_of_triples_are_made_plain(made: Made) -> None:
     assert len(edges(path)) == 3
 
 
+def test_triples_may_name_concepts_by_their_addresses(made: Made) -> None:
+    """Of an address the label is taken; what only looks a little like one is a label."""
+    path = made("/r/IsA\t/c/en/ice_cream/n/wn/food\t /c/en/food ", "IsA\tand/or\t/c/en")
+    assert {edge[:3] for edge in edges(path)} == {
+        ("IsA", "ice cream", "food"),
+        ("IsA", "and/or", "/c/en"),
+    }
+
+
 def test_relations_have_conceptnet_s_spelling() -> None:
     """Known relations are found in any spelling; another stays as it is, without its prefix."""
     for name in relation_sets()["known"]:
