@@ -182,7 +182,7 @@ def label_axis(order: Sequence[str], *, labelled: bool = True) -> alt.Y:
     """The axis of the rows, in this order from top to bottom."""
     import altair as alt
 
-    axis = {"ticks": False, "domain": False, "labels": labelled, "grid": True}
+    axis = {"ticks": False, "domain": False, "labels": labelled, "labelPadding": 8, "grid": True}
     return alt.Y("label:N", title=None, scale={"domain": list(order)}, axis=axis)
 
 
