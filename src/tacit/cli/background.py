@@ -30,14 +30,14 @@ class BackgroundOptions:
         frequent: From how many frequent words.
     """
 
-    version: str
-    tagger: str | None
-    overlap: str
-    relations: str | None
-    length: int
-    cap: int | None
-    seed: int
-    frequent: int
+    version: str = "review-lexicon"
+    tagger: str | None = None
+    overlap: str = "all-words"
+    relations: str | None = None
+    length: int = 1
+    cap: int | None = None
+    seed: int = 0
+    frequent: int = 10_000
 
     def extraction(self) -> Extraction:
         """The options as those of an extraction.

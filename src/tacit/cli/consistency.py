@@ -44,12 +44,12 @@ class ConsistencyOptions:
     kb: Path
     limit: int | None
     background: BackgroundOptions
-    wording: str
-    templates: Path | None
-    answering: str
-    meta: int | None
-    pair: str | None
-    anchoring: str
+    wording: str = "paper"
+    templates: Path | None = None
+    answering: str = "max"
+    meta: int | None = None
+    pair: str | None = None
+    anchoring: str = "choice"
 
     def probe(self) -> ConsistencyProbe:
         """The probe that these options describe.

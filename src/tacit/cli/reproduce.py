@@ -92,12 +92,8 @@ def consistency(
     from tacit.knowledge.base import KnowledgeBase
     from tacit.probes.consistency.published import method_table
 
-    background = BackgroundOptions(
-        version, tagger, "all-words", None, length, None, 0, frequent=10_000
-    )
-    options = ConsistencyOptions(
-        questions, kb, None, background, "paper", None, "max", None, None, "choice"
-    )
+    background = BackgroundOptions(version, tagger, length=length)
+    options = ConsistencyOptions(questions, kb, None, background)
     spare_torch(tagger)
     with KnowledgeBase(kb) as base:
         relations = dict(base.relations)

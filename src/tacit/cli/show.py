@@ -69,7 +69,7 @@ def consistency(
 
     background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
     options = ConsistencyOptions(
-        questions, kb, None, background, wording, templates, "max", None, None, anchoring
+        questions, kb, None, background, wording, templates, anchoring=anchoring
     )
     probe = options.probe()
     shown = [*probe.prompts[:first], *probe.anchor_prompts[:first]]
