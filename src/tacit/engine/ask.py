@@ -157,12 +157,7 @@ class Engine:
                     f"{self.model.name} scored other answers than {prompt.shown} has"
                 )
             for one in score.answers:
-                # A sum of rounded logarithms may lie a hair above 0.
-                if one.logprob is not None and not -math.inf < one.logprob < _HAIR:
-                    raise ScoringError(
-                        f"{self.model.name} gave {one.answer!r} to {prompt.shown} the value "
-                        f"{one.logprob}, which is no log-probability"
-                    )
+                self._check(one.logprob, f"{one.answer!r} to {prompt.shown}")
         return scores
 
     def _rank(self, block: RankingBlock) -> list[Ranking]:
@@ -173,12 +168,16 @@ class Engine:
                 raise ScoringError(f"{self.model.name} ranked other targets than {shown} has")
             values = [one.logprob for one in ranking.targets] + [value for _, value in ranking.top]
             for value in values:
-                if value is not None and not -math.inf < value < _HAIR:
-                    raise ScoringError(
-                        f"{self.model.name} gave a candidate of {shown} the value {value}, which "
-                        "is no log-probability"
-                    )
+                self._check(value, f"a candidate of {shown}")
         return rankings
+
+    def _check(self, value: float | None, what: str) -> None:
+        """Refuses what a model gave as a log-probability and is none."""
+        # A sum of rounded logarithms may lie a hair above 0.
+        if value is not None and not -math.inf < value < _HAIR:
+            raise ScoringError(
+                f"{self.model.name} gave {what} the value {value}, which is no log-probability"
+            )
 
     def _held(self) -> set[Held]:
         frame = self.store.read(self.model.fingerprint)
