@@ -1,0 +1,159 @@
+"""Tables of standings, made up: what a run of the assumptions probe gives its measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from tacit.rankings import RankingPrompt, Vocabulary, rank
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+RETRIEVAL = {
+    "wording": pl.String,
+    "order": pl.String,
+    "category": pl.String,
+    "concept": pl.String,
+    "word": pl.String,
+    "n": pl.Int64,
+    "text": pl.String,
+    "rank": pl.Int32,
+    "logprob": pl.Float64,
+    "renormalised": pl.Float64,
+    "tokens": pl.Int32,
+    "candidates": pl.Int32,
+}
+ELICITATION = {
+    "relation": pl.String,
+    "preface": pl.Boolean,
+    "over": pl.String,
+    "concept": pl.String,
+    "text": pl.String,
+    "word": pl.String,
+    "frequency": pl.Int64,
+    "spelling": pl.String,
+    "rank": pl.Int32,
+    "logprob": pl.Float64,
+    "candidates": pl.Int32,
+}
+ELICITATION_TOP = {
+    "relation": pl.String,
+    "preface": pl.Boolean,
+    "over": pl.String,
+    "concept": pl.String,
+    "place": pl.Int32,
+    "word": pl.String,
+    "logprob": pl.Float64,
+}
+
+
+def retrieval(*rows: Mapping[str, Any]) -> pl.DataFrame:
+    """One row each, of a bear's one property where nothing else is said."""
+    usual = {
+        "wording": "sentence",
+        "order": "top-decreasing",
+        "category": None,
+        "concept": "bear",
+        "n": 1,
+        "tokens": 1,
+        "candidates": 100,
+    }
+    return pl.DataFrame([{**usual, **row} for row in rows], schema=RETRIEVAL)
+
+
+def elicitation(*rows: Mapping[str, Any]) -> pl.DataFrame:
+    """One row each, of what a bear has where nothing else is said; spelt as people did."""
+    usual = {
+        "relation": "has",
+        "preface": True,
+        "over": "vocabulary",
+        "concept": "bear",
+        "candidates": 100,
+    }
+    spelt = ({"spelling": row.get("word", "fur"), "word": "fur", **row} for row in rows)
+    return pl.DataFrame([{**usual, **row} for row in spelt], schema=ELICITATION)
+
+
+def top(*rows: Mapping[str, Any]) -> pl.DataFrame:
+    """One row each, of the best words for what a bear has where nothing else is said."""
+    usual = {"relation": "has", "preface": True, "over": "vocabulary", "concept": "bear"}
+    return pl.DataFrame([{**usual, **row} for row in rows], schema=ELICITATION_TOP)
+
+
+class Prompt(NamedTuple):
+    """A prompt's log-probabilities, and which words are people's.
+
+    Args:
+        values: Nats by candidate; nan where the model cannot write it.
+        responses: The spellings of each response.
+        frequencies: How many people gave each response.
+    """
+
+    values: Mapping[str, float]
+    responses: Sequence[Sequence[str]]
+    frequencies: Sequence[int]
+
+    @property
+    def best(self) -> list[str | None]:
+        """The better spelling of each response; None where none is a candidate."""
+        return [
+            max(spelt, key=lambda word: np.nan_to_num(self.values[word], nan=-np.inf))
+            if (spelt := [word for word in response if word in self.values])
+            else None
+            for response in self.responses
+        ]
+
+    @property
+    def rivals(self) -> dict[str, float]:
+        """The candidates without the worse spellings."""
+        best = self.best
+        worse = {word for response in self.responses for word in response} - set(best)
+        return {word: value for word, value in self.values.items() if word not in worse}
+
+
+def ranked(prompts: Mapping[str, Prompt], **others: object) -> pl.DataFrame:
+    """The standings of prompts' responses by the ranking that models are measured with."""
+    rows = []
+    for concept, prompt in prompts.items():
+        rivals = prompt.rivals
+        vocabulary = Vocabulary(rivals)
+        targets = tuple(word for word in prompt.best if word is not None)
+        values = np.array([rivals[word] for word in vocabulary.words], float)
+        found = rank(RankingPrompt("", vocabulary, targets), values, np.ones(len(values), int))
+        for response, frequency, spelling in zip(
+            prompt.responses, prompt.frequencies, prompt.best, strict=True
+        ):
+            row = {"concept": concept, "word": response[0], "frequency": frequency, **others}
+            if spelling is not None:
+                stands = found[spelling]
+                row |= {"rank": stands.rank, "logprob": stands.logprob}
+            left = len(rivals) - found.missing
+            rows.append({**row, "spelling": spelling, "candidates": left})
+    return elicitation(*rows)
+
+
+def random_prompt(seed: int, levels: int, spellings: int = 1) -> Prompt:
+    """2 to 400 candidates with few or many levels of log-probability, some missing.
+
+    Args:
+        seed: Of the draws.
+        levels: How many different log-probabilities there are; few make many ties.
+        spellings: How many spellings a response has at most.
+    """
+    random = np.random.default_rng(seed)
+    n = int(random.choice([2, 6, 40, 400]))
+    words = [f"w{at}" for at in range(n)]
+    values = -(random.integers(1, levels + 1, n) / levels) * 9
+    values[random.random(n) < 0.1] = np.nan
+    left = [f"absent{at}" for at in range(2)] + words
+    random.shuffle(left)
+    responses = []
+    for _ in range(int(random.integers(1, 12))):
+        size = int(random.integers(1, spellings + 1))
+        if len(left) >= size:
+            responses.append([left.pop() for _ in range(size)])
+    frequencies = random.integers(1, 6, len(responses)).tolist()
+    return Prompt(dict(zip(words, values.tolist(), strict=True)), responses, frequencies)

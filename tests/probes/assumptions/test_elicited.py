@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tacit.probes.assumptions import elicited
+from tacit.probes.assumptions.favoured import favoured
+from tacit.statistics import Bootstrap
+from tests.probes.assumptions.made_up import (
+    ELICITATION,
+    ELICITATION_TOP,
+    elicitation,
+    random_prompt,
+    ranked,
+    top,
+)
+
+if TYPE_CHECKING:
+    from tests.probes.assumptions.made_up import Prompt
+
+FEW = Bootstrap(50)
+PROMPTS = st.builds(
+    random_prompt, st.integers(0, 10**6), st.sampled_from([1, 3, 20, 10**9]), st.integers(1, 3)
+)
+MANY = st.lists(PROMPTS, min_size=1, max_size=5)
+
+
+def precision(prompt: Prompt) -> Fraction | None:
+    """Average precision from the log-probabilities, threshold by threshold."""
+    values = {word: value for word, value in prompt.rivals.items() if not math.isnan(value)}
+    right = {word for word in prompt.best if word in values}
+    total = Fraction(0)
+    for level in set(values.values()):
+        above = {word for word, value in values.items() if value >= level}
+        gained = sum(values[word] == level for word in right)
+        total += Fraction(len(above & right), len(above)) * gained
+    return total / len(right) if right else None
+
+
+def correlated(prompt: Prompt) -> tuple[int, float | None]:
+    """How many responses are ranked, and SciPy's rho; None where it is undefined."""
+    pairs = [
+        (frequency, prompt.values[word])
+        for word, frequency in zip(prompt.best, prompt.frequencies, strict=True)
+        if word is not None and not math.isnan(prompt.values[word])
+    ]
+    constant = any(len(set(side)) < 2 for side in zip(*pairs, strict=True))
+    if len(pairs) < 3 or constant:
+        return len(pairs), None
+    return len(pairs), float(
+        stats.spearmanr([x for x, _ in pairs], [y for _, y in pairs]).statistic
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(prompts=MANY)
+def test_mean_average_precision_in_fractions(prompts: list[Prompt]) -> None:
+    """Over the prompts with a ranked response, also where candidates tie; the rest is counted."""
+    named = {f"c{at}": prompt for at, prompt in enumerate(prompts)}
+    (row,) = elicited.by_relation(ranked(named), FEW).iter_rows(named=True)
+    expected = [value for prompt in prompts if (value := precision(prompt)) is not None]
+    assert row["prompts"] == len(expected)
+    assert row["without"] == len(prompts) - len(expected)
+    best = [(prompt, word) for prompt in prompts for word in prompt.best]
+    assert row["absent"] == sum(word is None for _, word in best)
+    assert row["missing"] == sum(
+        word is not None and math.isnan(prompt.values[word]) for prompt, word in best
+    )
+    if expected:
+        mean = float(sum(expected) / len(expected))
+        assert row["map"] == pytest.approx(mean, abs=1e-12)
+        assert 0 < row["map"] <= 1
+    else:
+        assert row["map"] is None
+    assert (row["map_low"] is None) == (len(expected) < 2)
+
+
+@settings(max_examples=80, deadline=None)
+@given(prompts=MANY)
+def test_agreement_with_people_is_scipys(prompts: list[Prompt]) -> None:
+    """Each prompt's rho with ties; too few responses and constant sides are left out, counted."""
+    named = {f"c{at}": prompt for at, prompt in enumerate(prompts)}
+    table = ranked(named)
+    expected = [correlated(prompt) for prompt in prompts]
+    for row, (_, rho) in zip(elicited.correlations(table)["value"], expected, strict=True):
+        assert row == (None if rho is None else pytest.approx(rho, abs=1e-12))
+    (row,) = elicited.agreement(table, FEW).iter_rows(named=True)
+    used = [rho for _, rho in expected if rho is not None]
+    few = sum(n < 3 for n, _ in expected)
+    assert (row["prompts"], row["used"], row["too_few"]) == (len(prompts), len(used), few)
+    assert row["constant"] == len(prompts) - len(used) - few
+    assert row["spearman"] == (pytest.approx(np.mean(used), abs=1e-12) if used else None)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_same_order_is_exactly_one(sign: int) -> None:
+    """And the opposite one exactly minus one, ties included, for any number of responses."""
+    for n in range(3, 40):
+        rows = [
+            {"word": f"w{at}", "frequency": at // 2, "rank": 1, "logprob": sign * (at // 2) - 99.0}
+            for at in range(n)
+        ]
+        assert elicited.correlations(elicitation(*rows))["value"].to_list() == [sign]
+
+
+def test_responses_of_equal_probability_stand_at_one_threshold() -> None:
+    """Ranks 2, 2 and 4 make (2/2 + 2/2 + 3/4) / 3, in whatever order they are given."""
+    for ranks in ([2, 2, 4], [4, 2, 2], [2, 4, 2]):
+        rows = [{"word": f"w{at}", "rank": rank} for at, rank in enumerate(ranks)]
+        found = elicited.precisions(elicitation(*rows))
+        assert found["value"].to_list() == [pytest.approx(11 / 12, abs=1e-15)]
+
+
+def test_relations_prefaces_and_candidates_stay_apart() -> None:
+    """Each has its own mean, in the order of the input."""
+    rows: list[dict[str, Any]] = [
+        {"rank": 1},
+        {"rank": 2, "over": "sensible"},
+        {"rank": 4, "preface": False},
+        {"rank": 5, "relation": "is"},
+    ]
+    found = elicited.by_relation(elicitation(*rows), FEW)
+    assert found.select("relation", "preface", "over", "map").rows() == [
+        ("has", True, "vocabulary", 1),
+        ("has", True, "sensible", 1 / 2),
+        ("has", False, "vocabulary", 1 / 4),
+        ("is", True, "vocabulary", 1 / 5),
+    ]
+
+
+def test_a_prompt_without_a_candidate_is_left_out() -> None:
+    """It lowers no mean: its responses are absent, or the model cannot write them."""
+    rows: list[dict[str, Any]] = [
+        {"rank": 1},
+        {"word": "claws", "spelling": None},
+        {"concept": "wolf", "spelling": None},
+        {"concept": "gnu", "word": "horns"},
+    ]
+    (row,) = elicited.by_relation(elicitation(*rows), FEW).iter_rows(named=True)
+    assert (row["prompts"], row["without"], row["map"]) == (1, 2, 1.0)
+    assert (row["absent"], row["missing"]) == (2, 1)
+
+
+def test_agreement_is_over_the_vocabulary_alone() -> None:
+    """What is over the sensible words has no row."""
+    rows = [
+        {"word": f"w{at}", "over": "sensible", "frequency": at, "rank": at + 1, "logprob": -at}
+        for at in range(4)
+    ]
+    assert elicited.agreement(elicitation(*rows), FEW).is_empty()
+
+
+def test_the_ablation_is_paired() -> None:
+    """Only prompts that have the figure both ways count, in both means."""
+    rows: list[dict[str, Any]] = [
+        {"concept": "bear", "rank": 1},
+        {"concept": "wolf", "rank": 2},
+        {"concept": "gnu", "rank": 1},
+        {"concept": "bear", "rank": 4, "preface": False},
+        {"concept": "wolf", "rank": 4, "preface": False},
+        {"concept": "gnu", "spelling": None, "preface": False},
+        {"concept": "owl", "rank": 1, "preface": False},
+    ]
+    found = elicited.ablation(elicitation(*rows), Bootstrap(500))
+    vocabulary, spearman = found.iter_rows(named=True)
+    assert vocabulary["measure"] == "map vocabulary"
+    assert vocabulary["prompts"] == 2
+    assert vocabulary["with_preface"] == 3 / 4
+    assert vocabulary["without_preface"] == 1 / 4
+    assert vocabulary["difference"] == -1 / 2
+    assert (vocabulary["low"], vocabulary["high"]) == (-3 / 4, -1 / 4)
+    assert (spearman["measure"], spearman["prompts"]) == ("spearman", 0)
+    assert spearman["difference"] is None is spearman["with_preface"]
+
+
+def test_a_relation_asked_one_way_has_no_ablation() -> None:
+    """Those asked both ways stand together, measure by measure."""
+    rows = [
+        {"relation": relation, "over": over, "preface": preface, "rank": 1}
+        for relation, ways in (("is", [True]), ("has", [True, False]), ("has a", [False, True]))
+        for over in ("vocabulary", "sensible")
+        for preface in ways
+    ]
+    found = elicited.ablation(elicitation(*rows), FEW)
+    measures = ("map vocabulary", "map sensible", "spearman")
+    assert found.select("relation", "measure").rows() == [
+        (relation, measure) for relation in ("has", "has a") for measure in measures
+    ]
+
+
+def test_favoured_words_by_hand() -> None:
+    """Teeth stand first for two of three concepts, and people named them for one of these."""
+    best = {"bear": ["teeth", "fur"], "wolf": ["teeth", "legs"], "gnu": ["horns", "teeth"]}
+    stood = top(
+        *(
+            {"concept": concept, "place": place, "word": word, "logprob": math.log(0.6 / place)}
+            for concept, words in best.items()
+            for place, word in enumerate(words, 1)
+        )
+    )
+    people = elicitation({"word": "teeth"}, {"concept": "wolf", "word": "fangs"})
+    found = favoured(people, stood)
+    assert found["word"].to_list() == ["teeth", "horns", "fur", "legs"]
+    teeth = found.row(0, named=True)
+    assert (teeth["prompts"], teeth["first"], teeth["right"], teeth["in_top5"]) == (3, 2, 1, 3)
+    assert teeth["share"] == 2 / 3
+    assert teeth["probability"] == pytest.approx((0.6 + 0.6 + 0.3) / 3)
+    assert found["stored"].to_list() == [3, 1, 1, 1]
+    assert found["right"].to_list() == [1, 0, 0, 0]
+
+
+def test_another_spelling_of_a_response_is_right() -> None:
+    """The model's "gray" is people's "grey"; people's word itself is, too."""
+    stood = top(
+        {"place": 1, "word": "gray", "logprob": -1.0},
+        {"concept": "wolf", "place": 1, "word": "grey", "logprob": -1.0},
+    )
+    people = elicitation(
+        {"word": "grey", "spelling": "gray"},
+        {"concept": "wolf", "word": "grey", "spelling": "gray"},
+    )
+    assert favoured(people, stood)["right"].to_list() == [1, 1]
+
+
+def test_words_below_the_first_five_are_not_shown() -> None:
+    """They count in no table, unless another prompt has them among its five."""
+    rows = [{"place": at, "word": f"w{at}", "logprob": -float(at)} for at in range(1, 8)]
+    rows.append({"concept": "wolf", "place": 1, "word": "w7", "logprob": -1.0})
+    rows.append({"over": "sensible", "place": 1, "word": "w6", "logprob": -1.0})
+    found = favoured(elicitation(), top(*rows))
+    assert found["word"].to_list() == ["w1", "w7", "w2", "w3", "w4", "w5"]
+    seventh = found.row(1, named=True)
+    assert (seventh["in_top5"], seventh["stored"]) == (1, 2)
+
+
+def test_favoured_words_stand_by_relation_and_preface() -> None:
+    """In the order of the input, the most often first ahead, each over its own prompts."""
+    rows = [
+        {"relation": relation, "preface": preface, "place": 1, "word": word, "logprob": -1.0}
+        | {"concept": f"c{at}"}
+        for relation, preface in (("made of", True), ("is", True), ("is", False))
+        for at, word in enumerate(("wood", "wood", "ice"))
+    ]
+    found = favoured(elicitation(), top(*rows))
+    assert found.select("relation", "preface", "word", "first").rows() == [
+        (relation, preface, word, first)
+        for relation, preface in (("made of", True), ("is", True), ("is", False))
+        for word, first in (("wood", 2), ("ice", 1))
+    ]
+    assert found["prompts"].to_list() == [3] * 6
+
+
+def test_nothing_gives_empty_tables() -> None:
+    """With their columns, in order."""
+    none = pl.DataFrame(schema=ELICITATION)
+    tables = {
+        "relation preface over prompts absent missing without map map_low map_high": (
+            elicited.by_relation(none, FEW)
+        ),
+        (
+            "relation preface prompts used too_few constant spearman spearman_low spearman_high"
+        ): elicited.agreement(none, FEW),
+        "relation measure prompts with_preface without_preface difference low high": (
+            elicited.ablation(none, FEW)
+        ),
+        "relation preface word prompts first share right in_top5 probability stored": favoured(
+            none, pl.DataFrame(schema=ELICITATION_TOP)
+        ),
+    }
+    for columns, table in tables.items():
+        assert table.columns == columns.split()
+        assert table.is_empty()

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.probes.assumptions.retrieved import FIGURES, by_concept, by_number
+from tacit.statistics import Bootstrap
+from tests.probes.assumptions.made_up import RETRIEVAL, retrieval
+
+FEW = Bootstrap(50)
+RANKS = st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 9))), max_size=40)
+COLUMNS = [
+    *("wording", "order", "category", "n", "concepts", "missing"),
+    *(f"{figure}{end}" for figure in FIGURES for end in ("", "_low", "_high")),
+]
+
+
+def standing(rank: int | None, **others: object) -> dict[str, Any]:
+    """A row whose log-probability follows from its rank."""
+    known = rank is not None
+    logs = {"logprob": -float(rank) if known else None}  # type: ignore[arg-type] # it is known
+    return {"rank": rank, **logs, "renormalised": -rank / 2 if rank else None, **others}
+
+
+def test_each_figure_by_hand() -> None:
+    """Ranks 1, 4 and none: half of what can be written is first, the mean of 1 and 1/4 is 5/8."""
+    rows = [
+        standing(1, concept="bear"),
+        standing(4, concept="wolf"),
+        standing(None, concept="gnu"),
+    ]
+    (row,) = by_number(retrieval(*rows), FEW).iter_rows(named=True)
+    assert (row["concepts"], row["missing"]) == (2, 1)
+    assert (row["mrr"], row["first"]) == (5 / 8, 1 / 2)
+    assert row["probability"] == pytest.approx((math.exp(-1) + math.exp(-4)) / 2, abs=1e-15)
+    assert row["renormalised"] == pytest.approx((math.exp(-0.5) + math.exp(-2)) / 2, abs=1e-15)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ranks=RANKS)
+def test_the_mean_reciprocal_rank_in_fractions(ranks: list[tuple[int, int | None]]) -> None:
+    """By number of properties, over the concepts with a rank; the others are counted."""
+    rows = [standing(rank, n=n + 1, concept=f"c{at}") for at, (n, rank) in enumerate(ranks)]
+    found = by_number(retrieval(*rows), FEW)
+    assert found["n"].to_list() == sorted({n + 1 for n, _ in ranks})
+    for row in found.iter_rows(named=True):
+        of = [rank for n, rank in ranks if n + 1 == row["n"]]
+        there = [rank for rank in of if rank is not None]
+        assert (row["concepts"], row["missing"]) == (len(there), len(of) - len(there))
+        if not there:
+            assert [row[name] for name in COLUMNS[6:]] == [None] * 12
+            continue
+        mean = sum(Fraction(1, rank) for rank in there) / len(there)
+        assert row["mrr"] == pytest.approx(float(mean), abs=1e-12)
+        assert row["first"] == pytest.approx(there.count(1) / len(there), abs=1e-12)
+        assert (row["mrr_low"] is None) == (len(there) == 1)
+        if len(there) > 1:
+            assert row["mrr_low"] <= row["mrr"] + 1e-12
+            assert row["mrr"] <= row["mrr_high"] + 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(ranks=RANKS)
+def test_random_draws_are_averaged_by_concept_first(ranks: list[tuple[int, int | None]]) -> None:
+    """However many draws a concept has, it counts once; it is missing when all of them are."""
+    rows = [
+        standing(rank, concept=f"c{at}", order=f"random-{draw // 5 + 1}-{draw % 5 + 1}")
+        for draw, (at, rank) in enumerate(ranks)
+    ]
+    found = by_number(retrieval(*rows), FEW)
+    draws = {at: [rank for of, rank in ranks if of == at] for at, _ in ranks}
+    means = [
+        sum(Fraction(1, rank) for rank in there) / len(there)
+        for of in draws.values()
+        if (there := [rank for rank in of if rank is not None])
+    ]
+    assert found.height == bool(ranks)
+    for row in found.iter_rows(named=True):
+        assert row["order"] == "random"
+        assert (row["concepts"], row["missing"]) == (len(means), len(draws) - len(means))
+        if means:
+            assert row["mrr"] == pytest.approx(float(sum(means) / len(means)), abs=1e-12)
+
+
+def test_draws_do_not_make_intervals_narrower() -> None:
+    """25 equal draws of two concepts tell as much as one draw."""
+    names = [f"random-{a}-{b}" for a in range(1, 6) for b in range(1, 6)]
+    rows = [
+        standing(rank, concept=concept, order=name)
+        for name in names
+        for concept, rank in (("bear", 1), ("wolf", 4))
+    ]
+    many, one = (by_number(retrieval(*some), FEW) for some in (rows, rows[:2]))
+    assert many.equals(one)
+    assert (many["mrr_low"][0], many["mrr_high"][0]) == (0.25, 1.0)
+
+
+def test_orders_wordings_and_categories_stay_apart() -> None:
+    """A row for each, in the order of the input; no category is a group of its own."""
+    rows = [
+        standing(1),
+        standing(2, order="bottom-increasing"),
+        standing(3, category="functional"),
+        standing(4, wording="blank-last"),
+    ]
+    found = by_number(retrieval(*rows), FEW)
+    assert found.select("wording", "order", "category").rows() == [
+        ("sentence", "top-decreasing", None),
+        ("sentence", "bottom-increasing", None),
+        ("sentence", "top-decreasing", "functional"),
+        ("blank-last", "top-decreasing", None),
+    ]
+    assert found["mrr"].to_list() == [1, 1 / 2, 1 / 3, 1 / 4]
+
+
+def test_a_probability_of_nought_is_no_missing_one() -> None:
+    """A log-probability of minus infinity is a probability of 0, and counts."""
+    rows = [standing(9) | {"logprob": -math.inf}, standing(1, concept="wolf")]
+    (row,) = by_number(retrieval(*rows), FEW).iter_rows(named=True)
+    assert row["probability"] == pytest.approx(math.exp(-1) / 2)
+
+
+def test_the_interval_is_the_bootstrap_of_the_concepts() -> None:
+    """The ends are those of the same resamples, drawn here with NumPy alone."""
+    import numpy as np
+
+    ranks = [1, 2, 5, 9, 3]
+    rows = [standing(rank, concept=f"c{at}") for at, rank in enumerate(ranks)]
+    (row,) = by_number(retrieval(*rows), Bootstrap(400, seed=3)).iter_rows(named=True)
+    drawn = np.random.default_rng(3).integers(0, 5, size=(400, 5))
+    low, high = np.quantile((1 / np.array(ranks))[drawn].mean(axis=1), [0.025, 0.975])
+    assert (row["mrr_low"], row["mrr_high"]) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_nothing_gives_an_empty_table() -> None:
+    """With its columns, in order."""
+    found = by_number(pl.DataFrame(schema=RETRIEVAL), FEW)
+    assert found.columns == COLUMNS
+    assert found.is_empty()
+
+
+def test_what_a_concept_contributes() -> None:
+    """Null where it is missing, and how many candidates were ranked."""
+    found = by_concept(retrieval(standing(2), standing(None, concept="gnu")))
+    assert found["mrr"].to_list() == [0.5, None]
+    assert found["first"].to_list() == [0.0, None]
+    assert found["candidates"].to_list() == [100, 100]
