@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.probes.assumptions.compare import compare
+from tacit.probes.findings import Findings
+from tacit.statistics import Bootstrap
+from tests.probes.assumptions.made_up import ELICITATION, RETRIEVAL, elicitation, retrieval
+
+FEW = Bootstrap(50)
+COLUMNS = [
+    *("part", "of", "relation", "n", "model_a", "model_b", "wording_a", "wording_b"),
+    *("pairs", "a", "b", "difference", "low", "high", "candidates_a", "candidates_b"),
+]
+RANKS = st.lists(st.one_of(st.none(), st.integers(1, 9)), max_size=8)
+
+
+def found(
+    recalled: pl.DataFrame | None = None, named: pl.DataFrame | None = None, kind: str = "masked"
+) -> Findings:
+    """What a model shows; nothing where no table is given."""
+    tables = {
+        "retrieval": pl.DataFrame(schema=RETRIEVAL) if recalled is None else recalled,
+        "elicitation": pl.DataFrame(schema=ELICITATION) if named is None else named,
+    }
+    return Findings(pl.DataFrame(), tables, {"kind": kind})
+
+
+def standing(rank: int | None, **others: object) -> dict[str, Any]:
+    """A row of retrieval whose log-probabilities follow from the rank."""
+    logprob = None if rank is None else -float(rank)
+    return {"rank": rank, "logprob": logprob, "renormalised": logprob, **others}
+
+
+def recalled(ranks: list[int | None], **others: object) -> Findings:
+    """A model that ranks concepts so."""
+    rows = [standing(rank, concept=f"c{at}", **others) for at, rank in enumerate(ranks)]
+    return found(retrieval(*rows))
+
+
+@settings(max_examples=60, deadline=None)
+@given(one=RANKS, other=RANKS)
+def test_differences_are_over_what_both_models_have(
+    one: list[int | None], other: list[int | None]
+) -> None:
+    """Means in fractions over the concepts that both rank, and the second less the first."""
+    table = compare({"one": recalled(one), "other": recalled(other)}, FEW)
+    asked = min(len(one), len(other))
+    assert table["of"].to_list() == (["mrr", "probability", "renormalised"] if asked else [])
+    pairs = [(a, b) for a, b in zip(one, other, strict=False) if a and b]
+    for row in table.head(1).iter_rows(named=True):
+        assert (row["part"], row["n"], row["pairs"]) == ("retrieval", 1, len(pairs))
+        if not pairs:
+            assert row["a"] is None is row["difference"]
+            continue
+        a, b = (sum(Fraction(1, r) for r in side) / len(pairs) for side in zip(*pairs, strict=True))
+        assert row["a"] == pytest.approx(float(a), abs=1e-12)
+        assert row["b"] == pytest.approx(float(b), abs=1e-12)
+        assert row["difference"] == pytest.approx(float(b - a), abs=1e-12)
+        assert (row["low"] is None) == (len(pairs) == 1)
+
+
+def test_probabilities_by_hand() -> None:
+    """The mean of exp(-1) and exp(-2) against that of exp(-3) and exp(-1)."""
+    table = compare({"one": recalled([1, 2]), "other": recalled([3, 1])}, FEW)
+    row = table.row(1, named=True)
+    assert row["of"] == "probability"
+    assert row["a"] == pytest.approx((math.exp(-1) + math.exp(-2)) / 2, abs=1e-15)
+    assert row["b"] == pytest.approx((math.exp(-3) + math.exp(-1)) / 2, abs=1e-15)
+
+
+def test_the_interval_resamples_concepts_for_both_alike() -> None:
+    """What differs by the same for every concept differs so in every resample."""
+    one, other = recalled([1, 2, 4, 8]), recalled([2, 4, 8, 16])
+    same = compare({"one": one, "same": one}, FEW).row(0, named=True)
+    assert (same["difference"], same["low"], same["high"]) == (0, 0, 0)
+    row = compare({"one": one, "other": other}, Bootstrap(300)).row(0, named=True)
+    drawn = np.random.default_rng(0).integers(0, 4, size=(300, 4))
+    halves = (-1 / (2 * np.array([1, 2, 4, 8])))[drawn].mean(axis=1)
+    low, high = np.quantile(halves, [0.025, 0.975])
+    assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_each_two_models_at_each_number() -> None:
+    """Every pair in the order given, and every n in order, whatever the order of the rows."""
+    rows = [standing(1, n=n, concept=c) for c, n in (("bear", 10), ("bear", 2), ("gnu", 1))]
+    model = found(retrieval(*rows))
+    table = compare({"b": model, "a": model, "c": model}, FEW).filter(of="mrr")
+    assert table.select("model_a", "model_b", "n").rows() == [
+        (*pair, n) for pair in (("b", "a"), ("b", "c"), ("a", "c")) for n in (1, 2, 10)
+    ]
+
+
+def test_only_the_order_and_the_categories_of_figure_2_count() -> None:
+    """Other orders, and prompts of one category, are not compared."""
+    rows = [
+        standing(2),
+        standing(1, order="top-increasing"),
+        standing(1, order="random-1-1"),
+        standing(1, category="functional"),
+    ]
+    model = found(retrieval(*rows))
+    assert compare({"one": model, "other": model}, FEW)["a"][0] == 1 / 2
+
+
+def test_shared_wordings_are_compared_with_themselves() -> None:
+    """One that only one of them was asked in is passed over."""
+    rows = [standing(1, wording="sentence"), standing(2, wording="blank-last")]
+    both, one = found(retrieval(*rows)), found(retrieval(rows[1]))
+    table = compare({"both": both, "one": one}, FEW).filter(of="mrr")
+    assert table.select("wording_a", "wording_b", "a").rows() == [("blank-last", "blank-last", 0.5)]
+    assert compare({"both": both, "again": both}, FEW).filter(of="mrr").height == 2
+
+
+def test_different_wordings_are_compared_across_and_named() -> None:
+    """A masked model fills the blank, a causal one has it last."""
+    masked = recalled([1, 2], wording="sentence")
+    causal = recalled([2, 2], wording="blank-last")
+    row = compare({"masked": masked, "causal": causal}, FEW).row(0, named=True)
+    assert (row["wording_a"], row["wording_b"]) == ("sentence", "blank-last")
+    assert row["difference"] == 1 / 2 - 3 / 4
+
+
+def test_a_sentence_s_probability_is_not_compared_with_a_word_s() -> None:
+    """Of a causal model that read whole sentences, ranks and renormalised ones are compared."""
+    table = retrieval(standing(1), standing(2, concept="wolf"))
+    masked, causal = found(table), found(table, kind="causal")
+    across = compare({"masked": masked, "causal": causal}, FEW)
+    assert across["of"].to_list() == ["mrr", "renormalised"]
+    alike = compare({"one": causal, "other": causal}, FEW)
+    assert alike["of"].to_list() == ["mrr", "probability", "renormalised"]
+
+
+def test_how_many_candidates_competed_is_told() -> None:
+    """A rank among fewer words is better by itself."""
+    one, other = recalled([1], candidates=20), recalled([1], candidates=21000)
+    row = compare({"one": one, "other": other}, FEW).row(0, named=True)
+    assert (row["candidates_a"], row["candidates_b"]) == (20, 21000)
+
+
+def named(ranks: dict[str, list[int]]) -> Findings:
+    """A model that ranks what people said of concepts so; the best is the most frequent."""
+    rows = [
+        {
+            "concept": concept,
+            "word": f"w{at}",
+            "rank": rank,
+            "frequency": 9 - at,
+            "logprob": -float(rank),
+        }
+        for concept, places in ranks.items()
+        for at, rank in enumerate(places)
+    ]
+    return found(named=elicitation(*rows))
+
+
+def test_elicitation_by_hand() -> None:
+    """Bear: (1 + 1 + 1)/3 against (1/2 + 2/3 + 3/4)/3; an order reversed makes rho -1."""
+    one = named({"bear": [1, 2, 3], "wolf": [1]})
+    other = named({"bear": [4, 3, 2], "gnu": [1]})
+    table = compare({"one": one, "other": other}, FEW)
+    assert table.columns == COLUMNS
+    precision, rho = table.iter_rows(named=True)
+    assert (precision["of"], precision["relation"]) == ("map vocabulary", "has")
+    assert precision["pairs"] == 1
+    assert (precision["a"], precision["b"]) == (1, pytest.approx(23 / 36, abs=1e-15))
+    assert precision["wording_a"] is None is precision["n"]
+    assert (rho["of"], rho["a"], rho["b"], rho["difference"]) == ("spearman", 1, -1, -2)
+    assert rho["candidates_a"] is None
+
+
+def test_elicitation_is_compared_with_the_preface() -> None:
+    """As the paper asks it; both sets of candidates, relation by relation."""
+    rows = [
+        {"relation": relation, "over": over, "preface": preface, "rank": 1 if preface else 5}
+        for preface in (True, False)
+        for over in ("vocabulary", "sensible")
+        for relation in ("is", "has")
+    ]
+    model = found(named=elicitation(*rows))
+    table = compare({"one": model, "other": model}, FEW).filter(pl.col("of") != "spearman")
+    assert table.select("of", "relation", "a").rows() == [
+        (f"map {over}", relation, 1.0)
+        for over in ("vocabulary", "sensible")
+        for relation in ("is", "has")
+    ]
+
+
+@pytest.mark.parametrize("models", [[], ["one"], ["one", "other"]])
+def test_nothing_gives_an_empty_table(models: list[str]) -> None:
+    """No model, one, or two that show nothing: the columns alone."""
+    table = compare({model: found() for model in models}, FEW)
+    assert table.columns == COLUMNS
+    assert table.is_empty()
