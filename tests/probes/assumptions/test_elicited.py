@@ -206,7 +206,12 @@ def test_favoured_words_by_hand() -> None:
             for place, word in enumerate(words, 1)
         )
     )
-    people = elicitation({"word": "teeth"}, {"concept": "wolf", "word": "fangs"})
+    people = elicitation(
+        {"word": "teeth"},
+        {"word": "fur"},
+        {"concept": "wolf", "word": "fangs"},
+        {"concept": "gnu", "word": "teeth"},
+    )
     found = favoured(people, stood)
     assert found["word"].to_list() == ["teeth", "horns", "fur", "legs"]
     teeth = found.row(0, named=True)

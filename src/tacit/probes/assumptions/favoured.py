@@ -39,7 +39,7 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
     )
     asked = best.group_by(_GROUP, maintain_order=True).agg(prompts=pl.col("concept").n_unique())
     first = pl.col("place") == 1
-    words = best.group_by(*_GROUP, "word").agg(
+    words = best.group_by(*_GROUP, "word", maintain_order=True).agg(
         first=first.sum(),
         right=(first & pl.col("accepted").is_not_null()).sum(),
         in_top5=(pl.col("place") <= NEAR_THE_TOP).sum(),
