@@ -82,6 +82,11 @@ class Run:
         """Where the blocks of prompts are recorded."""
         return self.folder / "blocks.parquet"
 
+    @property
+    def ranking_blocks(self) -> Path:
+        """Where the blocks of prompts that rank a vocabulary are recorded."""
+        return self.folder / "ranking-blocks.parquet"
+
     def begin(self, about: Mapping[str, Any]) -> None:
         """Writes the request, and a manifest that says the run is unfinished.
 

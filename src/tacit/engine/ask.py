@@ -118,11 +118,16 @@ class Engine:
             PromptError: The model cannot rank a prompt.
         """
         held = Known(self.store.read_rankings(self.model.fingerprint)).held()
-        costs = self._ranker.ranking_tokens
+        costs = self.ranker.ranking_tokens
         return self._plan(Ranked.of(prompts), prompts, path, (held, costs))
 
     @property
-    def _ranker(self) -> RanksVocabulary:
+    def ranker(self) -> RanksVocabulary:
+        """The model as one that ranks vocabularies.
+
+        Raises:
+            ModelError: It ranks none.
+        """
         if isinstance(self.model, RanksVocabulary):
             return self.model
         raise ModelError(
@@ -161,7 +166,7 @@ class Engine:
         return scores
 
     def _rank(self, block: RankingBlock) -> list[Ranking]:
-        rankings = self._ranker.rank(block.prompts)
+        rankings = self.ranker.rank(block.prompts)
         for prompt, ranking in zip(block.prompts, rankings, strict=True):
             shown = prompt.asking(prompt.vocabulary.words[:1]).shown
             if tuple(one.target for one in ranking.targets) != prompt.targets:

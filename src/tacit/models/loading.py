@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-    from tacit.models.base import LanguageModel
+    from tacit.models.base import LanguageModel, RanksVocabulary
     from tacit.models.masked import MaskedMode
+    from tacit.rankings import Vocabulary
 
 DEMO = "demo"
 """The name of the model that is built on the spot; a folder of that name is ``./demo``."""
@@ -93,6 +94,32 @@ def load_model(
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
     parts = (model, tokenizer, config)
     return _assemble(called or name, kind, parts, replace(options, revision=revision), weights)
+
+
+def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
+    """The kind of a model and its whole words, without loading its weights.
+
+    Raises:
+        ModelError: As ``load_model``, or the model writes no word as a single token.
+        MissingPackage: The extra ``local`` is not installed.
+    """
+    from tacit.models.boundary import bare
+    from tacit.models.words import whole_words
+
+    options = options or LoadOptions()
+    if name == DEMO:
+        from tacit.models.demo import demo_model
+
+        model = demo_model(options)
+        return str(model.description["kind"]), cast("RanksVocabulary", model).whole_words()
+    check_place(name, options)
+    try:
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise MissingPackage(error.name or "transformers", "local") from error
+    config, tokenizer = _load("config", name, options), _load("tokenizer", name, options)
+    _check_tokenizer(name, tokenizer, config)
+    return kind_of(name, config), whole_words(bare(tokenizer))
 
 
 def kind_of(name: str, config: PreTrainedConfig) -> str:

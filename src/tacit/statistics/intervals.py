@@ -16,6 +16,7 @@ therefore resampled alike, and a difference is paired.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -136,14 +137,32 @@ class Bootstrap:
         """How often each cluster is drawn in each resample: batches of (resamples, clusters)."""
         import numpy as np
 
+        if self.resamples * clusters <= _CELLS:
+            yield _all_drawn(self.seed, self.resamples, clusters)
+            return
         generator = np.random.default_rng(self.seed)
         step = max(1, _CELLS // clusters)
         for begin in range(0, self.resamples, step):
-            rows = min(step, self.resamples - begin)
-            drawn = generator.integers(0, clusters, size=(rows, clusters))
-            cells = drawn + clusters * np.arange(rows)[:, None]
-            times = np.bincount(cells.ravel(), minlength=rows * clusters)
-            yield times.reshape(rows, clusters).astype(np.float64)
+            yield _drawn(generator, min(step, self.resamples - begin), clusters)
+
+
+@lru_cache(maxsize=2)
+def _all_drawn(seed: int, resamples: int, clusters: int) -> Floats:
+    """All resamples of so many clusters, kept: many figures rest on the same ones."""
+    import numpy as np
+
+    times = _drawn(np.random.default_rng(seed), resamples, clusters)
+    times.flags.writeable = False
+    return times
+
+
+def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
+    import numpy as np
+
+    drawn = generator.integers(0, clusters, size=(rows, clusters))
+    cells = drawn + clusters * np.arange(rows)[:, None]
+    times = np.bincount(cells.ravel(), minlength=rows * clusters)
+    return times.reshape(rows, clusters).astype(np.float64)
 
 
 def _sums(clusters: ArrayLike, values: ArrayLike) -> Floats:

@@ -95,6 +95,13 @@ class Elicitation:
         found = Counter(prompt.relation for prompt in self.prompts)
         return {relation: found[relation] for relation in self.without}
 
+    def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
+        """Only the prompts of the norms' first so many concepts that have any; None for all."""
+        there = {prompt.concept for prompt in self.prompts}
+        kept = set([name for name in norms.by_concept() if name in there][:concepts])
+        prompts = tuple(prompt for prompt in self.prompts if prompt.concept in kept)
+        return Elicitation(prompts, self.plural, self.without)
+
     def completions(self, relation: str) -> tuple[str, ...]:
         """All words that people completed a relation with, for any concept: the sensible set."""
         words = (
@@ -147,6 +154,15 @@ def elicit(
         plural,
         {relation: asked - len(prompts) for relation, prompts in found.items()},
     )
+
+
+def asked_of(concept: str, relation: str, wording: str = "sentence") -> str:
+    """The elicitation prompt of a relation of a concept, with the preface.
+
+    Raises:
+        RequestError: There is no such wording.
+    """
+    return _text(relation, bare(concept), Phrasing(wording=wording), Nouns.load())
 
 
 def is_plural(concept: str, nouns: Nouns) -> bool:

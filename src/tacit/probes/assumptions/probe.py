@@ -1,0 +1,300 @@
+"""The assumptions probe, whole: norms and a model's words in, requests out, findings out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from tacit.errors import RequestError
+from tacit.probes.assumptions import categories, standings
+from tacit.probes.assumptions.elicitation import Phrasing, elicit
+from tacit.probes.assumptions.eliciting import Eliciting, Prince
+from tacit.probes.assumptions.filters import Filters, choose_concepts
+from tacit.probes.assumptions.measures import intervals, measures
+from tacit.probes.assumptions.properties import Limits, word_properties
+from tacit.probes.assumptions.retrieving import Retrieval, orders_of
+from tacit.probes.findings import Findings
+from tacit.rankings import TOP, Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tacit.probes.assumptions.corrections import Correction
+    from tacit.probes.assumptions.elicitation import Elicitation
+    from tacit.probes.assumptions.filters import Articles, Chosen
+    from tacit.probes.assumptions.properties import WordedNorms
+    from tacit.probes.assumptions.words import Words
+    from tacit.prompts import LogProbs, Prompt
+    from tacit.rankings import Ranking, RankingPrompt
+    from tacit.sources.norms import Norms
+
+Candidates = Literal["shared", "own", "concepts"]
+CausalWording = Literal["blank-last", "sentence", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is asked, for all models alike; the defaults are the paper's, all orders included.
+
+    Args:
+        vocabulary: The candidates of retrieval: the words ``shared`` by the models compared, each
+            model's ``own``, or the ``concepts`` that are asked about.
+        causal: How causal models are asked for a concept: ``blank-last``, ``sentence`` or ``both``.
+        articles: As for ``Filters``; ``candidate`` goes with the vocabulary ``concepts``.
+        orders: ``all``, or ``main`` for the one of Figure 2.
+        tagged: Whether concepts with a sense tag stay.
+        least: How many usable properties a concept must have.
+        limits: Which properties are passed over before all else.
+        corrections: A person's own wordings.
+        limit: Only the first so many concepts that are left, in retrieval and in elicitation.
+        top: How many of the best candidates are kept.
+        seed: Where the draws of the random baseline begin.
+
+    Raises:
+        RequestError: A choice is unknown, or two do not go together.
+    """
+
+    vocabulary: Candidates = "shared"
+    causal: CausalWording = "blank-last"
+    articles: Articles = "fixed"
+    orders: str = "all"
+    tagged: bool = True
+    least: int = 10
+    limits: Limits = field(default_factory=Limits)
+    corrections: Sequence[Correction] = ()
+    limit: int | None = None
+    top: int = TOP
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.vocabulary not in get_args(Candidates):
+            raise RequestError(
+                f"the vocabulary {self.vocabulary!r} is none of {', '.join(get_args(Candidates))}"
+            )
+        if self.causal not in get_args(CausalWording):
+            raise RequestError(
+                f"the wording {self.causal!r} is none of {', '.join(get_args(CausalWording))}"
+            )
+        if self.articles == "candidate" and self.vocabulary != "concepts":
+            raise RequestError(
+                "--articles candidate scores every candidate behind its own article, which only a "
+                "list is short enough for: add --vocabulary concepts"
+            )
+        orders_of(self.orders)
+
+    def worded(self, norms: Norms) -> WordedNorms:
+        """The properties of norms that prompts can state."""
+        return word_properties(norms, self.corrections, self.limits)
+
+
+@dataclass(frozen=True)
+class AssumptionsProbe:
+    """Asks one model for concepts by their properties, and for properties of concepts.
+
+    Args:
+        worded: What people named, and the properties of it that prompts can state.
+        words: The words of all models that are compared.
+        model: This model's name among them.
+        kind: ``causal``, ``masked`` or ``seq2seq``, which says how it is asked.
+        choices: What is asked.
+
+    Raises:
+        RequestError: No concept passes the filters.
+    """
+
+    worded: WordedNorms
+    words: Words
+    model: str
+    kind: str
+    choices: Choices = field(default_factory=Choices)
+
+    def __post_init__(self) -> None:
+        if not self.chosen.concepts:
+            removed = ", ".join(f"{len(s.removed)} {s.name}" for s in self.chosen.steps)
+            raise RequestError(
+                f"none of {len(self.worded.properties)} concepts can be asked about ({removed}): "
+                "try --least with fewer properties, or --vocabulary concepts"
+            )
+
+    @property
+    def norms(self) -> Norms:
+        """What people named."""
+        return self.worded.norms
+
+    @cached_property
+    def chosen(self) -> Chosen:
+        """The concepts that are asked about, and what each filter did."""
+        choices = self.choices
+        among = None if choices.vocabulary == "concepts" else self._whole_words.words
+        filters = Filters(choices.tagged, choices.articles, among, choices.least)
+        return choose_concepts(self.worded, filters)
+
+    @property
+    def _whole_words(self) -> Vocabulary:
+        shared = self.choices.vocabulary == "shared"
+        return self.words.shared if shared else self.words.own[self.model]
+
+    @cached_property
+    def retrievals(self) -> Sequence[Retrieval]:
+        """Concept retrieval in each wording."""
+        concepts = self.chosen.concepts[: self.choices.limit]
+        names = Vocabulary(concept.word for concept in concepts)
+        choices = self.choices
+        found = []
+        for wording in self.wordings:
+            sentences = self.kind == "causal" and wording == "sentence"
+            listed = sentences or choices.vocabulary == "concepts"
+            found.append(
+                Retrieval(
+                    concepts,
+                    names if listed else self._whole_words,
+                    wording,
+                    choices.articles,
+                    orders_of(choices.orders, choices.seed),
+                    sentences,
+                    choices.top,
+                )
+            )
+        return found
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """How concepts are asked for: a causal model cannot see what follows a blank."""
+        if self.kind != "causal":
+            return ("sentence",)
+        both = self.choices.causal == "both"
+        return ("blank-last", "sentence") if both else (self.choices.causal,)
+
+    @cached_property
+    def eliciting(self) -> Eliciting:
+        """Elicitation, with the preface and without it."""
+        asked = {preface: self._elicited(preface=preface) for preface in (True, False)}
+        own = self.words.own[self.model]
+        return Eliciting(asked, own, self.words.shared, self.choices.top)
+
+    @cached_property
+    def prince(self) -> Prince:
+        """Prince's examples."""
+        ending = self._ending
+        return Prince(self.words.own[self.model], ending, ending, self.choices.top)
+
+    @property
+    def _ending(self) -> str:
+        """The wording in which the blank is read from one pass."""
+        return "blank-last" if self.kind == "causal" else "sentence"
+
+    def _elicited(self, *, preface: bool) -> Elicitation:
+        choices = self.choices
+        found = elicit(
+            self.norms, Phrasing(preface, self._ending), choices.corrections, choices.limits.people
+        )
+        return found.limited(self.norms, choices.limit)
+
+    @cached_property
+    def rankings(self) -> Sequence[RankingPrompt]:
+        """What is ranked from one pass: retrieval, elicitation, Prince's examples."""
+        retrieval = [one for part in self.retrievals for one in part.rankings]
+        return [*retrieval, *self.eliciting.rankings, *self.prince.rankings]
+
+    @cached_property
+    def prompts(self) -> Sequence[Prompt]:
+        """What is scored word by word."""
+        return [prompt for part in self.retrievals for prompt in part.prompts]
+
+    def measure(self, scores: Sequence[LogProbs], rankings: Sequence[Ranking]) -> Findings:
+        """Findings from one score per prompt and one ranking per ranking prompt.
+
+        Returns:
+            ``questions``: the texts whose vocabulary was ranked, each with its normaliser and best
+            candidates. The tables are described in docs/reference/assumptions.md.
+        """
+        left, scored = iter(rankings), iter(scores)
+        stood: list[pl.DataFrame] = []
+        tops: list[pl.DataFrame] = []
+        for part in self.retrievals:
+            ranked = part.ranked(
+                [next(left) for _ in part.rankings], [next(scored) for _ in part.prompts]
+            )
+            stood.append(standings.retrieval_table(part, ranked))
+            tops.append(standings.retrieval_top(part, ranked))
+        elicited = [next(left) for _ in self.eliciting.rankings]
+        where = {
+            "retrieval": _stacked(stood),
+            "retrieval_top": _stacked(tops),
+            "elicitation": standings.elicitation_table(self.eliciting, elicited),
+            "elicitation_top": standings.elicitation_top(self.eliciting, elicited),
+            "prince": standings.prince_table(self.prince, list(left)),
+        }
+        questions = standings.questions_table(self.rankings, rankings)
+        tables = {**where, **measures(where), **self._about()}
+        return Findings(questions, tables, {**self._summary(rankings), "intervals": intervals()})
+
+    def _about(self) -> dict[str, pl.DataFrame]:
+        """What was used and what was not, and the words that competed."""
+        import polars as pl
+
+        own, shared = self.words.own[self.model], self.words.shared
+        words = pl.DataFrame(
+            [(word, word in shared) for word in own.words],
+            {"word": pl.String, "shared": pl.Boolean},
+            orient="row",
+        )
+        steps = pl.DataFrame(
+            [(step.name, name) for step in self.chosen.steps for name in step.removed],
+            {"filter": pl.String, "concept": pl.String},
+            orient="row",
+        )
+        return {
+            "vocabulary": words,
+            "left_out": steps,
+            "categories": categories.by_category(self.norms),
+            "category_counts": categories.counts(self.norms),
+        }
+
+    def _summary(self, rankings: Sequence[Ranking]) -> dict[str, Any]:
+        first = self.retrievals[0]
+        asked = self.eliciting.asked[True]
+        named = "concepts" if first.listed else self.choices.vocabulary
+        retrieved = rankings[: sum(len(part.rankings) for part in self.retrievals)]
+        return {
+            "kind": self.kind,
+            "concepts": len(first.concepts),
+            "retrieval_prompts": sum(
+                item.category is None and item.order == first.orders[0].name for item in first.items
+            ),
+            "elicitation_prompts": len(asked.prompts),
+            "vocabulary": {
+                "name": named,
+                "words": len(first.vocabulary),
+                "own": len(self.words.own[self.model]),
+                "shared": len(self.words.shared),
+                "no_letters": self.words.others[self.model],
+            },
+            "wordings": list(self.wordings),
+            "elicitation_wording": self._ending,
+            "steps": [
+                {"filter": step.name, "removed": len(step.removed), "left": step.left}
+                for step in self.chosen.steps
+            ],
+            "properties": {
+                "all": len(self.norms.properties),
+                "usable": self.worded.usable,
+                **self.worded.dropped,
+                "corrected": self.worded.corrected,
+            },
+            "relations": asked.counts(),
+            "without_response": dict(asked.without),
+            "plural": len(asked.plural),
+            "several": max((one.several for one in retrieved), default=0),
+            "missing": max((one.missing for one in retrieved), default=0),
+            "top": self.choices.top,
+        }
+
+
+def _stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.concat(tables)

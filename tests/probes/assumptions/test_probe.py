@@ -1,0 +1,252 @@
+"""The assumptions probe against a model whose scores follow from the letters of the words."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from tacit.errors import RequestError
+from tacit.models.fake import FakeModel
+from tacit.probes.assumptions.measures import measures
+from tacit.probes.assumptions.probe import AssumptionsProbe, Choices
+from tacit.probes.assumptions.words import Words
+from tacit.prompts import Prompt
+from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.sources.norms import Norms, Property
+
+if TYPE_CHECKING:
+    from tacit.probes.findings import Findings
+
+WORDS = ("bear", "seal", "fox", "fur", "hair", "legs", "animal", "unicorn", "person", "parents")
+
+
+def value(prompt: Prompt, answer: str) -> float:
+    """Some log-probability that depends on every character."""
+    digest = hashlib.sha256(f"{prompt.text}|{answer}".encode()).digest()
+    return -1 - int.from_bytes(digest[:2]) / 2**13
+
+
+MODEL = FakeModel(value, words=WORDS)
+
+
+def probe_of(norms: Norms, kind: str = "masked", **choices: Any) -> AssumptionsProbe:  # noqa: ANN401 - any choice
+    """The probe of ``MODEL`` as a model of some kind."""
+    made = Choices(**{"orders": "main", **choices})
+    words = Words.of({"fake": MODEL.whole_words()})
+    return AssumptionsProbe(made.worded(norms), words, "fake", kind, made)
+
+
+def run(probe: AssumptionsProbe) -> Findings:
+    """What the probe finds."""
+    return probe.measure(MODEL.score(probe.prompts), MODEL.rank(probe.rankings))
+
+
+def test_a_concept_stands_where_a_count_by_hand_puts_it(norms: Norms) -> None:
+    """Rank, log-probability and renormalised one, over the words that the model has."""
+    rows = run(probe_of(norms)).tables["retrieval"].filter(pl.col("category").is_null())
+    assert rows["concept"].unique(maintain_order=True).to_list() == [
+        "bear",
+        "seal_(animal)",
+        "unicorn",
+    ]
+    for row in rows.iter_rows(named=True):
+        prompt = Prompt(row["text"], WORDS)
+        all_values = [value(prompt, word) for word in WORDS]
+        own = value(prompt, row["word"])
+        assert row["rank"] == sum(one >= own for one in all_values)
+        assert row["logprob"] == own
+        total = math.log(math.fsum(map(math.exp, all_values)))
+        assert row["renormalised"] == pytest.approx(own - total, abs=1e-12)
+        assert row["candidates"] == len(WORDS)
+
+
+def test_a_concept_counts_as_far_as_it_has_properties_of_a_category(norms: Norms) -> None:
+    """The bear has six usable visual properties, two functional and one encyclopaedic one."""
+    rows = run(probe_of(norms, limit=1)).tables["retrieval"]
+    counts = rows.group_by("category").agg(pl.col("n").max()).to_dict(as_series=False)
+    assert dict(zip(counts["category"], counts["n"], strict=True)) == {
+        None: 10,
+        "visual perceptual": 6,
+        "functional": 2,
+        "encyclopaedic": 1,
+    }
+
+
+def test_all_orders_are_the_four_and_25_random_ones(norms: Norms) -> None:
+    """Figure 3b's, each with prompts of 1 to 10 properties."""
+    rows = run(probe_of(norms, orders="all", limit=1)).tables["retrieval"]
+    orders = rows.filter(pl.col("category").is_null()).group_by("order").len()
+    assert orders.height == 29
+    assert set(orders["len"]) == {10}
+
+
+def test_a_causal_model_is_asked_with_the_blank_last(norms: Norms) -> None:
+    """In retrieval, in elicitation and in Prince's examples."""
+    probe = probe_of(norms, "causal")
+    assert probe.wordings == ("blank-last",)
+    assert not probe.prompts
+    assert all(prompt.text.endswith("___") for prompt in probe.rankings)
+    prince = [told.text for told in probe.prince.told if told.part == "concept"]
+    assert prince[0] == (
+        "Something that has parents, siblings, relatives, a home, a pet, a car, a spouse, a job "
+        "is called a ___"
+    )
+
+
+def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> None:
+    """The word behind its article, and all that follows behind the word, added up."""
+    probe = probe_of(norms, "causal", causal="sentence")
+    assert probe.wordings == ("sentence",)
+    assert {prompt.text for prompt in probe.prompts} == {"A", "A bear", "A seal", "A unicorn"}
+    rows = run(probe).tables["retrieval"].filter(pl.col("category").is_null())
+    row = rows.filter(pl.col("concept") == "bear", pl.col("n") == 2).row(0, named=True)
+    assert row["text"] == "A ___ has fur and has claws."
+    sums = {
+        word: value(Prompt("A", ("x",)), word)
+        + value(Prompt(f"A {word}", ("x",)), "has fur and has claws.")
+        for word in ("bear", "seal", "unicorn")
+    }
+    assert row["logprob"] == pytest.approx(sums["bear"], abs=1e-12)
+    assert row["rank"] == sum(one >= sums["bear"] for one in sums.values())
+    assert row["candidates"] == 3
+
+
+def test_both_wordings_stand_in_one_run(norms: Norms) -> None:
+    """The same concepts, told apart by the column ``wording``."""
+    rows = run(probe_of(norms, "causal", causal="both")).tables["retrieval"]
+    concepts = {
+        wording: part["concept"].unique(maintain_order=True).to_list()
+        for (wording,), part in rows.group_by("wording")
+    }
+    assert concepts["sentence"] == concepts["blank-last"] == ["bear", "seal_(animal)", "unicorn"]
+    by_number = run(probe_of(norms, "causal", causal="both")).tables["retrieval_by_number"]
+    assert set(by_number["wording"]) == {"sentence", "blank-last"}
+
+
+@pytest.mark.parametrize("kind", ["masked", "causal"])
+def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str) -> None:
+    """Then concepts with a vowel stay, and each word is scored behind A or An."""
+    probe = probe_of(norms, kind, articles="candidate", vocabulary="concepts", causal="sentence")
+    rows = run(probe).tables["retrieval"]
+    words = set(rows["word"])
+    assert words == {"bear", "owl", "seal", "unicorn", "hour"}
+    row = rows.filter(pl.col("concept") == "owl", pl.col("n") == 1).row(0, named=True)
+    assert row["text"] == "An ___ has legs."
+    article = {word: "An" if word in {"owl", "hour"} else "A" for word in words}
+    if kind == "masked":
+        values = {w: value(Prompt(f"{a} ___ has legs.", ("x",)), w) for w, a in article.items()}
+    else:
+        values = {
+            w: value(Prompt(a, ("x",)), w) + value(Prompt(f"{a} {w}", ("x",)), "has legs.")
+            for w, a in article.items()
+        }
+    assert row["logprob"] == pytest.approx(values["owl"], abs=1e-12)
+    assert row["rank"] == sum(one >= values["owl"] for one in values.values())
+
+
+def test_the_concept_list_competes_with_itself_alone(norms: Norms) -> None:
+    """Every concept is a candidate, also one that is no whole word of the model."""
+    probe = probe_of(norms, vocabulary="concepts", articles="fixed")
+    assert probe.retrievals[0].vocabulary.words == ("bear", "seal", "unicorn")
+
+
+def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
+    """Of colour and color the more probable one stands, and the other takes no place."""
+    given = {"color": -1.0, "colour": -2.0, "fur": -3.0, "legs": -2.5}
+    model = FakeModel(lambda _, answer: given.get(answer, -9.0), words=[*given, "bear", "person"])
+    properties = [
+        Property("bear", f"has {word}", frequency)
+        for word, frequency in (("colour", 9), ("fur", 5), ("tail", 3))
+    ]
+    properties += [Property("bear", f"is p{n}", 2) for n in range(10)]
+    norms = Norms(
+        Path("norms.csv"), "table", tuple(properties), len(properties), {}, underscored=False
+    )
+    choices = Choices(orders="main")
+    words = Words.of({"fake": model.whole_words()})
+    probe = AssumptionsProbe(choices.worded(norms), words, "fake", "masked", choices)
+    found = probe.measure((), model.rank(probe.rankings))
+    rows = found.tables["elicitation"].filter(
+        pl.col("relation") == "has", pl.col("over") == "vocabulary", pl.col("preface")
+    )
+    told = rows.select("word", "spelling", "rank", "candidates").rows()
+    assert told == [("colour", "color", 1, 5), ("fur", "fur", 3, 5), ("tail", None, None, 5)]
+    by_relation = found.tables["elicitation_by_relation"]
+    row = by_relation.filter(
+        pl.col("relation") == "has", pl.col("over") == "vocabulary", pl.col("preface")
+    ).row(0, named=True)
+    assert row["map"] == pytest.approx((1 / 1 + 2 / 3) / 2, abs=1e-12)
+    assert row["absent"] == 1
+
+
+def test_sensible_candidates_are_what_people_said_of_any_concept(norms: Norms) -> None:
+    """Those among them that all models have as whole words."""
+    probe = probe_of(norms)
+    items = [item for item in probe.eliciting.items if item.over == "sensible"]
+    has = next(item for item in items if item.prompt.relation == "has")
+    assert probe.eliciting.candidates(has).words == ("fur", "hair", "legs")
+
+
+def test_every_measure_follows_from_the_findings_without_a_model(norms: Norms) -> None:
+    """The tables of standings give the same measures again."""
+    tables = run(probe_of(norms)).tables
+    for name, table in measures(tables).items():
+        assert table.equals(tables[name]), name
+
+
+def test_no_more_than_the_best_is_kept_of_a_ranking(norms: Norms) -> None:
+    """So many candidates of each, in questions as in the tables."""
+    found = run(probe_of(norms, top=3))
+    assert found.tables["retrieval_top"]["place"].max() == 3
+    assert found.questions["top"].list.len().max() == 3
+    assert found.summary["top"] == 3
+
+
+def test_words_are_shared_by_all_models_and_have_letters_only() -> None:
+    """Digits, signs and punctuation are counted, and compete nowhere."""
+    words = Words.of(
+        {"a": Vocabulary(["bear", "12", "!", "Fox"]), "b": Vocabulary(["bear", "fox", "U.S."])}
+    )
+    assert words.shared.words == ("bear",)
+    assert words.own["a"].words == ("Fox", "bear")
+    assert words.others == {"a": 2, "b": 1}
+
+
+def test_models_without_a_common_word_are_refused() -> None:
+    """They cannot be compared over a vocabulary."""
+    with pytest.raises(RequestError, match="no word is a single token of all of a, b"):
+        Words.of({"a": Vocabulary(["bear"]), "b": Vocabulary(["fox"])})
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        ({"vocabulary": "big"}, "'big' is none of shared, own, concepts"),
+        ({"causal": "odd"}, "'odd' is none of blank-last, sentence, both"),
+        ({"orders": "some"}, "'some' are none of all, main"),
+        ({"articles": "candidate"}, "add --vocabulary concepts"),
+    ],
+)
+def test_a_choice_that_is_none_is_refused(choices: dict[str, Any], said: str) -> None:
+    """With what can be chosen."""
+    with pytest.raises(RequestError, match=said):
+        Choices(**choices)
+
+
+def test_norms_without_a_concept_to_ask_about_are_refused(norms: Norms) -> None:
+    """The message says what each filter left out."""
+    with pytest.raises(RequestError, match="fewer than 99 usable properties"):
+        probe_of(norms, least=99)
+
+
+def test_the_target_is_asked_for_in_every_ranking_of_retrieval(norms: Norms) -> None:
+    """One target each, over the shared words; elicitation asks for all accepted spellings."""
+    probe = probe_of(norms)
+    retrieval = probe.retrievals[0].rankings
+    assert all(isinstance(one, RankingPrompt) and len(one.targets) == 1 for one in retrieval)
+    assert {one.vocabulary.words for one in retrieval} == {tuple(sorted(WORDS))}
