@@ -6,7 +6,20 @@ import sys
 
 import typer
 
-from tacit.cli import check, demo, drawings, kb, norms, repair, reproduce, run, score, show
+from tacit.cli import (
+    check,
+    compare,
+    demo,
+    drawings,
+    kb,
+    norms,
+    repair,
+    report,
+    reproduce,
+    run,
+    score,
+    show,
+)
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -23,6 +36,8 @@ app.command("demo")(demo.demo)
 app.add_typer(run.app, name="run")
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(show.app, name="show")
+app.command("report")(report.report)
+app.command("compare")(compare.compare)
 app.command("score")(score.score)
 app.command("check")(check.check)
 app.command("repair")(repair.repair)

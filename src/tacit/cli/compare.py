@@ -1,0 +1,30 @@
+"""``tacit compare``: how models differ, in one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli.report import HtmlFile, RunFolders
+
+
+def compare(
+    runs: RunFolders,
+    out: HtmlFile = Path("report.html"),
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Compare runs that differ in more than the model as well."),
+    ] = False,
+) -> None:
+    """Write one HTML file of several models' runs, with their paired differences."""
+    from tacit.publishing import publish_text
+    from tacit.report.differences import check_comparable
+    from tacit.report.reading import read_runs
+    from tacit.report.writing import report
+
+    found = read_runs(runs)
+    check_comparable(found, force=force)
+    publish_text(out, report(found, warn=force))
+    typer.echo(f"Written: {out}")

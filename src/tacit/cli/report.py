@@ -1,0 +1,21 @@
+"""``tacit report``: one HTML file of one run or several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+RunFolders = Annotated[
+    list[Path], typer.Argument(help="Runs' folders, or folders that hold several.")
+]
+HtmlFile = Annotated[Path, typer.Option("--out", help="The file to write.")]
+
+
+def report(runs: RunFolders, out: HtmlFile = Path("report.html")) -> None:
+    """Write one HTML file that shows what runs found; it opens from disk and loads nothing."""
+    from tacit.report.writing import write_report
+
+    write_report(runs, out)
+    typer.echo(f"Written: {out}")

@@ -1,0 +1,209 @@
+"""The section of the consistency probe (Sahu et al. 2022)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.probes.charts import Look
+from tacit.report import consistency_tables
+from tacit.report.charts import figure
+from tacit.report.content import Mark, Section, Tile
+from tacit.report.words import UNDEFINED, estimate, interval, percent, score, several
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from tacit.report.content import Figure
+    from tacit.report.reading import ReadRun
+
+_FIGURES = {
+    "consistency": (
+        "Conceptual consistency",
+        "Figure 3 of the paper, with its chance level and the lift above it.",
+    ),
+    "background_and_anchors": ("Background score and answers", "Figure 4 of the paper."),
+    "background_against_consistency": (
+        "Background against consistency, by relation",
+        "Figure 5 of the paper.",
+    ),
+    "prompting_bias": ("Prompting bias", "Figure 6 of the paper."),
+    "consistency_by_relation": ("Consistency by relation", "Figure 7a of the paper."),
+    "consistency_by_concept": ("Consistency by concept", "Figure 7b of the paper."),
+    "prompt_sensitivity": (
+        "How the way to ask changes the background score",
+        "Not in the paper: each meta-prompt and pair of answer words alone.",
+    ),
+    "anchor_sensitivity": (
+        "How the way to ask changes the answers",
+        "Not in the paper: each form alone.",
+    ),
+}
+
+
+def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
+    """What the consistency probe found.
+
+    Args:
+        runs: Runs of the probe.
+        look: The palette.
+    """
+    look = look or Look()
+    tables = consistency_tables.tables(runs)
+    relations = {name for run in runs for name in run.tables["background_by_relation"]["relation"]}
+    concepts = {name for run in runs for name in run.tables["consistency_by_concept"]["name"]}
+    return Section(
+        id="consistency",
+        title="Consistency",
+        question="Does knowing the background of a question predict answering it right?",
+        said={run.name: tuple(_said(run.summary)) for run in runs},
+        tiles=tuple(_tiles(runs)),
+        blocks=(*_figures(runs, look), *tables),
+        keys={"relation": tuple(sorted(relations)), "concept": tuple(sorted(concepts))},
+        notes=tuple(_notes(runs)),
+    )
+
+
+def _said(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What was asked and what came out."""
+    yield (
+        f"It was asked {several(summary['anchors'], 'multiple-choice question')} and, as yes/no "
+        f"questions, the {several(summary['facts'], 'fact')} that lie behind them, and their "
+        f"negatives ({several(summary['prompts'], 'prompt')})."
+    )
+    answered = summary["anchor_accuracy"][0]
+    known = summary["background_score"]
+    yield (
+        f"It answers {estimate(answered)} of {several(answered['n'], 'question')} right. Its "
+        f"background score, the mean over {several(known['relations'], 'relation')}, is "
+        f"{estimate(known)}; one half is what always giving the same answer gets."
+    )
+    yield _lifted(summary["consistency"])
+    if summary["missing_questions"] or summary["without_answer"]:
+        yield (
+            f"{summary['missing_questions']:,} background questions and "
+            f"{summary['without_answer']:,} questions have no answer and are left out."
+        )
+
+
+def _lifted(found: Mapping[str, Any]) -> str:
+    """Whether the background predicts the answers, as far as the interval of the lift can tell."""
+    if found["lift"] is None:
+        return (
+            f"{found['right']:,} of {found['n']:,} questions are right: with none or all of them, "
+            "nothing can be predicted, and conceptual consistency has no lift."
+        )
+    row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
+    verdict = "Too few questions to tell whether what it knows predicts what it answers"
+    if row["low"] is not None and row["high"] is not None:
+        verdict = (
+            "What it knows predicts what it answers right"
+            if row["low"] > 0
+            else "What it knows predicts the opposite of what it answers right"
+            if row["high"] < 0
+            else "Whether what it knows predicts what it answers, these questions do not show"
+        )
+    return (
+        f"{verdict}: conceptual consistency is {score(found['consistency'])} where chance gives "
+        f"{score(found['chance'])}, a lift of {estimate(row, 'value', score)} on "
+        f"{several(found['n'], 'question')}."
+    )
+
+
+def _tiles(runs: Sequence[ReadRun]) -> Iterator[Tile]:
+    all_found = [(run.name, run.summary["consistency"]) for run in runs]
+    yield Tile(
+        "Conceptual consistency (CC)",
+        "average precision of the background score; tick: chance",
+        tuple(_plain(name, found) for name, found in all_found),
+    )
+    yield Tile(
+        "Lift above chance",
+        "0 is chance, 1 perfect; tick: 0",
+        tuple(_estimated(name, found, "lift", (-1.0, 1.0), 0.0) for name, found in all_found),
+    )
+    yield Tile(
+        "AUROC",
+        "one half is chance (tick)",
+        tuple(_estimated(name, found, "auroc", (0.0, 1.0), 0.5) for name, found in all_found),
+    )
+    yield Tile(
+        "Background score",
+        "facts and negatives answered right; tick: always the same answer",
+        tuple(
+            _share(run.name, run.summary["background_score"], "relations", "relation", 0.5)
+            for run in runs
+        ),
+    )
+    yield Tile(
+        "Questions right",
+        "accuracy on all answered questions",
+        tuple(
+            _share(run.name, run.summary["anchor_accuracy"][0], "n", "question", None)
+            for run in runs
+        ),
+    )
+
+
+def _plain(model: str, found: Mapping[str, Any]) -> Mark:
+    value, chance = found["consistency"], found["chance"]
+    n = several(found["n"], "question")
+    about = f"chance {score(chance)}, n = {n}; its interval is the lift's"
+    return Mark(model, score(value), about, value, reference=chance)
+
+
+def _estimated(
+    model: str, found: Mapping[str, Any], name: str, ends: tuple[float, float], chance: float
+) -> Mark:
+    value, low, high = found[name], found[f"{name}_low"], found[f"{name}_high"]
+    n = several(found["n"], "question")
+
+    def at(number: float | None) -> float | None:
+        # A lift may lie far below -1; what is beyond the scale stands at its end.
+        least, most = ends
+        return None if number is None else min(1.0, max(0.0, (number - least) / (most - least)))
+
+    about = f"{interval(low, high, score)}, n = {n}"
+    return Mark(model, score(value), about, at(value), at(low), at(high), at(chance))
+
+
+def _share(model: str, row: Mapping[str, Any], n: str, of: str, chance: float | None) -> Mark:
+    about = f"{interval(row['low'], row['high'])}, n = {several(row[n], of)}"
+    value = row["value"]
+    return Mark(model, percent(value), about, value, row["low"], row["high"], chance)
+
+
+def _figures(runs: Sequence[ReadRun], look: Look) -> Iterator[Figure]:
+    from tacit.probes.consistency.figures import FIGURES
+    from tacit.probes.consistency.panels import Shown
+
+    sizes = {run.name: run.model.get("parameters") for run in runs}
+    shown = Shown({run.name: run.findings for run in runs}, sizes, look)
+    for name, draw in FIGURES.items():
+        chart = draw(shown)
+        if chart is not None:
+            title, about = _FIGURES.get(name, (name.replace("_", " ").capitalize(), ""))
+            stem = f"consistency-{name.replace('_', '-')}"
+            yield figure(stem, title, about, chart, look.colours)
+
+
+def _notes(runs: Sequence[ReadRun]) -> Iterator[str]:
+    made = runs[0].summary["intervals"]
+    of: Callable[[str], str] = lambda kind: _made(made[kind])  # noqa: E731 - one line
+    yield (
+        f"Intervals: of lift and AUROC, {of('consistency')}; of the background score, "
+        f"{made['background_score']['method']} over {made['background_score']['over']}; of "
+        f"accuracies, {of('others')}."
+    )
+    yield (
+        "The chance level is the mean average precision over all permutations, exact. Lift is "
+        "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). A figure of nothing is "
+        f"{UNDEFINED}, not 0."
+    )
+
+
+def _made(how: Mapping[str, Any]) -> str:
+    times = how.get("permutations", how.get("resamples"))
+    return (
+        f"{how['method']} ({times:,}, seed {how['seed']}, {how['level']:.0%}), clustered by "
+        f"{how['clusters']}"
+    )

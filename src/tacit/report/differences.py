@@ -1,0 +1,181 @@
+"""Several models' runs side by side: whether they may be compared, and how they differ."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tacit.errors import RequestError
+from tacit.report.content import Column, Section, Table
+from tacit.report.reading import PROBES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    import polars as pl
+
+    from tacit.report.reading import ReadRun
+
+# What a request says of the model, and so may differ between models.
+_OF_THE_MODEL = frozenset({"model", "revision", "dtype", "masked_mode", "beliefs", "served_model"})
+# Files, which the manifest knows by what they hold.
+_FILES = frozenset({"drawings", "questions", "kb", "templates", "prompt", "nouns", "norms"})
+_MEASURES = {
+    "mrr": "mean reciprocal rank",
+    "probability": "probability of the concept",
+    "renormalised": "probability among the candidates",
+    "map vocabulary": "mean average precision, vocabulary",
+    "map sensible": "mean average precision, sensible words",
+    "spearman": "agreement with people (Spearman)",
+}
+_COLUMNS = (
+    Column("probe", "probe"),
+    Column("figure", "figure"),
+    Column("first", "first"),
+    Column("second", "second"),
+    Column("first_value", "first", "score"),
+    Column("second_value", "second", "score"),
+    Column("difference", "difference", "signed"),
+    Column("low", "95 % interval", "signed", to="high"),
+    Column("n", "n", "count"),
+)
+
+
+def refusals(runs: Sequence[ReadRun]) -> dict[str, list[str]]:
+    """Why runs must not be compared, by probe; a probe whose runs may be is not there."""
+    found = {}
+    for probe in PROBES:
+        mine = [run for run in runs if run.probe == probe]
+        why = list(dict.fromkeys(r for other in mine[1:] for r in _reasons(mine[0], other)))
+        if why:
+            found[probe] = why
+    return found
+
+
+def _reasons(first: ReadRun, other: ReadRun) -> Iterator[str]:
+    """What differs between two runs beside the model."""
+    both = f"between {first.name} and {other.name}"
+    versions = [str(run.manifest.get("tacit")) for run in (first, other)]
+    if versions[0] != versions[1]:
+        yield f"the version of Tacit differs {both}: {versions[0]} and {versions[1]}"
+    if _data(first) != _data(other):
+        yield f"the data differ {both}: {_differing(first, other)}"
+    for key in sorted({*first.request, *other.request} - _OF_THE_MODEL - _FILES):
+        values = [run.request.get(key) for run in (first, other)]
+        if values[0] != values[1]:
+            yield f"{key} differs {both}: {values[0]} and {values[1]}"
+
+
+def _data(run: ReadRun) -> list[str]:
+    """What the files hold, whatever their names."""
+    data = run.manifest.get("data")
+    values = data.values() if isinstance(data, dict) else [data]
+    return sorted(json.dumps(value, sort_keys=True, default=str) for value in values)
+
+
+def _differing(first: ReadRun, other: ReadRun) -> str:
+    """The names of the files that only one of the two read."""
+    told = [run.manifest.get("data") for run in (first, other)]
+    data = [each if isinstance(each, dict) else {str(each): each} for each in told]
+    names = [
+        name
+        for own, others in (data, data[::-1])
+        for name, value in own.items()
+        if value not in others.values()
+    ]
+    return ", ".join(dict.fromkeys(names))
+
+
+def differences(runs: Sequence[ReadRun], only: Collection[str] | None = None) -> Section | None:
+    """How each two models differ, paired, with intervals; None where no probe has two runs.
+
+    Args:
+        runs: What to compare.
+        only: The probes to compare; all when None.
+    """
+    import polars as pl
+
+    frames = []
+    for probe in PROBES:
+        mine = [run for run in runs if run.probe == probe]
+        if len(mine) > 1 and (only is None or probe in only):
+            frames.append(_compared(probe, mine).select(pl.lit(probe).alias("probe"), pl.all()))
+    if not frames:
+        return None
+    table = pl.concat(frames, how="diagonal_relaxed")
+    return Section(
+        id="differences",
+        title="Differences",
+        question="How do the models differ, and is the difference more than chance?",
+        said={},
+        blocks=(
+            Table(
+                "differences",
+                "Paired differences",
+                "The second model's figure less the first's, over the same questions; the interval "
+                "resamples things or question concepts, the same for both. An interval that holds "
+                "0 does not tell the two apart.",
+                table,
+                tuple(column for column in _COLUMNS if column.name in table.columns),
+            ),
+        ),
+    )
+
+
+def _compared(probe: str, runs: Sequence[ReadRun]) -> pl.DataFrame:
+    """The probe's own comparison, in columns that all probes share."""
+    from tacit.probes.assumptions import compare as assumptions
+    from tacit.probes.consistency import compare as consistency
+    from tacit.probes.parts import compare as parts
+
+    found = {run.name: run.findings for run in runs}
+    if probe == "assumptions":
+        return _of_assumptions(assumptions.compare(found))
+    return parts.compare(found) if probe == "parts" else consistency.compare(found)
+
+
+def _of_assumptions(table: pl.DataFrame) -> pl.DataFrame:
+    """The comparison of the assumptions probe: what it is of in words, by wordings."""
+    import polars as pl
+
+    of = pl.concat_str(
+        pl.col("of").replace(_MEASURES),
+        pl.format(", {}", "relation").fill_null(""),
+        pl.format(", {} properties stated", "n").fill_null(""),
+        pl.when(pl.col("wording_a") == pl.col("wording_b"))
+        .then(pl.format(" ({})", "wording_a"))
+        .otherwise(pl.format(" ({} and {})", "wording_a", "wording_b"))
+        .fill_null(""),
+    )
+    return table.select(
+        of.alias("figure"),
+        *(pl.col(f"model_{side}").alias(name) for side, name in (("a", "first"), ("b", "second"))),
+        *(pl.col(side).alias(f"{name}_value") for side, name in (("a", "first"), ("b", "second"))),
+        *("difference", "low", "high"),
+        pl.col("pairs").alias("n"),
+    )
+
+
+def check_comparable(runs: Sequence[ReadRun], *, force: bool = False) -> None:
+    """Refuses to compare runs that differ in more than the model.
+
+    Args:
+        runs: What is to be compared.
+        force: Whether to go on all the same.
+
+    Raises:
+        RequestError: No probe has two runs; or, unless forced, runs of one probe differ in their
+            data, their request or the version of Tacit.
+    """
+    if not any(sum(run.probe == probe for run in runs) > 1 for probe in PROBES):
+        raise RequestError(
+            f"there is nothing to compare: {len(runs)} run{'s' * (len(runs) != 1)}, and no two of "
+            "the same probe; name the runs of two models"
+        )
+    reasons = refusals(runs)
+    if reasons and not force:
+        told = "; ".join(f"{probe}: {reason}" for probe, of in reasons.items() for reason in of)
+        raise RequestError(
+            f"these runs differ in more than the model: {told}. Run them alike, or compare them "
+            "all the same with --force"
+        )

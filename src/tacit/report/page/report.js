@@ -1,0 +1,429 @@
+"use strict";
+(async function () {
+  const PAGE = 50; // rows of a table at first, and with each "more"
+  const root = document.documentElement;
+  const get = (id) => document.getElementById(id);
+  const status = get("status");
+
+  // ---- data -------------------------------------------------------------------------------
+  async function unpack(name) {
+    const bytes = Uint8Array.from(atob(get("data-" + name).textContent.trim()), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
+  }
+  const tables = {};
+  function keep(table) {
+    table.values = table.values.map((v) => (v && v.words ? v.codes.map((c) => (c === null ? null : v.words[c])) : v));
+    table.at = Object.fromEntries(table.columns.map((column, place) => [column.name, place]));
+    tables[table.id] = table;
+    return table;
+  }
+  async function tableOf(id) {
+    return tables[id] || keep(await unpack("table-" + id));
+  }
+  const cell = (table, row, name) => table.values[table.at[name]][row];
+
+  // ---- words ------------------------------------------------------------------------------
+  const minus = (text) => text.replace("-", "\u2212");
+  const fixed = (value, places) => {
+    const text = value.toFixed(places);
+    return minus(Number(text) === 0 ? text.replace("-", "") : text);
+  };
+  const KINDS = {
+    count: (v) => minus(v.toLocaleString("en")),
+    percent: (v) => fixed(100 * v, 1) + "\u00a0%",
+    points: (v) => (v > 0 && Number((100 * v).toFixed(1)) !== 0 ? "+" : "") + fixed(100 * v, 1),
+    score: (v) => fixed(v, 3),
+    signed: (v) => (v > 0 && Number(v.toFixed(3)) !== 0 ? "+" : "") + fixed(v, 3),
+    nats: (v) => fixed(v, 3),
+    p: (v) => (v < 0.001 ? "<\u00a00.001" : fixed(v, 3)),
+    truth: (v) => (v ? "yes" : "no"),
+    text: String,
+    prompt: String,
+  };
+  const NUMBERS = new Set(["count", "percent", "points", "score", "signed", "nats", "p"]);
+  function words(table, row, column) {
+    const value = cell(table, row, column.name);
+    if (value === null || value === undefined) return null;
+    if (column.kind === "prompt") return String(value).split("{question}").join(cell(table, row, column.to) ?? "");
+    const text = KINDS[column.kind](value);
+    if (!column.to) return text;
+    const end = cell(table, row, column.to);
+    return end === null ? text : text.replace(/\u00a0%$/, "") + " to " + KINDS[column.kind](end);
+  }
+
+  // ---- elements ---------------------------------------------------------------------------
+  function make(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (name === "onclick") element.addEventListener("click", value);
+      else if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+    }
+    element.append(...children);
+    return element;
+  }
+  function save(blob, name) {
+    const link = make("a", { href: URL.createObjectURL(blob), download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    status.textContent = name + " saved";
+  }
+
+  // ---- tables -----------------------------------------------------------------------------
+  function csv(table, rows) {
+    const names = table.columns.map((column) => column.name);
+    const quoted = (value) => {
+      const text = value === null || value === undefined ? "" : value === true ? "True" : value === false ? "False" : String(value);
+      return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+    };
+    const lines = [names.map(quoted).join(",")];
+    for (const row of rows) lines.push(names.map((name) => quoted(cell(table, row, name))).join(","));
+    return lines.join("\r\n") + "\r\n";
+  }
+  function compare(a, b) {
+    if (a === b) return 0;
+    if (a === null || a === undefined) return 1; // what is missing comes last, both ways
+    if (b === null || b === undefined) return -1;
+    return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a < b ? -1 : 1;
+  }
+  /* One table in the page: its rows as filtered and sorted, drawn a page at a time. */
+  function TableView(host, table, only) {
+    const shown = table.columns.filter((column) => column.heading !== null);
+    const several = shown.filter((c) => c.name !== "model" || new Set(table.values[table.at.model]).size > 1);
+    let sorted = null, way = 1, count = PAGE, filter = null;
+    const head = make("tr");
+    const body = make("tbody");
+    const told = make("span", { class: "shown" });
+    const more = make("button", { type: "button", onclick: () => { count = count === PAGE ? 250 : count * 4; draw(); } }, "Show more");
+    if (table.details) head.append(make("th", { scope: "col" }, make("span", { class: "unseen" }, "Details")));
+    for (const column of several) {
+      const th = make("th", { scope: "col", "aria-sort": "none", class: NUMBERS.has(column.kind) ? "number" : null });
+      th.append(make("button", { type: "button", onclick: () => {
+        way = sorted === column ? -way : NUMBERS.has(column.kind) ? -1 : 1;
+        sorted = column;
+        for (const other of head.children) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
+        th.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+        count = PAGE;
+        draw();
+      } }, column.heading));
+      head.append(th);
+    }
+    const scroll = make("div", { class: "table-scroll", tabindex: "0", role: "group", "aria-label": table.title },
+      make("table", {}, make("caption", { class: "unseen" }, table.title), make("thead", {}, head), body));
+    const stem = table.id + (only ? "-" + only.replace(/[^0-9A-Za-z]+/g, "-").slice(0, 60) : "");
+    host.replaceChildren(scroll, make("p", { class: "tools" },
+      make("button", { type: "button", "data-csv": table.id, "aria-label": "CSV of " + table.title, onclick: () => save(new Blob([csv(table, rows())], { type: "text/csv" }), stem + ".csv") }, "CSV"), more, told));
+    function rows() {
+      let found = [];
+      for (let row = 0; row < table.rows; row++) if (keeps(row)) found.push(row);
+      if (sorted) {
+        const values = table.values[table.at[sorted.name]];
+        const rank = (a, b) => {
+          const missing = (values[a] === null) - (values[b] === null);
+          return missing || way * compare(values[a], values[b]) || a - b;
+        };
+        found.sort(rank);
+      }
+      return found;
+    }
+    function keeps(row) {
+      if (only !== undefined && cell(table, row, table.by) !== only) return false;
+      if (!filter) return true;
+      for (const [key, value] of Object.entries(filter.keys)) {
+        if (value && key in table.at && cell(table, row, key) !== value) return false;
+      }
+      return !filter.text || shown.some((column) => (words(table, row, column) || "").toLowerCase().includes(filter.text));
+    }
+    function line(row) {
+      const tr = make("tr");
+      if (table.details) {
+        const of = words(table, row, several[0]);
+        tr.append(make("td", {}, make("button", { type: "button", "data-open": cell(table, row, table.details.key), "aria-label": table.details.label + ": " + of, onclick: () => open(table, row, of) }, table.details.label)));
+      }
+      several.forEach((column, place) => {
+        const text = words(table, row, column);
+        const number = NUMBERS.has(column.kind);
+        const td = make(place === 0 ? "th" : "td", { scope: place === 0 ? "row" : null, class: number ? "number" : text && text.length > 60 ? "long" : null });
+        if (text === null) td.append(make("span", { class: "none", "aria-label": "missing" }, "\u2013"));
+        else if (column.kind === "truth") td.append(make("span", { class: text }, text));
+        else td.append(text);
+        tr.append(td);
+      });
+      return tr;
+    }
+    function draw() {
+      const found = rows();
+      body.replaceChildren(...found.slice(0, count).map(line));
+      if (!found.length) body.append(make("tr", {}, make("td", { colspan: several.length + (table.details ? 1 : 0) }, "No row fits the filter.")));
+      more.hidden = found.length <= count;
+      const all = only === undefined ? table.rows : found.length;
+      told.textContent = (found.length > count ? count.toLocaleString("en") + " of " : "") + found.length.toLocaleString("en") + (found.length === 1 ? " row" : " rows") + (found.length < all ? " that fit, of " + all.toLocaleString("en") : "");
+      return found.length;
+    }
+    draw();
+    return { filter: (wanted) => { filter = wanted; count = PAGE; return draw(); } };
+  }
+
+  // ---- what opens behind a row --------------------------------------------------------------
+  const dialog = get("details"), trail = [];
+  async function open(table, row, title) {
+    const key = table.details.key, value = cell(table, row, key);
+    await show({ title, key, value, tables: table.details.tables }, true);
+  }
+  async function show(what, deeper) {
+    if (deeper) trail.push(what);
+    get("details-title").textContent = what.title;
+    get("back").hidden = trail.length < 2;
+    const body = dialog.querySelector(".body");
+    body.replaceChildren();
+    if (!dialog.open) dialog.showModal();
+    for (const id of what.tables) {
+      const table = await tableOf(id);
+      table.by = what.key;
+      const host = make("div");
+      body.append(make("div", { class: "block" }, make("h3", {}, table.title), make("p", {}, table.about), host));
+      TableView(host, table, what.value);
+    }
+    dialog.querySelector(".body").scrollTop = 0;
+    dialog.scrollTop = 0;
+  }
+  get("close").addEventListener("click", () => dialog.close());
+  get("back").addEventListener("click", () => { trail.pop(); show(trail[trail.length - 1], false); });
+  dialog.addEventListener("close", () => { trail.length = 0; });
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+
+  // ---- light and dark -----------------------------------------------------------------------
+  const wishes = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => root.dataset.theme === "dark";
+  /* A colour of a chart on dark: its lightness turned round, its hue kept. */
+  function turned(hex) {
+    const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
+    const most = Math.max(r, g, b), least = Math.min(r, g, b), light = (most + least) / 2, span = most - least;
+    const full = span === 0 ? 0 : span / (1 - Math.abs(2 * light - 1));
+    const hue = span === 0 ? 0 : most === r ? ((g - b) / span + 6) % 6 : most === g ? (b - r) / span + 2 : (r - g) / span + 4;
+    const dark = 0.12 + 0.82 * (1 - light);
+    const c = (1 - Math.abs(2 * dark - 1)) * Math.min(full, 0.85), x = c * (1 - Math.abs((hue % 2) - 1)), m = dark - c / 2;
+    const [rr, gg, bb] = [[c, x, 0], [x, c, 0], [0, c, x], [0, x, c], [x, 0, c], [c, 0, x]][Math.floor(hue) % 6];
+    return "#" + [rr, gg, bb].map((v) => Math.round(255 * (v + m)).toString(16).padStart(2, "0")).join("");
+  }
+  const coloured = (text) => (isDark() ? text.replace(/#[0-9a-fA-F]{6}\b/g, turned) : text);
+  function theme(name) {
+    root.dataset.theme = name;
+    get("theme").setAttribute("aria-pressed", String(name === "dark"));
+    redraw();
+  }
+  get("theme").addEventListener("click", () => theme(isDark() ? "light" : "dark"));
+  wishes.addEventListener("change", () => theme(wishes.matches ? "dark" : "light"));
+
+  // ---- charts -------------------------------------------------------------------------------
+  const charts = {}, pictures = [];
+  let page = { tables: [], charts: {}, datasets: {}, graphs: {} };
+  function redraw() { for (const picture of pictures) picture.stale(); }
+  const bare = (label) => String(label).replace(/^\d+\. /, "").replace(/ \([\d,]+\)$/, "");
+  /* The rows of a chart's data that fit the filter; data that know nothing of it stay whole. */
+  function rowsOf(name, filter) {
+    const data = page.datasets[name];
+    const places = {};
+    for (const key of Object.keys(filter ? filter.keys : {})) {
+      places[key] = [key, "name", "label"].map((each) => data.columns.indexOf(each)).find((at) => at >= 0 && (data.columns[at] === key || data.values[at].some((v) => filter.known[key].has(bare(v)))));
+    }
+    const rows = [];
+    for (let row = 0; row < data.rows; row++) {
+      const fits = Object.entries(places).every(([key, at]) => at === undefined || !filter.keys[key] || bare(data.values[at][row]) === filter.keys[key]);
+      const named = Object.values(places).filter((at) => at !== undefined);
+      const reads = !filter || !filter.text || !named.length || named.some((at) => String(data.values[at][row]).toLowerCase().includes(filter.text));
+      if (fits && reads) rows.push(Object.fromEntries(data.columns.map((column, at) => [column, data.values[at][row]])));
+    }
+    return rows;
+  }
+  function Chart(figure) {
+    const id = figure.dataset.figure, canvas = figure.querySelector(".canvas");
+    let fresh = false, near = false, filter = null, view = null, running = Promise.resolve();
+    async function draw() {
+      if (fresh) return;
+      fresh = true;
+      const chart = page.charts[id];
+      const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name, filter)]));
+      const spec = JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets })));
+      if (view) view.finalize();
+      const result = await window.vegaEmbed(canvas, spec, { mode: "vega-lite", actions: false, renderer: "svg", tooltip: { theme: "custom" } });
+      view = result.view;
+      canvas.dataset.drawn = "yes";
+      const svg = canvas.querySelector("svg");
+      if (svg) { svg.setAttribute("role", "img"); svg.setAttribute("aria-label", figure.querySelector("h3").textContent); }
+    }
+    const queue = () => (running = running.then(draw).catch((error) => { console.error(error); canvas.textContent = "This chart cannot be drawn."; }));
+    const picture = {
+      stale: () => { fresh = false; if (near) queue(); },
+      filter: (wanted) => { filter = wanted; picture.stale(); },
+      seen: () => { near = true; return queue(); },
+    };
+    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", async () => {
+      await picture.seen();
+      if (button.dataset.save === "svg") save(new Blob([await view.toSVG()], { type: "image/svg+xml" }), id + ".svg");
+      else save(await (await blobOf(await view.toCanvas(2))), id + ".png");
+    }));
+    pictures.push(picture);
+    charts[id] = picture;
+    figure.picture = picture;
+    return picture;
+  }
+  const blobOf = (canvas) => new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+
+  // ---- the parts graphs ---------------------------------------------------------------------
+  const tip = get("tip");
+  function place(x, y) {
+    const box = tip.getBoundingClientRect();
+    tip.style.left = Math.max(6, Math.min(x + 14, innerWidth - box.width - 6)) + "px";
+    tip.style.top = (y + 18 + box.height > innerHeight ? Math.max(6, y - box.height - 12) : y + 18) + "px";
+  }
+  function tell(element, x, y) {
+    tip.textContent = element.dataset.tip;
+    tip.hidden = false;
+    place(x, y);
+  }
+  function untell() { tip.hidden = true; document.querySelectorAll(".on-it").forEach((each) => each.classList.remove("on-it")); }
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") untell(); });
+  function Graphs(figure) {
+    const id = figure.dataset.graphs, canvas = figure.querySelector(".canvas"), list = page.graphs[id];
+    const names = Object.keys(list[0]);
+    const chosen = { ...list[0] };
+    let fresh = false, near = false, text = "";
+    const pickers = figure.querySelector(".pickers");
+    const selects = {};
+    for (const name of names) {
+      const select = make("select", { name });
+      select.addEventListener("change", () => { chosen[name] = select.value; settle(); });
+      selects[name] = select;
+      const label = make("label", {}, name[0].toUpperCase() + name.slice(1), select);
+      if (new Set(list.map((each) => each[name])).size < 2) label.hidden = true;
+      pickers.append(label);
+    }
+    /* Each choice leaves those to the right of it that go with it. */
+    function settle() {
+      names.forEach((name, at) => {
+        const fitting = list.filter((each) => names.slice(0, at).every((before) => each[before] === chosen[before]));
+        const values = [...new Set(fitting.map((each) => each[name]))];
+        if (!values.includes(chosen[name])) chosen[name] = values[0];
+        selects[name].replaceChildren(...values.map((value) => make("option", { value }, value)));
+        selects[name].value = chosen[name];
+      });
+      picture.stale();
+    }
+    async function draw() {
+      if (fresh) return;
+      fresh = true;
+      const which = list.findIndex((each) => names.every((name) => each[name] === chosen[name]));
+      text = await unpack("graph-" + id + "-" + which);
+      const svg = document.importNode(new DOMParser().parseFromString(coloured(text), "image/svg+xml").documentElement, true);
+      const title = svg.querySelector(":scope > title");
+      svg.setAttribute("role", "group");
+      svg.setAttribute("aria-label", title ? title.textContent : "Parts graph");
+      svg.querySelectorAll("title").forEach((each) => {
+        if (each !== title && each.parentElement !== svg) each.parentElement.dataset.tip = each.textContent;
+        each.remove();
+      });
+      const told = [...svg.querySelectorAll("[data-tip]")];
+      told.forEach((each) => { each.setAttribute("role", "img"); each.setAttribute("aria-label", each.dataset.tip); });
+      const violated = told.filter((each) => /(^|\n)violated:/.test(each.dataset.tip));
+      const stops = violated.length ? violated : told;
+      stops.forEach((each, at) => each.setAttribute("tabindex", at === 0 ? "0" : "-1"));
+      canvas.replaceChildren(svg);
+      canvas.dataset.drawn = "yes";
+      const marked = (event) => event.target.closest("[data-tip]");
+      svg.addEventListener("pointermove", (event) => { const each = marked(event); if (each) tell(each, event.clientX, event.clientY); else untell(); });
+      svg.addEventListener("pointerleave", untell);
+      svg.addEventListener("focusin", (event) => {
+        const each = marked(event), box = each.getBoundingClientRect();
+        untell();
+        each.classList.add("on-it");
+        tell(each, box.left + box.width / 2, box.top + box.height / 2);
+      });
+      svg.addEventListener("focusout", untell);
+      svg.addEventListener("keydown", (event) => {
+        const at = stops.indexOf(document.activeElement);
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        if (at < 0 || !step) return;
+        event.preventDefault();
+        const next = stops[(at + step + stops.length) % stops.length];
+        stops[at].setAttribute("tabindex", "-1");
+        next.setAttribute("tabindex", "0");
+        next.focus();
+      });
+    }
+    let running = Promise.resolve();
+    const queue = () => (running = running.then(draw));
+    const picture = {
+      stale: () => { fresh = false; if (near) queue(); },
+      filter: (wanted) => {
+        if (wanted.keys.thing && list.some((each) => each.thing === wanted.keys.thing)) { chosen.thing = wanted.keys.thing; settle(); }
+      },
+      seen: () => { near = true; return queue(); },
+    };
+    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", async () => {
+      await picture.seen();
+      const stem = [id, ...names.map((name) => chosen[name])].join("-").replace(/[^0-9A-Za-z.]+/g, "-");
+      const blob = new Blob([coloured(text)], { type: "image/svg+xml" });
+      if (button.dataset.save === "svg") return save(blob, stem + ".svg");
+      const image = new Image();
+      image.src = URL.createObjectURL(blob);
+      await image.decode();
+      const sheet = make("canvas", { width: 2 * image.width, height: 2 * image.height });
+      sheet.getContext("2d").drawImage(image, 0, 0, sheet.width, sheet.height);
+      URL.revokeObjectURL(image.src);
+      save(await blobOf(sheet), stem + ".png");
+    }));
+    settle();
+    pictures.push(picture);
+    figure.picture = picture;
+    return picture;
+  }
+
+  // ---- filters ------------------------------------------------------------------------------
+  function Filters(form, views) {
+    const known = {};
+    form.querySelectorAll("select").forEach((select) => { known[select.name] = new Set([...select.options].map((o) => o.value).filter(Boolean)); });
+    let waiting = null;
+    function apply() {
+      const keys = Object.fromEntries([...form.querySelectorAll("select")].map((select) => [select.name, select.value]));
+      const wanted = { keys, known, text: form.elements.text.value.trim().toLowerCase() };
+      for (const view of views) view.filter(wanted);
+      const some = Object.entries(keys).filter(([, value]) => value).map(([key, value]) => key + ": " + value);
+      if (wanted.text) some.push("\u201c" + wanted.text + "\u201d");
+      form.querySelector("output").textContent = some.length ? "Tables and charts show " + some.join(", ") : "";
+    }
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 150); });
+    form.addEventListener("reset", () => setTimeout(apply));
+  }
+
+  // ---- start --------------------------------------------------------------------------------
+  root.dataset.theme = wishes.matches ? "dark" : "light";
+  get("theme").setAttribute("aria-pressed", String(isDark()));
+  page = await unpack("page");
+  page.tables.forEach(keep);
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) { watcher.unobserve(entry.target); entry.target.picture.seen(); }
+  }, { rootMargin: "600px" });
+  for (const section of document.querySelectorAll("main > section")) {
+    const views = [];
+    for (const block of section.querySelectorAll("[data-table]")) views.push(TableView(block.querySelector(".host"), tables[block.dataset.table]));
+    for (const figure of section.querySelectorAll("[data-figure]")) { views.push(Chart(figure)); watcher.observe(figure); }
+    for (const figure of section.querySelectorAll("[data-graphs]")) { views.push(Graphs(figure)); watcher.observe(figure); }
+    const form = section.querySelector("[data-filters]");
+    if (form) Filters(form, views);
+  }
+  addEventListener("beforeprint", () => { for (const picture of pictures) picture.seen(); });
+  root.dataset.ready = "yes";
+  // What is out of sight is drawn when there is nothing else to do, so that printing finds it.
+  const idle = window.requestIdleCallback || ((work) => setTimeout(work, 200));
+  const rest = [...pictures];
+  function next() {
+    const picture = rest.shift();
+    if (picture) picture.seen().then(() => idle(next));
+    else root.dataset.drawn = "yes";
+  }
+  idle(next);
+})();

@@ -1,0 +1,182 @@
+"""The section of the parts probe (Gu et al. 2023): accuracy, contradictions, repair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.probes.charts import Look
+from tacit.report import parts_tables
+from tacit.report.charts import figure
+from tacit.report.content import Mark, Section, Tile
+from tacit.report.graphs import parts_graphs
+from tacit.report.words import estimate, interval, percent, several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.report.content import Block, Figure
+    from tacit.report.reading import ReadRun
+
+KINDS = {
+    "symmetric": "a mutual relation is believed one way round only, "
+    "as in \u201cx next to y\u201d but not \u201cy next to x\u201d",
+    "asymmetric": "a one-way relation is believed both ways round, "
+    "as in \u201cx above y\u201d and \u201cy above x\u201d",
+    "inverse": "a relation is believed in one wording only, "
+    "as in \u201cx above y\u201d but not \u201cy below x\u201d",
+    "transitive": "two steps are believed and what follows is not, "
+    "as in \u201cx above y\u201d and \u201cy above z\u201d but not \u201cx above z\u201d",
+    "implies": "a relation is believed and one that it implies is not",
+    "excludes": "two relations are believed that exclude one another",
+}
+_FIGURES = {
+    "accuracy_at": (
+        "How many drawings are right to at least s per cent",
+        "Figure 3 of the paper. Higher is better; the further right, the stricter.",
+    ),
+    "accuracy_by_relation": (
+        "Accuracy by relation",
+        "Figure 4 of the paper: agreement with people's drawings before and after repair.",
+    ),
+    "best_and_worst_things": (
+        "The best and the worst things",
+        "Figures 5 and 6 of the paper.",
+    ),
+    "all_things": ("The things between", "Figure 11 of the paper."),
+}
+
+
+def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
+    """What the parts probe found.
+
+    Args:
+        runs: Runs of the probe.
+        look: Palette, and the repaired world that stands beside the beliefs.
+    """
+    from tacit.coherence.ontology import Ontology
+
+    look = look or Look()
+    ontology = Ontology.load("parts")
+    together = parts_tables.together(runs)
+    pictures = parts_graphs(runs, ontology, look)
+    blocks: list[Block] = [*([pictures] if pictures else []), *_figures(together, look)]
+    blocks += parts_tables.tables(runs, together)
+    beliefs = together["beliefs"]
+    drawn = together["accuracy_by_relation"]
+    relations = drawn["relation"] if not drawn.is_empty() else beliefs["relation"]
+    return Section(
+        id="parts",
+        title="Parts",
+        question="Is the model's picture of everyday things free of contradictions, and does "
+        "repairing it make it truer?",
+        said={run.name: tuple(_said(run.summary)) for run in runs},
+        tiles=tuple(_tiles(runs, look)),
+        blocks=tuple(blocks),
+        keys={
+            "relation": tuple(sorted(relations.unique())),
+            "thing": tuple(sorted(beliefs["thing"].unique())),
+        },
+        notes=tuple(_notes(runs)),
+    )
+
+
+def _said(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What was asked and what came out."""
+    asked = (
+        f"It was asked {several(summary['questions'], 'true-or-false question')} about how the "
+        f"parts of {several(summary['things'], 'everyday thing')} lie to one another "
+        f"({several(summary['drawings'], 'drawing')})"
+    )
+    yield f"{asked} and judged {percent(summary['true_share'])} of them true."
+    before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
+    if before and after:
+        yield (
+            f"It agrees with people's drawings on {estimate(before, 'accuracy')} of "
+            f"{several(before['n'], 'statement')}; once its contradictions are repaired, on "
+            f"{estimate(after, 'accuracy')}."
+        )
+    micro = _violation(summary, "micro")
+    if micro and micro["applicable"]:
+        yield (
+            f"Of {micro['applicable']:,} rules that apply to what it believes, it breaks "
+            f"{estimate(micro, 'rate')}. {_worst(summary)}"
+        )
+    if summary["missing_statements"]:
+        yield f"{summary['missing_statements']:,} statements have no belief and are left out."
+
+
+def _worst(summary: Mapping[str, Any]) -> str:
+    """The kind of contradiction that there is the most of."""
+    rows = [
+        row
+        for row in summary["violation"]
+        if row["world"] == "before" and row["constraint"] in KINDS and row["violated"]
+    ]
+    if not rows:
+        return "It contradicts itself nowhere."
+    worst = max(rows, key=lambda row: row["violated"])
+    return (
+        f"The most common contradiction, {worst['violated']:,} times of {worst['applicable']:,}: "
+        f"{KINDS[worst['constraint']]}."
+    )
+
+
+def _accuracy(summary: Mapping[str, Any], world: str) -> Mapping[str, Any] | None:
+    wanted = ("ParRoT", "all", world)
+    rows = [r for r in summary["accuracy"] if (r["set"], r["gold"], r["world"]) == wanted]
+    return rows[0] if rows else None
+
+
+def _violation(summary: Mapping[str, Any], constraint: str) -> Mapping[str, Any] | None:
+    wanted = (constraint, "before")
+    rows = [r for r in summary["violation"] if (r["constraint"], r["world"]) == wanted]
+    return rows[0] if rows else None
+
+
+def _tiles(runs: Sequence[ReadRun], look: Look) -> Iterator[Tile]:
+    for world, when in (("before", "before repair"), (look.objective, "after repair")):
+        marks = [
+            _mark(run.name, row, "accuracy", several(row["n"], "statement"))
+            for run in runs
+            if (row := _accuracy(run.summary, world))
+        ]
+        if marks:
+            yield Tile(
+                f"Accuracy {when}", "statements on which it agrees with the drawings", tuple(marks)
+            )
+    marks = [
+        _mark(run.name, row, "rate", several(row["applicable"] or 0, "rule that applies", "rules"))
+        for run in runs
+        if (row := _violation(run.summary, "micro"))
+    ]
+    yield Tile("Rules broken", "of those that apply to its beliefs; less is better", tuple(marks))
+
+
+def _mark(model: str, row: Mapping[str, Any], name: str, n: str) -> Mark:
+    value, low, high = row[name], row["low"], row["high"]
+    return Mark(model, percent(value), f"{interval(low, high)}, n = {n}", value, low, high)
+
+
+def _figures(tables: Mapping[str, pl.DataFrame], look: Look) -> Iterator[Figure]:
+    from tacit.probes.parts.figures import FIGURES
+
+    for name, (source, draw) in FIGURES.items():
+        chart = draw(tables[source], look) if source in tables else None
+        if chart is not None:
+            title, about = _FIGURES[name]
+            yield figure(f"parts-{name.replace('_', '-')}", title, about, chart, look.colours)
+
+
+def _notes(runs: Sequence[ReadRun]) -> Iterator[str]:
+    made = runs[0].summary["intervals"]
+    yield (
+        f"Intervals hold {made['level']:.0%}: {made['method']} that resamples things, "
+        f"{made['resamples']:,} times, seed {made['seed']}. With one thing alone there is none."
+    )
+    yield (
+        "A belief is P(true)/(P(true) + P(false)); a statement is believed when that is above one "
+        "half. After repair is the best consistent world under the paper's objective. A share of "
+        "nothing is undefined, not 0."
+    )

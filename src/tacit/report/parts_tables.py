@@ -1,0 +1,191 @@
+"""The tables of the parts probe's section."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.report.content import Column, Table
+from tacit.report.graphs import sampled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.report.reading import ReadRun
+
+# Statements shown of all models together, each with its prompt; whole drawings are left out.
+MOST_STATEMENTS = 30_000
+
+_MODEL = Column("model", "model")
+_INTERVAL = Column("low", "95 % interval", "percent", to="high")
+_WORLD = Column("world", "world")
+_COUNT = {
+    "n": Column("n", "n", "count"),
+    "missing": Column("missing", "no belief", "count"),
+}
+_ACCURACY = (*_COUNT.values(), Column("accuracy", "accuracy", "percent"))
+_DRAWING = (_MODEL, Column("thing", "thing"), Column("annotator", "drawn by"))
+_TURNED = (
+    Column("turned_true", "turned true", "count"),
+    Column("turned_false", "turned false", "count"),
+    Column("free", "free (a tie)", "count"),
+)
+_BEFORE_AND_AFTER = (
+    Column("before", "before", "percent"),
+    Column("paper", "repaired: paper", "percent"),
+    Column("log-odds", "repaired: log-odds", "percent"),
+    Column("margin", "repaired: margin", "percent"),
+)
+
+_TABLES: Mapping[str, tuple[str, str, tuple[Column, ...]]] = {
+    "accuracy": (
+        "Accuracy (Tables 4 and 6)",
+        (
+            "Agreement with people's drawings: ParRoT, all statements; ParRoT++, those "
+            "that all annotators of a thing agree on. World: before repair, or repaired under one "
+            "of three objectives."
+        ),
+        (_MODEL, Column("set", "set"), Column("gold", "drawn as"), _WORLD, *_ACCURACY, _INTERVAL),
+    ),
+    "accuracy_gain": (
+        "What repair adds",
+        "Accuracy after repair less accuracy before it, paired.",
+        (
+            *(_MODEL, Column("set", "set"), Column("objective", "objective")),
+            *(_COUNT["n"], Column("gain", "gain, points", "points")),
+            Column("low", "95 % interval", "points", to="high"),
+        ),
+    ),
+    "violation": (
+        "Rules broken (Table 3)",
+        (
+            "Of the rules that apply to what is believed, those that are broken. Macro: the mean "
+            "of the kinds; micro: all together."
+        ),
+        (
+            *(_MODEL, Column("constraint", "rule"), _WORLD),
+            *(Column("violated", "broken", "count"), Column("applicable", "apply", "count")),
+            *(Column("rate", "share broken", "percent"), _INTERVAL),
+        ),
+    ),
+    "accuracy_by_relation": (
+        "Accuracy by relation",
+        "Agreement with people's drawings.",
+        (_MODEL, Column("relation", "relation"), _WORLD, *_ACCURACY, _INTERVAL),
+    ),
+    "accuracy_by_thing": (
+        "Accuracy by thing",
+        "Things by their rank before repair.",
+        (
+            *(_MODEL, Column("thing", "thing"), Column("rank", "rank", "count")),
+            *(Column("band", "band"), _WORLD, *_ACCURACY),
+        ),
+    ),
+    "accuracy_by_drawing": (
+        "Accuracy by drawing",
+        "One annotator's drawing of one thing.",
+        (*_DRAWING, *_COUNT.values(), *_BEFORE_AND_AFTER),
+    ),
+    "violation_by_drawing": (
+        "Rules broken, by drawing",
+        "Before repair. Broken and applicable rules of all kinds, and their ratio.",
+        (
+            *_DRAWING,
+            *(Column("statements", "statements", "count"), Column("believed", "believed", "count")),
+            *(Column("violated", "broken", "count"), Column("applicable", "apply", "count")),
+            *(
+                Column("density", "share broken", "percent"),
+                Column("consistent", "consistent", "truth"),
+            ),
+        ),
+    ),
+    "repair": (
+        "Repair (section 6)",
+        (
+            "Statements that each repair turns; drawings whose accuracy it improves, keeps or "
+            "worsens; and of how many drawings no better world is possible."
+        ),
+        (
+            *(_MODEL, Column("objective", "objective"), Column("groups", "drawings", "count")),
+            *(Column("optimal", "proven best", "count"), *_TURNED),
+            *(Column("improved", "improved", "count"), Column("same", "same", "count")),
+            Column("worse", "worse", "count"),
+        ),
+    ),
+    "repair_by_drawing": (
+        "Repair, by drawing",
+        "Statements that each repair turns.",
+        (
+            *(_MODEL, Column("objective", "objective"), *_DRAWING[1:]),
+            *(Column("statements", "statements", "count"), *_TURNED),
+            Column("optimal", "proven best", "truth"),
+        ),
+    ),
+}
+_BELIEFS = (
+    *_DRAWING,
+    *(Column("subject", "subject"), Column("relation", "relation"), Column("object", "object")),
+    Column("p_true", "P(true)", "score"),
+    *(Column("before", "believed", "truth"), Column("paper", "repaired", "truth")),
+    Column("label", "drawn", "truth"),
+    Column("logprob_true", "log P(true)", "nats"),
+    Column("logprob_false", "log P(false)", "nats"),
+    Column("text", "prompt"),
+)
+_QUESTION = ("thing", "subject", "relation", "object")
+
+
+def together(runs: Sequence[ReadRun]) -> dict[str, pl.DataFrame]:
+    """Each finding of all runs, with the model's name in front as ``model``."""
+    import polars as pl
+
+    names = dict.fromkeys(name for run in runs for name in run.tables)
+    return {
+        name: pl.concat(
+            [
+                run.tables[name].select(pl.lit(run.name).alias("model"), pl.all())
+                for run in runs
+                if name in run.tables
+            ],
+            how="diagonal_relaxed",
+        )
+        for name in names
+    }
+
+
+def tables(runs: Sequence[ReadRun], found: Mapping[str, pl.DataFrame]) -> Iterator[Table]:
+    """The tables of all models, then the statements with their prompts."""
+    for name, (title, about, columns) in _TABLES.items():
+        frame = found.get(name)
+        if frame is not None and not frame.is_empty():
+            there = tuple(column for column in columns if column.name in frame.columns)
+            yield Table(f"parts-{name.replace('_', '-')}", title, about, frame, there)
+    statements, told = _statements(runs)
+    columns = tuple(column for column in _BELIEFS if column.name in statements.columns)
+    about = (
+        "Each statement, the belief in it, whether it is true before and after repair, and whether "
+        f"the annotator drew it so; with the prompt and the log-probabilities in nats. {told}"
+    )
+    yield Table("parts-statements", "Statements and prompts", about, statements, columns)
+
+
+def _statements(runs: Sequence[ReadRun]) -> tuple[pl.DataFrame, str]:
+    import polars as pl
+
+    frames, told = [], ""
+    for run in runs:
+        beliefs = run.tables["beliefs"]
+        drawings = run.tables["violation_by_drawing"]
+        each = beliefs.height / max(1, drawings.height)
+        most = max(1, int(MOST_STATEMENTS / len(runs) / max(1.0, each)))
+        chosen, told = sampled(drawings, most)
+        keys = pl.DataFrame(chosen, {"thing": pl.String, "annotator": pl.String}, orient="row")
+        some = beliefs.join(keys, on=["thing", "annotator"], how="semi", maintain_order="left")
+        asked = run.questions
+        more = [name for name in ("text", "logprob_true", "logprob_false") if name in asked.columns]
+        wide = some.join(
+            asked.select(*_QUESTION, *more), on=_QUESTION, how="left", maintain_order="left"
+        )
+        frames.append(wide.select(pl.lit(run.name).alias("model"), pl.all()))
+    return pl.concat(frames, how="diagonal_relaxed"), told

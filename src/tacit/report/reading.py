@@ -1,0 +1,148 @@
+"""The runs of a report: found in folders, read, and each given a name of its own."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tacit.errors import DataError, RequestError
+from tacit.runs import read_findings
+from tacit.tables import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tacit.probes.findings import Findings
+
+PROBES = ("parts", "consistency", "assumptions")
+
+
+@dataclass(frozen=True)
+class ReadRun:
+    """A finished run.
+
+    Args:
+        folder: Where it is.
+        name: What the model is called in the report; no other run of the probe is called so.
+        request: What was asked for.
+        manifest: What the figures depend on.
+        tables: The findings.
+    """
+
+    folder: Path
+    name: str
+    request: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+
+    @property
+    def probe(self) -> str:
+        """The probe that ran."""
+        return str(self.request["probe"])
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The figures that a person reads first."""
+        summary: Mapping[str, Any] = self.manifest["summary"]
+        return summary
+
+    @property
+    def model(self) -> Mapping[str, Any]:
+        """What the manifest says of the model."""
+        model = self.manifest.get("model")
+        return model if isinstance(model, dict) else {}
+
+    @cached_property
+    def questions(self) -> pl.DataFrame:
+        """What was asked and answered; read when it is wanted, for it may be large."""
+        return read_table(self.folder / "questions.parquet")
+
+    @property
+    def findings(self) -> Findings:
+        """The findings as the probes' own functions take them."""
+        from tacit.probes.findings import Findings
+
+        return Findings(self.questions, self.tables, self.summary)
+
+
+def read_runs(folders: Sequence[Path]) -> list[ReadRun]:
+    """The runs of some folders, those of a probe together.
+
+    Args:
+        folders: Each a run's folder, or one that holds several, as ``tacit run`` with several
+            models makes.
+
+    Raises:
+        RequestError: A run is named twice, or a folder holds none.
+        DataError: A run is not finished, or damaged, or of an unknown probe.
+    """
+    places = [place for folder in folders for place in _runs_in(folder)]
+    twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
+    if twice:
+        raise RequestError(f"the run {twice[0]} is named twice; name each run once")
+    runs = [_read(place) for place in places]
+    ordered = [run for probe in PROBES for run in runs if run.probe == probe]
+    return [replace(run, name=name) for run, name in zip(ordered, _names(ordered), strict=True)]
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """The folder itself when it is a run's, else the runs in it, by name."""
+    if not folder.is_dir():
+        raise RequestError(f"{folder}: there is no such folder; name the folder of a run")
+    if (folder / "manifest.json").is_file() or (folder / "run.yaml").is_file():
+        return [folder]
+    found = sorted(path.parent for path in folder.glob("[!.]*/manifest.json"))
+    if not found:
+        raise RequestError(
+            f"{folder} is no run's folder and holds none; expected manifest.json in it, or in the "
+            "folders in it"
+        )
+    return found
+
+
+def _read(folder: Path) -> ReadRun:
+    names = sorted(file.stem for file in (folder / "findings").glob("[!.]*.parquet"))
+    tables = read_findings(folder, names)
+    request = _mapping(folder / "run.yaml", yaml.safe_load)
+    manifest = _mapping(folder / "manifest.json", json.loads)
+    probe = request.get("probe")
+    if probe not in PROBES:
+        raise DataError(
+            f"names the probe {probe!r}; a report tells of {', '.join(PROBES)}", folder / "run.yaml"
+        )
+    if not isinstance(manifest.get("summary"), dict):
+        raise DataError("is damaged: it has no summary", folder / "manifest.json")
+    return ReadRun(folder, "", request, manifest, tables)
+
+
+def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON's or YAML's
+    try:
+        content = parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise DataError(f"cannot be read: {error}", path) from error
+    if not isinstance(content, dict):
+        raise DataError("is damaged: it holds no mapping", path)
+    return content
+
+
+def _names(runs: Sequence[ReadRun]) -> list[str]:
+    """The end of each model's name; more where that is another's of the same probe too."""
+    full = [
+        str(run.model.get("name") or run.request.get("model") or run.folder.name) for run in runs
+    ]
+    ends = [name if "://" in name else name.rstrip("/").rsplit("/", 1)[-1] for name in full]
+    probes = [run.probe for run in runs]
+    places = [f"{end} ({run.folder.name})" for end, run in zip(ends, runs, strict=True)]
+    numbered = [f"{end} ({number})" for number, end in enumerate(ends, 1)]
+    for names in (ends, full, places):
+        if len(set(zip(probes, names, strict=True))) == len(names):
+            return names
+    return numbered

@@ -1,0 +1,58 @@
+"""Numbers as people read them: shares in per cent, intervals, counts; a dash where undefined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+UNDEFINED = "undefined"
+_MINUS = "\N{MINUS SIGN}"
+_SPACE = "\N{NO-BREAK SPACE}"
+
+
+def percent(value: float | None) -> str:
+    """A share in per cent."""
+    return UNDEFINED if value is None else f"{100 * value:.1f}{_SPACE}%"
+
+
+def score(value: float | None) -> str:
+    """A score, as a decimal."""
+    if value is None:
+        return UNDEFINED
+    text = f"{value:.3f}"
+    return "0.000" if text == "-0.000" else text.replace("-", _MINUS)
+
+
+def points(value: float | None) -> str:
+    """A difference of shares, in percentage points with its sign."""
+    if value is None:
+        return UNDEFINED
+    text = f"{100 * value:+.1f}".replace("-", _MINUS)
+    return f"{'0.0' if text[1:] == '0.0' else text} points"
+
+
+def interval(low: float | None, high: float | None, how: Callable[[float], str] = percent) -> str:
+    """Both ends; words where there is no interval."""
+    if low is None or high is None:
+        return "no interval"
+    first = how(low).removesuffix(f"{_SPACE}%").removesuffix(" points")
+    return f"95{_SPACE}% interval {first} to {how(high)}"
+
+
+def estimate(
+    row: Mapping[str, Any], name: str = "value", how: Callable[[float | None], str] = percent
+) -> str:
+    """A figure with its interval in brackets, of a row that holds ``low`` and ``high``."""
+    value = row[name]
+    if value is None:
+        return UNDEFINED
+    if row["low"] is None or row["high"] is None:
+        return how(value)
+    return f"{how(value)} ({interval(row['low'], row['high'], how)})"
+
+
+def several(n: int, one: str, many: str | None = None) -> str:
+    """A count and what is counted."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -1,0 +1,166 @@
+"""From runs to the file: sections made, data packed, the template filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+import tacit
+from tacit.publishing import publish_text
+from tacit.report import runtime
+from tacit.report.content import Figure, Graphs, Table
+from tacit.report.differences import differences, refusals
+from tacit.report.packing import packed, shared, table_data
+from tacit.report.reading import PROBES, read_runs
+from tacit.report.words import several
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tacit.report.content import Block, Section
+    from tacit.report.reading import ReadRun
+
+
+@dataclass(frozen=True)
+class _RunTold:
+    """A run as the manifest's section shows it."""
+
+    name: str
+    probe: str
+    request: str
+    manifest: str
+
+
+def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> None:
+    """Writes the report of some runs; the same runs give the same bytes.
+
+    Models that ran the same probe on the same data are compared with one another.
+
+    Args:
+        folders: Runs' folders, or folders that hold several.
+        path: The file.
+        warn: Whether runs that should not be compared are compared all the same, under a warning;
+            else they stand beside one another.
+
+    Raises:
+        RequestError: A folder holds no run, or a run is named twice.
+        DataError: A run is not finished, or damaged.
+        WorkError: The file cannot be written.
+    """
+    publish_text(path, report(read_runs(folders), warn=warn))
+
+
+def report(runs: Sequence[ReadRun], *, warn: bool = False) -> str:
+    """The report's HTML.
+
+    Args:
+        runs: What it tells of.
+        warn: As :func:`write_report`.
+    """
+    sections, warnings = _sections(runs, warn=warn)
+    names = list(dict.fromkeys(run.name for run in runs))
+    page: str = _template().render(
+        version=tacit.__version__,
+        title=f"What {_listed(names)} {'holds' if len(names) == 1 else 'hold'} true",
+        lead=_lead(runs),
+        warnings=warnings,
+        sections=sections,
+        runs=[_told(run) for run in runs],
+        blobs=_blobs([block for section in sections for block in section.blocks]),
+        style=_asset("report.css"),
+        script=runtime.checked(_asset("report.js")),
+        runtime=runtime.runtime(),
+        licences=runtime.LICENCES,
+    )
+    return page
+
+
+def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], list[str]]:
+    from tacit.report import assumptions, consistency, parts
+
+    makers = {
+        "parts": parts.section,
+        "consistency": consistency.section,
+        "assumptions": assumptions.section,
+    }
+    sections, warnings = [], []
+    reasons = refusals(runs)
+    compared = differences(runs, only=None if warn else set(PROBES) - set(reasons))
+    for probe, why in reasons.items():
+        told = "; ".join(why)
+        warnings.append(
+            f"{probe.capitalize()}: these runs differ in more than the model ({told}). "
+            + (
+                "They are compared all the same, as was asked: what differs may come from that."
+                if warn
+                else "They stand beside one another and are not compared."
+            )
+        )
+    sections += [compared] if compared else []
+    for probe in PROBES:
+        mine = [run for run in runs if run.probe == probe]
+        if mine:
+            sections.append(makers[probe](mine))
+    return sections, warnings
+
+
+def _lead(runs: Sequence[ReadRun]) -> str:
+    probes = [probe for probe in PROBES if any(run.probe == probe for run in runs)]
+    kind = "probe" if len(probes) == 1 else "probes"
+    return (
+        f"{several(len(runs), 'run')} of the {_listed(probes)} {kind}. "
+        "Each figure stands with its n and, where it is an estimate, a 95\N{NO-BREAK SPACE}% "
+        "interval: the bar on the scale. Open a section for its tables and charts; everything can "
+        "be sorted, filtered and downloaded, and nothing is loaded from anywhere."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _told(run: ReadRun) -> _RunTold:
+    request = yaml.safe_dump(dict(run.request), sort_keys=False, allow_unicode=True)
+    # What was found stands in the sections.
+    about = {key: value for key, value in run.manifest.items() if key != "summary"}
+    manifest = yaml.safe_dump(about, sort_keys=False, allow_unicode=True)
+    return _RunTold(run.name, run.probe, request, manifest)
+
+
+def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
+    """What the page's script unpacks: the page's data at once, the rest when it is wanted."""
+    shown = [b for b in blocks if isinstance(b, Table) and not b.hidden]
+    pictures = [b for b in blocks if isinstance(b, Graphs)]
+    page: Mapping[str, Any] = {
+        "tables": [table_data(table) for table in shown],
+        "graphs": {each.id: [dict(graph.labels) for graph in each.graphs] for each in pictures},
+        **shared({b.id: b.spec for b in blocks if isinstance(b, Figure)}),
+    }
+    blobs = {"page": packed(page)}
+    for block in blocks:
+        if isinstance(block, Table) and block.hidden:
+            blobs[f"table-{block.id}"] = packed(table_data(block))
+    for each in pictures:
+        for number, graph in enumerate(each.graphs):
+            blobs[f"graph-{each.id}-{number}"] = packed(graph.svg)
+    return blobs
+
+
+def _asset(name: str) -> str:
+    return (resources.files("tacit.report") / "page" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> Any:  # noqa: ANN401 - Jinja's own, which is imported where it is used
+    import jinja2
+
+    # What is ours and no HTML (style and script) is marked as such; all else is escaped.
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string(_asset("report.html.j2"))

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from tacit.probes.consistency.compare import compare
+from tacit.probes.findings import Findings
+from tacit.statistics import Bootstrap
+from tacit.statistics.permutation import chance_level
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FIGURES = [
+    "background score, mean over questions",
+    "questions right",
+    "conceptual consistency",
+    "lift above chance",
+    "AUROC",
+]
+
+
+def findings(rows: Sequence[tuple[str, str, float | None, bool | None]]) -> Findings:
+    """Findings of these anchors: id, cluster, background score, whether right."""
+    schema = {
+        "anchor": pl.String,
+        "cluster": pl.String,
+        "background_score": pl.Float64,
+        "right": pl.Boolean,
+    }
+    return Findings(pl.DataFrame(), {"anchors": pl.DataFrame(rows, schema, orient="row")}, {})
+
+
+def made(seed: int, n: int = 40) -> list[tuple[str, str, float, bool]]:
+    """Anchors of eight clusters with five levels of score, some of them right."""
+    draw = random.Random(seed)  # noqa: S311 - no secret
+    return [(f"q{i}", f"c{i % 8}", draw.randrange(5) / 4, draw.random() < 0.5) for i in range(n)]
+
+
+def rows_of(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """The rows by figure."""
+    return {row["figure"]: row for row in table.to_dicts()}
+
+
+def independent(rows: Sequence[tuple[str, str, float, bool]]) -> dict[str, float]:
+    """Each figure by another library."""
+    scores = [row[2] for row in rows]
+    right = [row[3] for row in rows]
+    precision = average_precision_score(right, scores)
+    chance = chance_level(right, scores)
+    assert chance is not None
+    return dict(
+        zip(
+            FIGURES,
+            [
+                float(np.mean(scores)),
+                float(np.mean(right)),
+                precision,
+                (precision - chance) / (1 - chance),
+                roc_auc_score(right, scores),
+            ],
+            strict=True,
+        )
+    )
+
+
+def test_values_are_those_of_scikit_learn() -> None:
+    """Each model's figure, and the difference, agree with scikit-learn's."""
+    first, second = made(1), made(2)
+    found = rows_of(compare({"a": findings(first), "b": findings(second)}))
+    assert list(found) == FIGURES
+    one, other = independent(first), independent(second)
+    for figure, row in found.items():
+        assert row["first_value"] == pytest.approx(one[figure])
+        assert row["second_value"] == pytest.approx(other[figure])
+        assert row["difference"] == pytest.approx(other[figure] - one[figure])
+        assert row["low"] <= row["high"]
+        assert row["n"] == 40
+
+
+def test_interval_is_that_of_rows_drawn_by_hand() -> None:
+    """An interval is the percentiles over whole clusters drawn again, the same for both."""
+    first, second = made(3), made(4)
+    bootstrap = Bootstrap(resamples=60, seed=5)
+    found = rows_of(compare({"a": findings(first), "b": findings(second)}, bootstrap))
+    clusters = sorted({row[1] for row in first})
+    drawn = np.random.default_rng(5).integers(0, 8, size=(60, 8))
+    changes: dict[str, list[float]] = {figure: [] for figure in FIGURES}
+    for draw in drawn:
+        values = [
+            independent([row for place in draw for row in rows if row[1] == clusters[place]])
+            for rows in (first, second)
+        ]
+        for figure, of in changes.items():
+            of.append(values[1][figure] - values[0][figure])
+    for figure, of in changes.items():
+        low, high = np.quantile(of, [0.025, 0.975])
+        assert found[figure]["low"] == pytest.approx(low)
+        assert found[figure]["high"] == pytest.approx(high)
+
+
+def test_only_anchors_of_both_count() -> None:
+    """An anchor that one model has not, or without a score or an answer, is left out of both."""
+    shared = made(6, 12)
+    gone = [("x", "c0", 1.0, True)]
+    first = findings([*shared, *gone, ("y", "c1", None, True), ("z", "c2", 0.5, False)])
+    second = findings([*shared, ("y", "c1", 0.0, False), ("z", "c2", 0.5, None)])
+    alone = compare({"a": findings(shared), "b": findings(shared)})
+    together = compare({"a": first, "b": second})
+    assert together.equals(alone)
+    assert together["n"].to_list() == [12] * 5
+    assert together["difference"].to_list() == [0.0] * 5
+    assert together["low"].to_list() == together["high"].to_list() == [0.0] * 5
+
+
+def test_no_right_answer_has_no_consistency() -> None:
+    """Where a model answers nothing right, what predicts right answers is undefined, not 0."""
+    first = made(7)
+    second = [(name, cluster, score, False) for name, cluster, score, _ in made(8)]
+    found = rows_of(compare({"a": findings(first), "b": findings(second)}))
+    for figure in FIGURES[2:]:
+        row = found[figure]
+        assert row["first_value"] is not None
+        assert [row[name] for name in ("second_value", "difference", "low", "high")] == [None] * 4
+    assert found["questions right"]["second_value"] == 0
+
+
+def test_one_concept_has_no_interval() -> None:
+    """Anchors of one concept tell nothing of how concepts differ."""
+    rows = [(name, "one", score, right) for name, _, score, right in made(9)]
+    table = compare({"a": findings(rows), "b": findings(made(9))})
+    assert table["low"].to_list() == table["high"].to_list() == [None] * 5
+    assert table["difference"].to_list() == [0.0] * 5
+
+
+def test_each_two_models_are_compared() -> None:
+    """Three models have three pairs."""
+    found = {name: findings(made(seed)) for seed, name in enumerate("abc")}
+    table = compare(found, Bootstrap(resamples=20))
+    pairs = table.select("first", "second").unique(maintain_order=True).rows()
+    assert pairs == [("a", "b"), ("a", "c"), ("b", "c")]

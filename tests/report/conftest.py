@@ -1,0 +1,150 @@
+"""Runs of made-up models over made-up things, written as ``tacit run`` writes them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from tacit.coherence.ontology import Ontology
+from tacit.knowledge.background import Background
+from tacit.models.fake import FakeModel
+from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.probes.consistency.template import load_templates
+from tacit.probes.consistency.wording import wording
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.template import Template
+from tacit.runs import Run
+from tacit.sources.anchors import Anchor
+from tacit.sources.drawings import Drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tacit.prompts import Prompt
+
+EVIL = "<script>alert(1)</script>"
+DRAWINGS = (
+    Drawing(
+        "egg",
+        "ann",
+        ("yolk", "white", "shell"),
+        (("shell", "surrounds", "white"), ("white", "surrounds", "yolk")),
+    ),
+    Drawing("egg", "bob", ("yolk", "shell"), (("yolk", "inside", "shell"),)),
+    Drawing(
+        "lamp",
+        "ann",
+        ("shade", "stand", EVIL),
+        (("shade", "above", "stand"), (EVIL, "inside", "shade")),
+    ),
+    Drawing(EVIL, "bob", ("crown", "trunk"), (("crown", "above", "trunk"),)),
+)
+
+
+def says(name: str) -> FakeModel:
+    """A model whose answers depend on its name and the prompt alone."""
+
+    def score(prompt: Prompt, answer: str) -> float:
+        return -5 * random.Random(f"{name} {prompt.text} {answer}").random()  # noqa: S311 - no secret
+
+    return FakeModel(score, name)
+
+
+def written(folder: Path, probe: Any, name: str, more: Mapping[str, Any]) -> Path:  # noqa: ANN401 - any probe
+    """The folder of a finished run."""
+    model = says(name)
+    request = {"preset": "plain", **more.get("request", {}), "model": name}
+    run = Run(folder, request)
+    run.begin({"model": model.description, "data": more.get("data", {"things.tsv": "abc"})})
+    run.finish(probe.measure(model.score(probe.prompts)))
+    return folder
+
+
+def parts_run(folder: Path, name: str = "ada", **more: Any) -> Path:  # noqa: ANN401 - of a manifest
+    """A run of the parts probe."""
+    probe = PartsProbe(DRAWINGS, Ontology.load("parts"), Template.load("plain"))
+    request = {"probe": "parts", **more.pop("request", {})}
+    return written(folder, probe, name, {"request": request, **more})
+
+
+def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
+    """A run of the consistency probe, one of whose concepts is a script."""
+    concepts = [EVIL, *(f"thing{i}" for i in range(n - 1))]
+    anchors = [
+        Anchor(str(i), f"Where is the {concept}?", ("attic", "cellar", "lake"), i % 3, concept)
+        for i, concept in enumerate(concepts)
+    ]
+    facts = pl.DataFrame(
+        [
+            (i, concept, relation, end, f"no {end}", 1, 1.0)
+            for i, concept in enumerate(concepts)
+            for relation, end in (("IsA", "object"), ("HasA", "part"))
+        ],
+        {
+            "question": pl.Int64,
+            "head": pl.String,
+            "relation": pl.String,
+            "tail": pl.String,
+            "negative": pl.String,
+            "length": pl.Int64,
+            "weight": pl.Float64,
+        },
+        orient="row",
+    )
+    found = pl.DataFrame({"question": range(n), "found": [2] * n})
+    background = Background(pl.DataFrame(), facts, found)
+    probe = ConsistencyProbe(anchors, background, load_templates(), wording("paper"))
+    return written(folder, probe, name, {"request": {"probe": "consistency"}})
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report as its script sees it."""
+
+    html: str
+
+    def blob(self, name: str) -> Any:  # noqa: ANN401 - JSON
+        """What the page unpacks under a name."""
+        found = re.search(f'<script type="text/plain" id="data-{name}">([^<]*)</script>', self.html)
+        assert found is not None
+        return json.loads(gzip.decompress(base64.b64decode(found[1])))
+
+    def table(self, name: str) -> dict[str, Any]:
+        """A table of the page."""
+        tables: Sequence[dict[str, Any]] = self.blob("page")["tables"]
+        return next(table for table in tables if table["id"] == name)
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runs of two models with each of two probes."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name in ("ada", "bea"):
+        parts_run(folder / f"parts-{name}", name)
+        consistency_run(folder / f"consistency-{name}", name)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def file(runs: Path) -> Path:
+    """The report of them all."""
+    from tacit.report.writing import write_report
+
+    out = runs / "report.html"
+    write_report([runs], out)
+    return out
+
+
+@pytest.fixture(scope="session")
+def page(file: Path) -> Page:
+    """The same, read."""
+    return Page(file.read_text(encoding="utf-8"))

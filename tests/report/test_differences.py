@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.errors import RequestError
+from tacit.report.differences import check_comparable, differences, refusals
+from tacit.report.reading import read_runs
+from tests.report.conftest import parts_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_models_on_the_same_data_are_compared(runs: Path) -> None:
+    """Runs that differ in the model alone are compared, and nothing speaks against it."""
+    found = read_runs([runs])
+    assert refusals(found) == {}
+    check_comparable(found)
+    section = differences(found)
+    assert section is not None
+    (table,) = (block for block in section.shown if block.id == "differences")
+    assert set(table.frame["probe"]) == {"parts", "consistency"}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"data": {"things.tsv": "other"}}, "the data differ between ada and bea: things.tsv"),
+        ({"request": {"preset": "macaw"}}, "preset differs between ada and bea: plain and macaw"),
+    ],
+)
+def test_what_differs_beside_the_model_is_refused(
+    tmp_path: Path, more: dict[str, object], reason: str
+) -> None:
+    """Runs of other data or another preset are not compared, and the message says what differs."""
+    parts_run(tmp_path / "one", "ada")
+    parts_run(tmp_path / "two", "bea", **more)
+    with pytest.raises(RequestError, match=reason) as refused:
+        check_comparable(read_runs([tmp_path]))
+    assert refused.value.exit_code == 2
+    assert "--force" in str(refused.value)
+    check_comparable(read_runs([tmp_path]), force=True)
+
+
+def test_another_version_is_refused(tmp_path: Path) -> None:
+    """Runs of two versions of Tacit are not compared."""
+    parts_run(tmp_path / "one", "ada")
+    manifest = parts_run(tmp_path / "two", "bea") / "manifest.json"
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**content, "tacit": "0.0.1"}))
+    with pytest.raises(RequestError, match=r"version of Tacit differs .* and 0\.0\.1"):
+        check_comparable(read_runs([tmp_path]))
+
+
+def test_a_file_of_another_name_is_the_same_data(tmp_path: Path) -> None:
+    """What a file holds counts, and not where it lies."""
+    parts_run(tmp_path / "one", "ada", data={"a/things.tsv": "x"}, request={"drawings": "a"})
+    parts_run(tmp_path / "two", "bea", data={"b/things.tsv": "x"}, request={"drawings": "b"})
+    check_comparable(read_runs([tmp_path]))
+
+
+def test_one_run_is_nothing_to_compare(tmp_path: Path) -> None:
+    """A single run is refused, even when forced."""
+    found = read_runs([parts_run(tmp_path / "one")])
+    with pytest.raises(RequestError, match="nothing to compare: 1 run"):
+        check_comparable(found, force=True)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tacit.report import graphs
+from tacit.report.reading import read_runs
+from tacit.report.writing import report
+from tests.report.conftest import EVIL, Page, parts_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keeps it."""
+        self.found.append((tag, dict(attrs)))
+
+
+def test_a_concept_that_is_a_script_is_text(page: Page) -> None:
+    """Names are escaped in HTML, and in the data they cannot end a script."""
+    assert EVIL not in page.html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.html
+    scripts = [attributes for tag, attributes in Elements(page.html).found if tag == "script"]
+    # Two run: the charts' runtime and the page's own. The others are data.
+    assert [each for each in scripts if each.get("type") != "text/plain"] == [{}, {}]
+    questions = page.table("consistency-0-questions")
+    assert EVIL in str(questions["values"])
+
+
+def test_nothing_is_loaded(page: Page) -> None:
+    """No element names an address, and the page forbids its scripts to ask for any."""
+    elements = Elements(page.html).found
+    named = [
+        value
+        for _, attributes in elements
+        for name, value in attributes.items()
+        if name in {"src", "href", "srcset", "action", "data", "poster"}
+    ]
+    assert named
+    assert all(str(value).startswith("#") for value in named)
+    policy = next(a["content"] for tag, a in elements if tag == "meta" and "http-equiv" in a)
+    assert "default-src 'none'" in str(policy)
+    assert "connect-src" not in str(policy)
+    style = re.search(r"<style>(.*?)</style>", page.html, re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+
+
+def test_the_same_runs_give_the_same_bytes(runs: Path, page: Page) -> None:
+    """A report depends on its runs alone."""
+    assert report(read_runs([runs])) == page.html
+
+
+def test_a_table_holds_the_finding(runs: Path, page: Page) -> None:
+    """A table's values are the finding's, those of all models one below the other."""
+    table = page.table("parts-violation")
+    names = [column["name"] for column in table["columns"]]
+    rates = table["values"][names.index("rate")]
+    found = [
+        pl.read_parquet(runs / f"parts-{name}" / "findings" / "violation.parquet")["rate"]
+        for name in ("ada", "bea")
+    ]
+    wanted = pl.concat(found).round_sig_figs(6).to_list()
+    assert rates == wanted
+    assert None not in rates[:4]
+
+
+def test_first_screen_says_what_was_asked(runs: Path, page: Page) -> None:
+    """The summary names each model, what it was asked, and its accuracy with n and interval."""
+    text = page.html.replace("\N{NO-BREAK SPACE}", " ")
+    accuracy = pl.read_parquet(runs / "parts-ada" / "findings" / "accuracy.parquet")
+    row = accuracy.filter(set="ParRoT", gold="all", world="before").row(0, named=True)
+    ends = f"95 % interval {100 * row['low']:.1f} to {100 * row['high']:.1f} %"
+    said = f"drawings on {100 * row['accuracy']:.1f} % ({ends}) of {row['n']} statements"
+    assert said in text.replace("&#39;", "'")
+    assert "<strong>ada.</strong> It was asked" in text
+
+
+def test_size_stays_small(file: Path) -> None:
+    """The report of four small runs is far below 6 MB, its charts' runtime in it once."""
+    assert file.stat().st_size < 2_000_000
+    assert file.read_text(encoding="utf-8").count("window.vegaEmbed=") == 1
+
+
+def test_a_large_run_says_what_part_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where not all drawings have a graph, the page says how many have."""
+    monkeypatch.setattr(graphs, "MOST_GRAPHS", 2)
+    html = report(read_runs([parts_run(tmp_path / "one")]))
+    assert "A sample is here, 2 of 4 drawings" in html
+    assert len(Page(html).blob("page")["graphs"]["parts-graphs"]) == 2
