@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
@@ -13,16 +14,18 @@ import typer
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tacit.engine.ask import Engine
-    from tacit.engine.plan import Block, Plan
+    from tacit.engine.plan import BlockOf, Plan, PlanOf, RankingPlan
+    from tacit.engine.requests import Request
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.models.loading import LoadOptions
     from tacit.models.masked import MaskedMode
     from tacit.prompts import LogProbs, Prompt
+    from tacit.rankings import Ranking, RankingPrompt
 
 _TRIAL = 16
 
@@ -37,7 +40,7 @@ def load(name: str, options: LoadOptions, store: Store) -> LanguageModel:
 
     logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    _hush()
+    hush()
     return load_model(name, options, store.hashes)
 
 
@@ -65,7 +68,7 @@ def check_places(names: Sequence[str], options: LoadOptions) -> None:
             check_place(name, options)
 
 
-def _hush() -> None:
+def hush() -> None:
     """Silences the advice and the progress bars of transformers, where it is installed."""
     try:
         from transformers.utils import logging as advice
@@ -77,8 +80,22 @@ def _hush() -> None:
 
 def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]:
     """Asks what is planned, with a bar, the rate and the time left on standard error."""
+    with _bar(plan) as advance:
+        return engine.ask(prompts, plan, advance)
+
+
+def rank(engine: Engine, prompts: Sequence[RankingPrompt], plan: RankingPlan) -> list[Ranking]:
+    """As ``ask``, for prompts that rank a vocabulary."""
+    with _bar(plan) as advance:
+        return engine.rank(prompts, plan, advance)
+
+
+@contextmanager
+def _bar(plan: PlanOf[Request]) -> Iterator[Callable[[BlockOf[Request]], None]]:
+    """Shows how far a plan is, as each of its blocks is told; nothing where there is none."""
     if not plan.blocks:
-        return engine.ask(prompts, plan)
+        yield lambda _: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -95,14 +112,14 @@ def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]
         # The bar moves by tokens, which take the time, and counts prompts, which mean something.
         task = progress.add_task("", total=plan.tokens, done=0, prompts=plan.prompts, rate="")
 
-        def advance(block: Block) -> None:
+        def advance(block: BlockOf[Request]) -> None:
             nonlocal done
             done += len(block.prompts)
             rate = f"{done / (time.monotonic() - begun):,.1f} prompts/s"
             progress.update(task, advance=block.tokens, done=done, rate=rate)
 
         try:
-            return engine.ask(prompts, plan, advance)
+            yield advance
         except KeyboardInterrupt:
             progress.stop()
             sys.stderr.write("tacit: interrupted; the same command goes on from here\n")
@@ -124,16 +141,38 @@ def estimate(
         a short trial makes them (0 when there is nothing to ask).
     """
     plan, model = engine.plan(prompts, blocks), engine.model
+    return _told(len(prompts), plan, model.score, model.tokens)
+
+
+def estimate_ranking(
+    engine: Engine, prompts: Sequence[RankingPrompt], blocks: Path | None = None
+) -> dict[str, Any]:
+    """As ``estimate``, for prompts that rank a vocabulary.
+
+    Raises:
+        ModelError: The model ranks no vocabularies.
+    """
+    plan, ranker = engine.plan_rankings(prompts, blocks), engine.ranker
+    return _told(len(prompts), plan, ranker.rank, ranker.ranking_tokens)
+
+
+def _told(
+    prompts: int,
+    plan: PlanOf[Request],
+    work: Callable[[Sequence[Request]], object],
+    cost: Callable[[Sequence[Request]], list[int]],
+) -> dict[str, Any]:
+    """What a plan comes to, with its time by a short trial of the work."""
     planned = [prompt for block in plan.blocks for prompt in block.prompts]
     seconds = 0.0
     if planned:
         trial = planned[:: max(1, len(planned) // _TRIAL)][:_TRIAL]
-        model.score(trial[:1])  # the first pass also pays for what happens once
+        work(trial[:1])  # the first pass also pays for what happens once
         begun = time.monotonic()
-        model.score(trial)
-        seconds = (time.monotonic() - begun) * plan.tokens / sum(model.tokens(trial))
+        work(trial)
+        seconds = (time.monotonic() - begun) * plan.tokens / sum(cost(trial))
     return {
-        "prompts": len(prompts),
+        "prompts": prompts,
         "distinct": plan.distinct,
         "stored": plan.stored,
         "to_ask": plan.prompts,

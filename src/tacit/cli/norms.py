@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tacit.cli import options as given
 from tacit.cli.group import group
-from tacit.cli.options import AsJson
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ class _Retrieval:
 
 @app.command("prompts")
 def prompts_command(
-    norms: Annotated[
-        Path, typer.Option(help="CSLB's norms.dat, McRae's file, or concept, feature, pf.")
-    ],
+    norms: given.NormsFile,
     out: Annotated[Path, typer.Option(help="The prompts: TSV, CSV, JSONL or Parquet.")],
     elicitation: Annotated[
         bool, typer.Option("--elicitation", help="Ask for properties, not for concepts.")
@@ -51,42 +49,26 @@ def prompts_command(
         Literal["sentence", "blank-last"],
         typer.Option(help="blank-last is for models that cannot see what follows the blank."),
     ] = "sentence",
-    corrections: Annotated[
-        Path | None,
-        typer.Option(help="Your own wordings: a table or YAML with concept, feature, wording."),
-    ] = None,
-    least_people: Annotated[
-        int, typer.Option(min=0, help="Only properties that so many people named.")
-    ] = 0,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first so many concepts that are left.")
-    ] = None,
-    most_words: Annotated[
-        int | None, typer.Option(min=1, help="Retrieval: only properties of at most so many words.")
-    ] = None,
-    least: Annotated[
-        int, typer.Option(min=1, help="Retrieval: only concepts with so many usable properties.")
-    ] = _LEAST,
+    corrections: given.Corrections = None,
+    least_people: given.LeastPeople = 0,
+    limit: given.ConceptLimit = None,
+    most_words: given.MostWords = None,
+    least: given.LeastProperties = _LEAST,
     vocabulary: Annotated[
         Path | None, typer.Option(help="Retrieval: only these concepts; a word on each line.")
     ] = None,
-    articles: Annotated[
-        Literal["fixed", "candidate"],
-        typer.Option(help="Retrieval: A for all, or each candidate's own, which keeps vowels."),
-    ] = "fixed",
-    no_tagged: Annotated[
-        bool, typer.Option("--no-tagged", help="Retrieval: leave out seal_(animal) and the like.")
-    ] = False,
+    articles: given.ArticleRule = "fixed",
+    no_tagged: given.NoTagged = False,
     no_preface: Annotated[
         bool, typer.Option("--no-preface", help='Elicitation: without "Everyone knows that".')
     ] = False,
-    as_json: AsJson = False,
+    as_json: given.AsJson = False,
 ) -> None:
     """Write the prompts that norms make, and say how many each filter left out."""
     from tacit.tables import check_outputs
 
-    given = [path for path in (norms, corrections, vocabulary) if path is not None]
-    check_outputs(given, [out])
+    files = [path for path in (norms, corrections, vocabulary) if path is not None]
+    check_outputs(files, [out])
     options = _Retrieval(not no_tagged, articles, vocabulary, least, most_words)
     _check(options, elicitation=elicitation, no_preface=no_preface)
 
@@ -189,8 +171,7 @@ def _elicited(
     from tacit.probes.assumptions.templates import load_templates
 
     published = load_templates().published if norms.layout == "cslb" else {}
-    there = dict.fromkeys(prompt.concept for prompt in asked.prompts)
-    kept = set([name for name in norms.by_concept() if name in there][:limit])
+    kept = asked.limited(norms, limit).prompts
     rows = [
         (
             prompt.relation,
@@ -198,8 +179,7 @@ def _elicited(
             prompt.text,
             json.dumps({one.word: one.frequency for one in prompt.responses}, ensure_ascii=False),
         )
-        for prompt in asked.prompts
-        if prompt.concept in kept
+        for prompt in kept
     ]
     columns = ("relation", "concept", "text", "responses")
     summary = {
@@ -212,7 +192,7 @@ def _elicited(
             for relation, count in asked.counts().items()
         },
         "plural": len(asked.plural),
-        "concepts": len(kept),
+        "concepts": len({prompt.concept for prompt in kept}),
     }
     return pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row"), summary
 

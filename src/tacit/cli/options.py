@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -149,6 +149,44 @@ Anchoring = Annotated[
     str,
     typer.Option(
         "--anchors", help="How questions are answered: choice, verify, or both; the first counts."
+    ),
+]
+NormsFile = Annotated[
+    Path, typer.Option("--norms", help="CSLB's norms.dat, McRae's file, or concept, feature, pf.")
+]
+Corrections = Annotated[
+    Path | None,
+    typer.Option(help="Your own wordings: a table or YAML with concept, feature, wording."),
+]
+LeastPeople = Annotated[int, typer.Option(min=0, help="Only properties that so many people named.")]
+ConceptLimit = Annotated[
+    int | None, typer.Option(min=1, help="Only the first so many concepts that are left.")
+]
+MostWords = Annotated[
+    int | None, typer.Option(min=1, help="Retrieval: only properties of at most so many words.")
+]
+LeastProperties = Annotated[
+    int, typer.Option(min=1, help="Retrieval: only concepts with so many usable properties.")
+]
+ArticleRule = Annotated[
+    Literal["fixed", "candidate"],
+    typer.Option(help="Retrieval: A for all, or each candidate's own, which keeps vowels."),
+]
+NoTagged = Annotated[
+    bool, typer.Option("--no-tagged", help="Retrieval: leave out seal_(animal) and the like.")
+]
+Candidates = Annotated[
+    str,
+    typer.Option(
+        "--vocabulary",
+        help="Retrieval ranks the words that all models share, own ones, or the concepts.",
+    ),
+]
+CausalWording = Annotated[
+    str,
+    typer.Option(
+        "--wording",
+        help="How a causal model is asked for a concept: blank-last, sentence or both.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

@@ -149,6 +149,89 @@ def consistency(
     echo_found(found, out, formats, look, as_json=as_json)
 
 
+@app.command("assumptions")
+def assumptions(
+    norms: given.NormsFile,
+    model: given.SomeModels,
+    out: given.RunFolder,
+    corrections: given.Corrections = None,
+    vocabulary: given.Candidates = "shared",
+    wording: given.CausalWording = "blank-last",
+    articles: given.ArticleRule = "fixed",
+    orders: Annotated[
+        str,
+        typer.Option(help="all (also bottom, increasing and random), or main, which is quicker."),
+    ] = "all",
+    no_tagged: given.NoTagged = False,
+    least: given.LeastProperties = 10,
+    least_people: given.LeastPeople = 0,
+    most_words: given.MostWords = None,
+    limit: given.ConceptLimit = None,
+    top: Annotated[
+        int, typer.Option(min=1, help="How many of the best candidates are kept of each ranking.")
+    ] = 20,
+    seed: Annotated[int, typer.Option(help="Where the draws of the random baseline begin.")] = 0,
+    figures: given.FigureFormats = None,
+    palette: given.PaletteName = "house",
+    revision: given.Revision = None,
+    dtype: given.Dtype = "auto",
+    device: given.Device = "auto",
+    batch_tokens: given.BatchTokens = None,
+    masked_mode: given.MaskedMode = "left-to-right",
+    store: given.StorePath = None,
+    dry_run: given.DryRun = False,
+    as_json: given.AsJson = False,
+) -> None:
+    """Ask for concepts by the properties people name, and for the properties of concepts."""
+    from tacit.cli import asking
+    from tacit.cli.assumptions import (
+        AssumptionsJob,
+        AssumptionsOptions,
+        echo_found,
+        probes_of,
+    )
+    from tacit.cli.background import spare_torch
+    from tacit.cli.running import echo_estimates, folders_of
+    from tacit.engine.store import Store
+    from tacit.probes.charts import Look, check_formats
+    from tacit.sources.norms import read_norms
+
+    formats = given.listed(figures)
+    check_formats(formats)
+    look = Look(palette)
+    _ = look.colours  # refuses an unknown one
+    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    asking.check_places(model, loading)
+    options = AssumptionsOptions(
+        norms,
+        corrections,
+        vocabulary,
+        wording,
+        articles,
+        orders,
+        not no_tagged,
+        least,
+        least_people,
+        most_words,
+        limit,
+        top,
+        seed,
+    )
+    asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
+    compared = {"compared": sorted(model)}  # whose words they share
+    request = {"probe": "assumptions", **options.request(), **compared, **asked}
+    folders = folders_of(model, out, request)
+    spare_torch(None)
+    choices, read = options.choices(), read_norms(norms)
+    probes = probes_of(model, read, choices, loading)
+    kept = Store(store) if store else Store.default()
+    job = AssumptionsJob(probes, folders, {"data": options.digests()}, loading, kept)
+    if dry_run:
+        echo_estimates(job.estimate(), as_json=as_json)
+        return
+    echo_found(job.run(), out, formats, look, as_json=as_json)
+
+
 def _compared(found: Mapping[Path, tuple[str, Findings]], out: Path) -> pl.DataFrame | None:
     """How several models differ, written beside their runs; None for a single one."""
     from tacit.probes.parts.compare import compare

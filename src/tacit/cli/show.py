@@ -76,6 +76,44 @@ def consistency(
     _show(model, revision, shown, as_json=as_json)
 
 
+@prompts.command("assumptions")
+def assumptions(
+    model: given.ModelName,
+    norms: given.NormsFile,
+    corrections: given.Corrections = None,
+    vocabulary: given.Candidates = "shared",
+    wording: given.CausalWording = "blank-last",
+    articles: given.ArticleRule = "fixed",
+    no_tagged: given.NoTagged = False,
+    least: given.LeastProperties = 10,
+    least_people: given.LeastPeople = 0,
+    most_words: given.MostWords = None,
+    first: Annotated[int, typer.Option(min=1, help="How many prompts.")] = 3,
+    revision: given.Revision = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Show the first prompts of retrieval and elicitation, with people's answers in place."""
+    from tacit.cli.assumptions import AssumptionsOptions, first_prompts, probes_of
+    from tacit.models.loading import LoadOptions
+    from tacit.sources.norms import read_norms
+
+    options = AssumptionsOptions(
+        norms,
+        corrections,
+        vocabulary,
+        wording,
+        articles,
+        "main",
+        not no_tagged,
+        least,
+        least_people,
+        most_words,
+    )
+    loading = LoadOptions(revision=revision)
+    probes = probes_of([model], read_norms(norms), options.choices(), loading)
+    _show(model, revision, first_prompts(probes[model], first), as_json=as_json)
+
+
 @app.command("anchor")
 def anchor(
     run: Annotated[Path, typer.Argument(help="The folder of a consistency run.")],

@@ -1,0 +1,232 @@
+"""What ``tacit run assumptions`` shares with nobody: its options, its models' words, its runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import typer
+
+from tacit.cli.running import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tacit.engine.ask import Engine
+    from tacit.engine.store import Store
+    from tacit.models.loading import LoadOptions
+    from tacit.probes.assumptions.filters import Articles
+    from tacit.probes.assumptions.probe import (
+        AssumptionsProbe,
+        Candidates,
+        CausalWording,
+        Choices,
+    )
+    from tacit.probes.charts import Look
+    from tacit.probes.findings import Findings
+    from tacit.prompts import Prompt
+    from tacit.runs import Run
+    from tacit.sources.norms import Norms
+
+
+@dataclass(frozen=True)
+class AssumptionsOptions:
+    """What is asked of models, as the command line says it.
+
+    Args:
+        norms: The norms' file.
+        corrections: A person's own wordings.
+        vocabulary: As for ``Choices``.
+        wording: The wording for causal models, as ``Choices.causal``.
+        articles: As for ``Choices``.
+        orders: As for ``Choices``.
+        tagged: As for ``Choices``.
+        least: As for ``Choices``.
+        least_people: The least production frequency of a property.
+        most_words: The most words of a property's wording.
+        limit: Only the first so many concepts.
+        top: How many of the best candidates are kept.
+        seed: Where the draws of the random baseline begin.
+    """
+
+    norms: Path
+    corrections: Path | None = None
+    vocabulary: str = "shared"
+    wording: str = "blank-last"
+    articles: str = "fixed"
+    orders: str = "all"
+    tagged: bool = True
+    least: int = 10
+    least_people: int = 0
+    most_words: int | None = None
+    limit: int | None = None
+    top: int = 20
+    seed: int = 0
+
+    def choices(self) -> Choices:
+        """The probe's choices.
+
+        Raises:
+            RequestError: An option is unknown, or two do not go together.
+            DataError: The corrections are missing or malformed.
+        """
+        from tacit.probes.assumptions.corrections import read_corrections
+        from tacit.probes.assumptions.probe import Choices
+        from tacit.probes.assumptions.properties import Limits
+
+        return Choices(
+            vocabulary=cast("Candidates", self.vocabulary),
+            causal=cast("CausalWording", self.wording),
+            articles=cast("Articles", self.articles),
+            orders=self.orders,
+            tagged=self.tagged,
+            least=self.least,
+            limits=Limits(self.least_people, self.most_words),
+            corrections=read_corrections(self.corrections) if self.corrections else (),
+            limit=self.limit,
+            top=self.top,
+            seed=self.seed,
+        )
+
+    def request(self) -> dict[str, Any]:
+        """What a run's ``run.yaml`` says of them."""
+        told = asdict(self)
+        paths = {key: str(value) for key, value in told.items() if isinstance(value, Path)}
+        return {**told, **paths}
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each file that is read."""
+        files = [self.norms, *([self.corrections] if self.corrections else [])]
+        return {str(file): digest(file) for file in files}
+
+
+@dataclass(frozen=True)
+class AssumptionsJob:
+    """The probe, to be run on models that are compared.
+
+    Args:
+        probes: Each model's own probe, by the model's name.
+        folders: Each model's run.
+        about: What the manifest says beside the model.
+        loading: How models are loaded.
+        store: Where scores are kept.
+    """
+
+    probes: Mapping[str, AssumptionsProbe]
+    folders: Mapping[str, Run]
+    about: Mapping[str, Any]
+    loading: LoadOptions
+    store: Store
+
+    def run(self) -> dict[Path, tuple[str, Findings]]:
+        """Each model's folder, its name and what it shows."""
+        return {
+            folder.folder: (name, self._ask(self.probes[name], self._engine(name), folder))
+            for name, folder in self.folders.items()
+        }
+
+    def estimate(self) -> dict[str, dict[str, Any]]:
+        """What would be asked of each model, and about how long it would take."""
+        from tacit.cli.asking import estimate, estimate_ranking
+
+        told = {}
+        for name, folder in self.folders.items():
+            engine, probe = self._engine(name), self.probes[name]
+            told[name] = estimate_ranking(engine, probe.rankings, folder.ranking_blocks)
+            if probe.prompts:
+                told[f"{name}, word by word"] = estimate(engine, probe.prompts, folder.blocks)
+        return told
+
+    def _engine(self, name: str) -> Engine:
+        from tacit.cli.asking import engine_of
+
+        return engine_of(name, self.loading, self.store)
+
+    def _ask(self, probe: AssumptionsProbe, engine: Engine, folder: Run) -> Findings:
+        """As ``running.ask_a_model``, with what is ranked beside what is scored."""
+        from tacit.cli import asking
+
+        scored = engine.plan(probe.prompts, folder.blocks)
+        ranked = engine.plan_rankings(probe.rankings, folder.ranking_blocks)
+        folder.begin({"model": dict(engine.model.description), **self.about})
+        with folder.failing():
+            scored.record(folder.blocks)
+            ranked.record(folder.ranking_blocks)
+            rankings = asking.rank(engine, probe.rankings, ranked)
+            scores = asking.ask(engine, probe.prompts, scored) if probe.prompts else []
+            findings = probe.measure(scores, rankings)
+            folder.finish(findings)
+        return findings
+
+
+def probes_of(
+    models: Sequence[str], norms: Norms, choices: Choices, loading: LoadOptions
+) -> dict[str, AssumptionsProbe]:
+    """Each model's probe; their words are read first, since they are compared on shared ones.
+
+    Raises:
+        ModelError: A model cannot be loaded.
+        RequestError: The models share no word, or no concept passes the filters.
+    """
+    from tacit.cli.asking import hush
+    from tacit.models.loading import words_of
+    from tacit.probes.assumptions.probe import AssumptionsProbe
+    from tacit.probes.assumptions.words import Words
+
+    hush()
+    told = {name: words_of(name, loading) for name in models}
+    words = Words.of({name: vocabulary for name, (_, vocabulary) in told.items()})
+    worded = choices.worded(norms)
+    return {
+        name: AssumptionsProbe(worded, words, name, kind, choices)
+        for name, (kind, _) in told.items()
+    }
+
+
+def first_prompts(probe: AssumptionsProbe, first: int) -> list[Prompt]:
+    """The first prompts of retrieval and of elicitation, with the words looked for as answers."""
+    retrieval = [one for part in probe.retrievals for one in part.rankings]
+    asked = [part.rankings[:first] for part in (probe.eliciting, probe.prince)]
+    ranked = [*retrieval[:first], *(one for part in asked for one in part)]
+    return [
+        *(one.asking(one.targets) for one in ranked if one.targets),
+        *probe.prompts[:first],
+    ]
+
+
+def echo_found(
+    found: Mapping[Path, tuple[str, Findings]],
+    out: Path,
+    formats: tuple[str, ...],
+    look: Look,
+    *,
+    as_json: bool,
+) -> None:
+    """Draws the figures beside the runs, and prints what each model showed and how they differ."""
+    from tacit.cli.assumptions_comparison import echo_comparison
+    from tacit.cli.assumptions_table import echo_assumptions
+    from tacit.probes.assumptions.compare import compare
+    from tacit.probes.assumptions.figures import write_figures
+    from tacit.tables import write_table
+
+    named = dict(found.values())
+    if formats:
+        write_figures(named, out / "figures", formats, look)
+    together = compare(named) if len(named) > 1 else None
+    if together is not None:
+        write_table(together, out / "comparison.parquet")
+    if as_json:
+        runs = [
+            {"model": name, "out": str(folder), **of.summary}
+            for folder, (name, of) in found.items()
+        ]
+        rows = [] if together is None else together.to_dicts()
+        typer.echo(json.dumps({"runs": runs, "comparison": rows}))
+        return
+    for folder, (name, findings) in found.items():
+        echo_assumptions(findings, name)
+        typer.echo(f"Written: {folder}")
+    if together is not None:
+        echo_comparison(together)

@@ -1,0 +1,223 @@
+"""``tacit run assumptions`` on small models that know the words of small norms."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from transformers import PreTrainedTokenizerFast
+
+    from tests.cli.conftest import Ran, Tacit
+
+PARTS = ("legs", "arms", "eyes", "ears", "toes", "teeth", "nails", "bones", "skin", "hair")
+CONCEPTS = ("bear", "fox", "seal", "cat", "horse")
+
+
+def norms() -> str:
+    """Five concepts with ten or eleven properties, and one that has a single one."""
+    rows = [
+        f"{concept}\thas {part}\t{20 - place}\tvisual perceptual"
+        for concept in CONCEPTS
+        for place, part in enumerate(PARTS)
+    ]
+    rows += [f"{concept}\tis a animal\t30\ttaxonomic" for concept in CONCEPTS]
+    return "concept\tfeature\tpf\tcategory\n" + "\n".join([*rows, "owl\thas eyes\t3\t"]) + "\n"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders ``masked``, ``other`` and ``causal``, whose tokenizer has the norms' words."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel, RobertaConfig, RobertaForMaskedLM
+
+    folder = tmp_path_factory.mktemp("models")
+    for seed, (name, build) in enumerate(
+        {
+            "masked": RobertaForMaskedLM,
+            "other": RobertaForMaskedLM,
+            "causal": GPT2LMHeadModel,
+        }.items()
+    ):
+        tokenizer = _tokenizer(with_mask=name != "causal")
+        sizes: dict[str, Any] = {"vocab_size": len(tokenizer), "initializer_range": 0.5}
+        config = (
+            GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=128, **sizes)
+            if name == "causal"
+            else RobertaConfig(
+                hidden_size=32,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                intermediate_size=64,
+                max_position_embeddings=130,
+                **sizes,
+            )
+        )
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            build(config).save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
+    return folder
+
+
+def _tokenizer(*, with_mask: bool) -> PreTrainedTokenizerFast:
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
+    from tokenizers.trainers import BpeTrainer
+    from transformers import PreTrainedTokenizerFast
+
+    words = " ".join([*PARTS, *CONCEPTS, "animal", "person", "country", "home", "land", "owl"])
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    trainer = BpeTrainer(
+        vocab_size=600,
+        special_tokens=special,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    backend.train_from_iterator([f" {words}", f"A {words}"] * 3, trainer)
+    ends: dict[str, Any] = {
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "pad_token": "<pad>",
+        "unk_token": "<unk>",
+    }
+    if not with_mask:
+        backend.post_processor = processors.ByteLevel(trim_offsets=False)
+        return PreTrainedTokenizerFast(tokenizer_object=backend, **ends)
+    mask = AddedToken("<mask>", lstrip=True, special=True)
+    backend.add_special_tokens([mask])
+    backend.post_processor = processors.RobertaProcessing(
+        ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
+    )
+    more: dict[str, Any] = {"cls_token": "<s>", "sep_token": "</s>", "mask_token": mask}
+    return PreTrainedTokenizerFast(tokenizer_object=backend, **ends, **more)
+
+
+@pytest.fixture
+def run(tacit: Tacit, workplace: Path, models: Path) -> Callable[..., Ran]:
+    """Runs the probe on named models, with an ``--out``."""
+    (workplace / "norms.tsv").write_text(norms(), encoding="utf-8")
+
+    def ran(out: str, *more: object, of: tuple[str, ...] = ("masked",)) -> Ran:
+        named = [part for name in of for part in ("--model", models / name)]
+        given = ("--norms", "norms.tsv", "--out", out, "--orders", "main", *named)
+        return tacit("run", "assumptions", *given, *more)
+
+    return ran
+
+
+def test_a_run_of_a_masked_model(run: Callable[..., Ran], workplace: Path) -> None:
+    """Its folder is whole, and says what was asked and what was left out."""
+    ran = run("run", "--figures", "svg")
+    assert ran.code == 0, ran.err
+    manifest = json.loads((workplace / "run" / "manifest.json").read_text())
+    assert manifest["status"] == "finished"
+    told = manifest["summary"]
+    assert (told["concepts"], told["retrieval_prompts"]) == (5, 50)
+    assert told["relations"] == {"is": 0, "is a": 5, "has": 6, "has a": 0, "made of": 0}
+    steps = {step["filter"]: step["removed"] for step in told["steps"]}
+    assert steps["begins with a vowel sound"] == 1
+    findings = workplace / "run" / "findings"
+    retrieval = pl.read_parquet(findings / "retrieval.parquet")
+    assert retrieval.filter(pl.col("category").is_null()).height == 50
+    assert retrieval["rank"].null_count() == 0
+    words = pl.read_parquet(findings / "vocabulary.parquet")
+    assert set(CONCEPTS) <= set(words["word"])
+    assert list((workplace / "run" / "figures").glob("*.svg"))
+    assert (workplace / "run" / "ranking-blocks.parquet").is_file()
+
+
+def test_models_are_compared_on_the_words_they_share(
+    run: Callable[..., Ran], workplace: Path
+) -> None:
+    """Each has a run, and the differences stand beside them."""
+    ran = run("runs", "--wording", "both", of=("masked", "other", "causal"))
+    assert ran.code == 0, ran.err
+    sizes = {
+        pl.read_parquet(workplace / "runs" / name / "findings" / "vocabulary.parquet")[
+            "shared"
+        ].sum()
+        for name in ("masked", "other", "causal")
+    }
+    assert len(sizes) == 1
+    causal = pl.read_parquet(workplace / "runs" / "causal" / "findings" / "retrieval.parquet")
+    assert set(causal["wording"]) == {"blank-last", "sentence"}
+    together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
+    assert set(together["model_a"]) | set(together["model_b"])
+    assert "Differences between models" in ran.out
+
+
+def test_a_second_run_asks_nothing_and_finds_the_same(
+    run: Callable[..., Ran], workplace: Path
+) -> None:
+    """Byte for byte, from what the store holds."""
+    assert run("one").code == 0
+    segments = sorted((workplace / ".tacit").rglob("*.parquet"))
+    assert run("two").code == 0
+    assert sorted((workplace / ".tacit").rglob("*.parquet")) == segments
+    for path in sorted((workplace / "one" / "findings").iterdir()):
+        assert path.read_bytes() == (workplace / "two" / "findings" / path.name).read_bytes()
+
+
+def test_a_dry_run_writes_nothing(run: Callable[..., Ran], workplace: Path) -> None:
+    """It tells how many texts there are, ranked and word by word."""
+    ran = run("run", "--dry-run", "--json", "--wording", "sentence", of=("causal",))
+    told = json.loads(ran.out)["runs"]
+    assert [one["to_ask"] > 0 for one in told] == [True, True]
+    assert told[1]["model"].endswith("causal, word by word")
+    assert not (workplace / "run").exists()
+    assert not (workplace / ".tacit").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--vocabulary", "large"), "none of shared, own, concepts"),
+        (("--wording", "odd"), "none of blank-last, sentence, both"),
+        (("--articles", "candidate"), "add --vocabulary concepts"),
+        (("--orders", "some"), "none of all, main"),
+        (("--least", "40"), "fewer than 40 usable properties"),
+        (("--corrections", "nowhere.tsv"), "nowhere.tsv"),
+        (("--figures", "gif"), "gif"),
+    ],
+)
+def test_a_wrong_request_is_refused(
+    run: Callable[..., Ran], workplace: Path, more: tuple[str, ...], said: str
+) -> None:
+    """In one line, with nothing written."""
+    ran = run("run", *more)
+    assert ran.code == 2
+    assert said in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+    assert not (workplace / "run").exists()
+
+
+def test_norms_that_are_none_are_refused(tacit: Tacit, workplace: Path, models: Path) -> None:
+    """With the columns that they need."""
+    (workplace / "norms.tsv").write_text("a\tb\n1\t2\n", encoding="utf-8")
+    ran = tacit(
+        "run", "assumptions", "--norms", "norms.tsv", "--out", "run", "--model", models / "masked"
+    )
+    assert ran.code == 2
+    assert "concept" in ran.err
+
+
+def test_prompts_are_shown_as_a_model_is_given_them(
+    run: Callable[..., Ran], tacit: Tacit, models: Path
+) -> None:
+    """With the words that people named in place, and their tokens in brackets."""
+    assert run("run", "--dry-run").code == 0  # writes the norms
+    given = ("--norms", "norms.tsv", "--first", "1")
+    ran = tacit("show", "prompts", "assumptions", "--model", models / "masked", *given)
+    assert ran.code == 0, ran.err
+    assert "A ___ is a animal." in ran.out
+    assert "'bear'" in ran.out
+    assert "Everyone knows that a bear is a ___." in ran.out
