@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 # What a request says of the model, and so may differ between models.
 _OF_THE_MODEL = frozenset({"model", "revision", "dtype", "masked_mode", "beliefs", "served_model"})
 # Files, which the manifest knows by what they hold.
-_FILES = frozenset({"drawings", "questions", "kb", "templates", "prompt", "nouns", "norms"})
+_FILES = frozenset(
+    {"drawings", "questions", "kb", "templates", "prompt", "nouns", "norms", "corrections"}
+)
 _MEASURES = {
     "mrr": "mean reciprocal rank",
     "probability": "probability of the concept",

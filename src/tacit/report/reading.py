@@ -67,10 +67,12 @@ class ReadRun:
 
     @property
     def findings(self) -> Findings:
-        """The findings as the probes' own functions take them."""
+        """The findings as figures and comparisons take them, which need no questions."""
+        import polars as pl
+
         from tacit.probes.findings import Findings
 
-        return Findings(self.questions, self.tables, self.summary)
+        return Findings(pl.DataFrame(), self.tables, self.summary)
 
 
 def read_runs(folders: Sequence[Path]) -> list[ReadRun]:
