@@ -1,0 +1,366 @@
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.errors import RequestError
+from tacit.probes.assumptions.figures import FIGURES, write_figures
+from tacit.probes.assumptions.panels import by_wording, chance, ends, series
+from tacit.probes.assumptions.panels_examples import chosen, phrases
+from tacit.probes.assumptions.panels_retrieval import ALL
+from tacit.probes.assumptions.retrieval import FOUR_ORDERS
+from tacit.probes.assumptions.wording import joined
+from tacit.probes.charts import PALETTES, Look
+from tacit.probes.consistency.figures import drawn
+from tacit.probes.consistency.panels import DASH, Shown
+from tacit.probes.findings import Findings
+from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.probes.charts import Chart
+
+SVG = "{http://www.w3.org/2000/svg}"
+MODELS = ("x/roberta-large", "x/bert-base", "x/gpt2")
+
+
+@pytest.fixture(scope="module")
+def one() -> Shown:
+    """One model."""
+    return shown(MODELS[0])
+
+
+@pytest.fixture(scope="module")
+def three() -> Shown:
+    """Three models, one of them asked with the blank last."""
+    found = {name: Made(seed, 1 - seed / 2).findings() for seed, name in enumerate(MODELS[:2])}
+    return Shown({**found, MODELS[2]: Made(2, wording="blank-last").findings()}, {}, Look())
+
+
+def shown(name: str, **changed: pl.DataFrame | None) -> Shown:
+    """One model whose tables are changed, or gone where None."""
+    found = Made(skill=1).findings()
+    tables = {**found.tables, **changed}
+    held = {key: table for key, table in tables.items() if table is not None}
+    return Shown({name: Findings(found.questions, held, found.summary)}, {}, Look())
+
+
+def figure(chart: Chart | None) -> str:
+    """The figure as it is written."""
+    assert chart is not None
+    return drawn(chart, PALETTES["house"])
+
+
+def texts(svg: str) -> list[str]:
+    """All texts of a figure."""
+    root = ET.fromstring(svg)  # noqa: S314 - our own
+    return [" ".join(each.itertext()) for each in root.iter(f"{SVG}text")]
+
+
+def said(svg: str) -> str:
+    """All texts of a figure as one, however its caption is broken into lines."""
+    return " ".join(" ".join(texts(svg)).split())
+
+
+def tips(svg: str) -> list[str]:
+    """What a pointer that rests on a mark reads."""
+    root = ET.fromstring(svg)  # noqa: S314 - our own
+    return ["".join(each.itertext()) for each in root.iter(f"{SVG}title")]
+
+
+def rows(chart: Chart | None) -> list[dict[str, Any]]:
+    """The rows of all tables that the specification holds."""
+    assert chart is not None
+    return [row for table in chart.to_dict()["datasets"].values() for row in table]
+
+
+def by_number(shown: Shown, **where: object) -> dict[str, Any]:
+    """The one row of ``retrieval_by_number`` of the first model."""
+    table = next(iter(shown.found.values())).tables["retrieval_by_number"]
+    for column, value in where.items():
+        table = table.filter(pl.col(column).eq_missing(pl.lit(value)))
+    return table.row(0, named=True)
+
+
+def test_every_figure_is_written_and_names_the_models(tmp_path: Path, three: Shown) -> None:
+    """Under its own name; in the palette for the colour-blind."""
+    found = {name: three.found[name] for name in MODELS[1:]}
+    files = write_figures(found, tmp_path / "new", ("svg",), Look("okabe-ito"))
+    assert [file.stem for file in files] == list(FIGURES)
+    for file in files:
+        svg = file.read_text()
+        assert all(label in said(svg) for label in ("bert-base", "gpt2")), file.stem
+        assert not {hue for hue in PALETTES["house"].series if hue in svg}, file.stem
+
+
+def test_the_same_findings_give_the_same_bytes(one: Shown) -> None:
+    """Drawn twice in one process."""
+    assert figure(FIGURES["retrieval_orders"](one)) == figure(FIGURES["retrieval_orders"](one))
+
+
+def test_an_unknown_format_or_palette_is_refused(tmp_path: Path, one: Shown) -> None:
+    """Before anything is written."""
+    for formats, palette in ((("gif",), "house"), (("svg",), "neon")):
+        with pytest.raises(RequestError):
+            write_figures(one.found, tmp_path / "out", formats, Look(palette))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "tables"),
+    [
+        ("retrieval_examples", ["retrieval_top"]),
+        ("retrieval", ["retrieval_by_number"]),
+        ("retrieval_categories", ["retrieval_by_number"]),
+        ("retrieval_orders", ["retrieval_by_number"]),
+        ("elicitation", ["elicitation_by_relation", "agreement"]),
+        ("ablation", ["ablation"]),
+        ("favoured", ["favoured"]),
+    ],
+)
+def test_a_table_that_is_absent_or_empty_gives_no_figure(name: str, tables: list[str]) -> None:
+    """Of every figure."""
+    empty = {key: Made().findings().tables[key].clear() for key in tables}
+    assert FIGURES[name](shown("m", **dict.fromkeys(tables))) is None
+    assert FIGURES[name](shown("m", **empty)) is None
+
+
+def test_one_order_alone_is_no_figure_3b(one: Shown) -> None:
+    """Nor is a run without categories a Figure 3a."""
+    table = one.table("retrieval_by_number")
+    assert table is not None
+    main = table.drop("model").filter(pl.col("category").is_null(), order=FOUR_ORDERS[0].name)
+    bare = shown("m", retrieval_by_number=main)
+    assert FIGURES["retrieval_orders"](bare) is None
+    assert FIGURES["retrieval_categories"](bare) is None
+    assert FIGURES["retrieval"](bare) is not None
+
+
+def test_curves_are_the_measures(one: Shown) -> None:
+    """Value and band of each point; the concepts that could not be written are told."""
+    chart = FIGURES["retrieval"](one)
+    row = by_number(one, order="top-decreasing", category=None, n=4)
+    for measure in ("mrr", "probability", "renormalised"):
+        point = {"n": 4, "value": row[measure]} | {
+            end: row[f"{measure}_{end}"] for end in ("low", "high")
+        }
+        assert any(point.items() <= held.items() for held in rows(chart))
+    words = said(figure(chart))
+    assert "n = 15 concepts (1 more, whose word the model cannot write, left out)" in words
+    assert "95 % intervals (percentile bootstrap, 2,000 resamples, clustered by concept)" in words
+    assert "wording: sentence (A ___ has fur.)" in words
+
+
+def test_models_asked_in_different_wordings_say_which(three: Shown) -> None:
+    """Behind their names in the legend."""
+    held = texts(figure(FIGURES["retrieval"](three)))
+    assert {"roberta-large (sentence)", "bert-base (sentence)", "gpt2 (blank-last)"} <= set(held)
+
+
+def test_what_is_undefined_has_no_mark() -> None:
+    """No point at 0 stands for a null."""
+    table = Made().findings().tables["retrieval_by_number"]
+    names = [name for name in table.columns if name.split("_")[0] in {"mrr", "probability"}]
+    null = pl.when(pl.col("n") == 7).then(None).otherwise(pl.col(names)).name.keep()
+    chart = FIGURES["retrieval"](shown("m", retrieval_by_number=table.with_columns(null)))
+    held = [row for row in rows(chart) if "value" in row]
+    assert {row["n"] for row in held if row["value"] is not None} >= {6, 8}
+    svg = figure(chart)
+    assert not [tip for tip in tips(svg) if "7 properties" in tip and "mean reciprocal" in tip]
+    assert len([tip for tip in tips(svg) if "mean reciprocal" in tip]) == 9
+
+
+def test_categories_state_how_many_concepts_each_point_rests_on(one: Shown) -> None:
+    """At each number of properties, where a category has some."""
+    chart = FIGURES["retrieval_categories"](one)
+    counts = {
+        (row["series"], row["n"]): row["count"]
+        for row in rows(chart)
+        if "series" in row and "n" in row
+    }
+    for category, most in CATEGORIES.items():
+        for n in range(1, most + 1):
+            row = by_number(one, order="top-decreasing", category=category, n=n)
+            assert counts[category, n] == str(row["concepts"])
+        assert (category, most + 1) not in counts
+    assert counts[ALL, 10] == "15"
+    assert {*CATEGORIES, ALL} <= set(texts(figure(chart)))
+
+
+def test_only_random_has_a_band_among_the_orders(one: Shown) -> None:
+    """The orders' lines cross, so that five bands would hide one another."""
+    chart = FIGURES["retrieval_orders"](one)
+    svg = figure(chart)
+    bands = re.findall(r'class="mark-area role-mark[^"]*"', svg)
+    assert len(bands) == 2
+    row = by_number(one, order="random", category=None, n=3)
+    point = {"series": "random", "n": 3, "value": row["mrr"], "low": row["mrr_low"]}
+    assert any(point.items() <= held.items() for held in rows(chart))
+
+
+def test_axes_are_the_same_for_all_models(three: Shown) -> None:
+    """So that rows of panels can be compared by eye."""
+    chart = FIGURES["retrieval_orders"](three)
+    assert chart is not None
+    found = re.findall(r"'domain': \[0\.0, ([\d.]+)\]", str(chart.to_dict()))
+    assert len(set(found)) <= 2
+
+
+def test_the_papers_bear_is_first_when_it_is_there(one: Shown) -> None:
+    """Then concepts at stated percentiles; without bear those alone."""
+    words = said(figure(FIGURES["retrieval_examples"](one)))
+    headings = re.findall(r"(\S+(?: \(as \w+\))?): roberta-large", words)
+    assert headings[0] == "bear"
+    assert len(headings) == 4
+    table = one.table("retrieval")
+    assert table is not None
+    table = by_wording(table.filter(pl.col("category").is_null(), order="top-decreasing"))
+    names, how = chosen(table.filter(pl.col("concept") != "bear"))
+    assert "bear" not in names
+    assert how == "at the 75th, 50th, 25th percentile of the mean reciprocal rank, of 14 concepts"
+
+
+def test_chosen_concepts_stand_at_their_percentiles() -> None:
+    """Of five concepts the second best, the middle one and the second worst."""
+    ranks = {"a": 5, "b": 1, "c": 4, "d": 2, "e": 3, "never": None}
+    table = pl.DataFrame(
+        [(name, "m", rank) for name, rank in ranks.items()], ["concept", "of", "rank"], orient="row"
+    )
+    assert chosen(table)[0] == ["d", "e", "c"]
+
+
+def test_examples_hold_the_best_candidates_and_mark_the_concept(one: Shown) -> None:
+    """With their probabilities; the concept's rank and probability stand at the right."""
+    chart = FIGURES["retrieval_examples"](one)
+    top = next(iter(one.found.values())).tables["retrieval_top"].filter(concept="bear", n=2)
+    held = [row for row in rows(chart) if "place" in row and row["n"] == 2]
+    for row in top.iter_rows(named=True):
+        told = chance(math.exp(row["logprob"]))
+        right = row["word"] == "bear"
+        cell = {"place": row["place"], "word": row["word"], "told": told, "right": right}
+        assert any(cell.items() <= each.items() for each in held)
+    assert {"+ is big", "has fur", "its rank"} <= set(texts(figure(chart)))
+
+
+def test_a_concept_that_was_never_ranked_is_no_example() -> None:
+    """Not even when it is the paper's."""
+    bear = pl.DataFrame({"concept": ["bear"], "of": ["m"]}).with_columns(
+        rank=pl.lit(None, pl.Int32)
+    )
+    assert chosen(bear)[0] == []
+
+
+@given(st.lists(st.sampled_from(PROPERTIES), min_size=1, max_size=10, unique=True))
+def test_what_a_prompt_adds_is_the_property_that_was_added(properties: list[str]) -> None:
+    """In both wordings, whatever the properties."""
+    said = [joined(properties[:n]) for n in range(1, len(properties) + 1)]
+    steps = [f"+ {each}" if at else each for at, each in enumerate(properties)]
+    assert phrases([f"A ___ {each}." for each in said], "sentence") == steps
+    asked = [f"Something that {each} is called an ___" for each in said]
+    assert phrases(asked, "blank-last") == steps
+
+
+def test_texts_of_another_form_are_shown_whole() -> None:
+    """So that no property is made up."""
+    texts = ["A ___ has fur.", "A ___ is big, has fur, and eats."]
+    assert phrases(texts, "sentence") == texts
+    assert phrases(["Which has fur?"], "own") == ["Which has fur?"]
+
+
+def test_elicitation_stands_as_measured(three: Shown) -> None:
+    """A lane per model and relation with value, interval and n; what was left out is told."""
+    chart = FIGURES["elicitation"](three)
+    table = three.found[MODELS[1]].tables["elicitation_by_relation"]
+    row = table.filter(relation="has", preface=True, over="sensible").row(0, named=True)
+    lane = {"relation": "has", "model": "bert-base", "value": row["map"], "low": row["map_low"]}
+    assert any(lane.items() <= held.items() for held in rows(chart))
+    words = said(figure(chart))
+    assert "16 (vocabulary), 16 (sensible)" in words
+    assert 'asked with "Everyone knows that"' in words
+
+
+def test_elicitation_without_the_preface_says_so() -> None:
+    """Where a run has nothing else."""
+    found = {"m": Made(prefaces=(False,)).findings()}
+    words = said(figure(FIGURES["elicitation"](Shown(found, {}, Look()))))
+    assert 'asked without "Everyone knows that"' in words
+    assert FIGURES["ablation"](Shown(found, {}, Look())) is None
+
+
+def test_an_undefined_relation_has_a_dash_and_no_mark() -> None:
+    """In the panel where it is undefined."""
+    table = Made().findings().tables["agreement"]
+    null = pl.when(relation="is").then(None).otherwise(pl.col("^spearman.*$")).name.keep()
+    chart = FIGURES["elicitation"](shown("m", agreement=table.with_columns(null)))
+    svg = figure(chart)
+    assert DASH in texts(svg)
+    assert not [tip for tip in tips(svg) if "is: Spearman" in tip]
+    assert len([tip for tip in tips(svg) if "Spearman's rho" in tip]) == 4
+
+
+def test_the_ablation_joins_with_and_without(one: Shown) -> None:
+    """And gives the difference with its interval."""
+    chart = FIGURES["ablation"](one)
+    table = next(iter(one.found.values())).tables["ablation"]
+    row = table.filter(relation="has a", measure="spearman").row(0, named=True)
+    pair = {"relation": "has a", "value": row["with_preface"], "other": row["without_preface"]}
+    gain = {"relation": "has a", "value": row["difference"], "low": row["low"], "n": row["prompts"]}
+    for wanted in (pair, gain):
+        assert any(wanted.items() <= held.items() for held in rows(chart))
+
+
+def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None:
+    """At most five of a relation; how often they were right is told."""
+    svg = figure(FIGURES["favoured"](one))
+    table = next(iter(one.found.values())).tables["favoured"]
+    best = table.filter(preface=True, relation="has").head(1).row(0, named=True)
+    share = f"{100 * best['share']:.1f} %"
+    assert (
+        f"roberta-large, has {best['word']}: first in {best['first']} of 16 prompts ({share}), "
+        f"right in {best['right']}"
+    ) in tips(svg)
+    for relation in ("is", "made of"):
+        words = {
+            tip.split(":")[0]
+            for tip in tips(svg)
+            if f", {relation} " in tip and f", {relation} a " not in tip
+        }
+        held = table.filter(pl.col("first") > 0, preface=True, relation=relation).height
+        assert len(words) == min(5, held)
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"),
+    [(None, DASH), (1.0, "1.00"), (0.1, "0.10"), (0.0123, "0.012"), (0.0009, "< 0.001")],
+)
+def test_small_probabilities_are_not_written_as_0(probability: float | None, text: str) -> None:
+    """They are told apart as far as three decimals go."""
+    assert chance(probability) == text
+
+
+@given(st.lists(st.floats(-1, 1) | st.none(), max_size=6))
+def test_an_axis_holds_its_values_and_0(values: list[float | None]) -> None:
+    """With little room to spare."""
+    low, high = ends(values, least=-2.0)
+    held = [value for value in values if value is not None]
+    assert low <= min([0.0, *held])
+    assert max([0.0, *held]) <= high + 1e-12
+    assert low <= 0 < high
+    most = max([0.0, *held])
+    assert high <= max(1.25 * most, 1.0 if most <= 0 else 0)
+
+
+def test_series_differ_in_hue_shape_or_dash() -> None:
+    """Also when there are more of them than hues."""
+    looks = [
+        (one.hue, one.shape, one.dash) for one in series(map(str, range(12)), PALETTES["house"])
+    ]
+    assert len(set(looks)) == 12
