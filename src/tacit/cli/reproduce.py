@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -106,6 +106,105 @@ def consistency(
         label = f"{row['row']} ({row['table']})"
         cells = f"{row['ours']:>8,}{row['published']:>12,}{row['difference']:>+12,}"
         typer.echo(f"{label:<50}{cells}")
+
+
+@app.command("sta")
+def sta(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run of assumptions.")],
+    as_model: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="MODEL",
+            help="Compare with this model of the paper: bert-base, bert-large, roberta-base or "
+            "roberta-large. Without it, all four stand beside yours.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write the table here: TSV, CSV, JSONL or Parquet.")
+    ] = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """What the tacit assumptions paper prints, beside a run of the assumptions probe."""
+    from tacit.probes.assumptions.published import published_table
+    from tacit.tables import check_outputs, write_table
+
+    if out is not None:
+        check_outputs([run / "manifest.json"], [out])
+    table = published_table(*_assumptions_run(run, as_model))
+    if out is not None:
+        write_table(table, out)
+    if as_json:
+        typer.echo(json.dumps(table.to_dicts()))
+        return
+    _echo_printed(table)
+    if out is not None:
+        typer.echo(f"Written: {out}")
+
+
+def _assumptions_run(
+    folder: Path, model: str | None
+) -> tuple[dict[str, pl.DataFrame], str | None, dict[str, Any]]:
+    """A run's findings that the paper's figures stand beside, the model, and the run's summary.
+
+    Raises:
+        RequestError: The folder holds no finished run of this probe.
+    """
+    from tacit.probes.assumptions.published import TABLES
+    from tacit.runs import read_findings
+
+    several = sorted(each.parent.name for each in folder.glob("*/run.yaml"))
+    if several and not (folder / "run.yaml").exists():
+        raise RequestError(f"{folder} holds several runs; give one of them: {', '.join(several)}")
+    probe = _probe_of(folder)
+    if probe not in {None, "assumptions"}:
+        raise RequestError(
+            f"{folder} holds a run of the probe {probe}; this takes one of tacit run assumptions"
+        )
+    names = [name for name in TABLES if (folder / "findings" / f"{name}.parquet").is_file()]
+    tables = read_findings(folder, names)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return tables, model, manifest.get("summary", {})
+
+
+def _probe_of(folder: Path) -> str | None:
+    """The probe that a run's request names; None where there is none to be read."""
+    import yaml
+
+    try:
+        request = yaml.safe_load((folder / "run.yaml").read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return None
+    return str(request.get("probe")) if isinstance(request, dict) else None
+
+
+def _echo_printed(table: pl.DataFrame) -> None:
+    """Prints each table of the assumptions paper, and then what its text states."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for (name,), cells in table.group_by("table", maintain_order=True):
+        title = "In the text" if name == "text" else f"Table {name}"
+        shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+        shown.add_column("")
+        shown.add_column("")
+        for heading in ("ours", "published", "difference"):
+            shown.add_column(heading, justify="right", no_wrap=True)
+        for row in cells.iter_rows(named=True):
+            span = row["low"] is not None and f"{_figure(row['low'])} to {_figure(row['high'])}"
+            printed = span or _figure(row["published"])
+            difference = "" if row["difference"] is None else _figure(row["difference"], sign="+")
+            ours = "missing" if row["ours"] is None else _figure(row["ours"])
+            shown.add_row(Text(row["row"]), Text(row["column"]), ours, printed, difference)
+        console.print(shown)
+
+
+def _figure(value: float, *, sign: str = "") -> str:
+    """A count as a whole number, any other figure with three decimals."""
+    return f"{value:{sign},.0f}" if value == int(value) else f"{value:{sign},.3f}"
 
 
 def _echo(table: pl.DataFrame) -> None:

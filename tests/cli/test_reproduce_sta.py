@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from tacit.probes.assumptions.published import published_table
+from tacit.runs import Run
+from tests.probes.assumptions.findings_by_hand import Made
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    """The folder of a finished run of the assumptions probe."""
+    return make(tmp_path / "run", "assumptions")
+
+
+def make(folder: Path, probe: str, *, finish: bool = True) -> Path:
+    """A run of a probe, with the findings of assumptions."""
+    run = Run(folder, {"probe": probe, "model": "m"})
+    run.begin({"model": {}, "data": {}})
+    if finish:
+        run.finish(Made(skill=1).findings())
+    return folder
+
+
+def test_the_papers_figures_stand_beside_a_run(tacit: Tacit, finished: Path) -> None:
+    """As JSON the rows of the table, with the run's summary in them."""
+    ran = tacit("reproduce", "sta", finished, "--as", "roberta-large", "--json")
+    assert ran.code == 0
+    found = Made(skill=1).findings()
+    table = published_table(found.tables, "roberta-large", found.summary)
+    assert json.loads(ran.out) == table.to_dicts()
+    ours = {row["row"]: row["ours"] for row in json.loads(ran.out)}
+    assert ours["concepts in the norms"] == 24
+
+
+def test_a_person_reads_tables(
+    tacit: Tacit, finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours, published and the difference; what a run has not is missing, a range is a range."""
+    monkeypatch.setenv("COLUMNS", "140")
+    ran = tacit("reproduce", "sta", finished, "--as", "roberta-large")
+    assert ran.code == 0
+    assert all(title in ran.out for title in ("Table 1", "Table 2", "Table 3", "In the text"))
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert "has prompts 16 564 -548" in lines
+    assert "bear has horns probability missing 0" in lines
+    assert any("0.500 to 0.850" in line for line in lines)
+
+
+def test_without_as_all_four_models_are_shown(tacit: Tacit, finished: Path) -> None:
+    """And no difference with any of them."""
+    rows = json.loads(tacit("reproduce", "sta", finished, "--json").out)
+    large = [row for row in rows if "roberta-large" in row["column"]]
+    assert large
+    assert all(row["difference"] is None for row in large)
+
+
+def test_the_table_is_written_where_out_says(tacit: Tacit, finished: Path, tmp_path: Path) -> None:
+    """With the columns of the table."""
+    out = tmp_path / "sta.parquet"
+    assert tacit("reproduce", "sta", finished, "--as", "bert-base", "--out", out).code == 0
+    assert pl.read_parquet(out).columns[:5] == ["table", "row", "column", "ours", "published"]
+
+
+def test_a_run_of_another_probe_is_refused(tacit: Tacit, tmp_path: Path) -> None:
+    """With its name and what is expected."""
+    ran = tacit("reproduce", "sta", make(tmp_path / "run", "parts"))
+    assert ran.code == 2
+    assert "holds a run of the probe parts" in ran.err
+    assert "tacit run assumptions" in ran.err
+
+
+def test_an_unfinished_run_is_refused(tacit: Tacit, tmp_path: Path) -> None:
+    """It has no findings."""
+    ran = tacit("reproduce", "sta", make(tmp_path / "run", "assumptions", finish=False))
+    assert ran.code == 2
+    assert "unfinished" in ran.err
+
+
+def test_a_folder_of_several_runs_is_refused_with_their_names(tacit: Tacit, tmp_path: Path) -> None:
+    """One of them is to be given."""
+    make(tmp_path / "runs" / "b", "assumptions")
+    make(tmp_path / "runs" / "a", "assumptions", finish=False)
+    ran = tacit("reproduce", "sta", tmp_path / "runs")
+    assert ran.code == 2
+    assert "give one of them: a, b" in ran.err
+
+
+def test_no_run_and_no_model_of_the_paper_are_refused(
+    tacit: Tacit, tmp_path: Path, finished: Path
+) -> None:
+    """Each in a line that says what was wrong."""
+    ran = tacit("reproduce", "sta", tmp_path)
+    assert ran.code == 2
+    ran = tacit("reproduce", "sta", tmp_path / "nothing")
+    assert (ran.code, "manifest.json" in ran.err) == (2, True)
+    ran = tacit("reproduce", "sta", finished, "--as", "gpt2")
+    assert (ran.code, "bert-base" in ran.err) == (2, True)
