@@ -1,0 +1,218 @@
+"""What the assumptions probe found, as a person reads it in a terminal."""
+
+from __future__ import annotations
+
+import math
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import polars as pl
+    from rich.table import Table
+
+    from tacit.probes.findings import Findings
+
+_UNDEFINED = "-"
+_MAIN = "top-decreasing"
+_EXAMPLES = (("bear", "has"), ("ladder", "made of"))  # Table 1 of the paper
+_BEST = 5
+_NUMBERS = (1, 2, 4, 6, 8, 10)
+
+
+def echo_assumptions(findings: Findings, name: str) -> None:
+    """Prints what the probe found: the paper's tables, and concept retrieval.
+
+    Args:
+        findings: What was found; a table that is absent or empty is not printed.
+        name: The model's name.
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    wording = findings.summary.get("elicitation_wording")
+    named = f"{name}, wording {wording}" if wording else name
+    for table in _tables(findings.tables, name, named):
+        console.print(table)
+    typer.echo("\n".join(_told(findings.summary)))
+
+
+def _tables(tables: Mapping[str, pl.DataFrame], name: str, named: str) -> Iterator[Table]:
+    """The tables; ``named`` is the model with its wording of elicitation."""
+    held = {key: table for key, table in tables.items() if not table.is_empty()}
+    if "retrieval_by_number" in held:
+        yield from _retrieval(held["retrieval_by_number"], name)
+    if {"elicitation", "elicitation_top"} <= held.keys():
+        yield from _responses(held["elicitation"], held["elicitation_top"], named)
+    if {"elicitation_by_relation", "agreement"} <= held.keys():
+        yield from _relations(held["elicitation_by_relation"], held["agreement"], named)
+    if "prince" in held:
+        yield _prince(held["prince"], named)
+
+
+def _retrieval(by_number: pl.DataFrame, name: str) -> Iterator[Table]:
+    """Concept retrieval: a table per wording, a row per number of properties."""
+    import polars as pl
+
+    main = by_number.filter(pl.col("category").is_null(), order=_MAIN)
+    for (wording,), part in main.group_by("wording", maintain_order=True):
+        table = _titled(f"{name}: concept retrieval, wording {wording}", "properties")
+        for heading in ("MRR", "95 % interval", "probability", "95 % interval", "first", "n"):
+            table.add_column(heading, justify="right")
+        for row in part.filter(pl.col("n").is_in(_NUMBERS)).sort("n").iter_rows(named=True):
+            table.add_row(
+                str(row["n"]),
+                *_estimate(row, "mrr"),
+                *_estimate(row, "probability"),
+                _percent(row["first"]),
+                f"{row['concepts']:,}",
+            )
+        yield table
+
+
+def _responses(people: pl.DataFrame, best: pl.DataFrame, name: str) -> Iterator[Table]:
+    """Table 1: people's responses with their frequency beside the model's best candidates."""
+    for row in _examples(people):
+        asked = {key: row[key] for key in ("relation", "preface", "over", "concept")}
+        said = people.filter(**asked).sort("frequency", descending=True, maintain_order=True)
+        found = best.filter(**asked)
+        table = _titled(f"Table 1, {name}: {row['text']}", "people")
+        for heading in ("frequency", "model", "probability"):
+            table.add_column(heading, justify="left" if heading == "model" else "right")
+        pairs = zip_longest(
+            said.select("word", "frequency").head(_BEST).iter_rows(),
+            found.sort("place").select("word", "logprob").head(_BEST).iter_rows(),
+        )
+        for person, model in pairs:
+            word, frequency = person or ("", "")
+            own, logprob = model or ("", None)
+            table.add_row(word, str(frequency), own, _probability(logprob) if model else "")
+        yield table
+
+
+def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """A row of each prompt: the paper's two, or the first that have these relations."""
+    prefaced = people.filter(preface=True, over="vocabulary")
+    table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
+    for concept, relation in _EXAMPLES:
+        of = table.filter(relation=relation)
+        papers = of.filter(concept=concept)
+        yield from (of if papers.is_empty() else papers).head(1).iter_rows(named=True)
+
+
+def _relations(by_relation: pl.DataFrame, agreement: pl.DataFrame, name: str) -> Iterator[Table]:
+    """Table 2: how well properties are elicited, with the preface and without."""
+    for (preface,), part in by_relation.group_by("preface", maintain_order=True):
+        how = "with" if preface else "without"
+        table = _titled(f'Table 2, {name}: {how} "Everyone knows that"', "relation")
+        for heading in ("prompts", "mAP vocab", "95 % interval", "mAP sens", "rho", "rho's n"):
+            table.add_column(heading, justify="right")
+        rows = {(row["relation"], row["over"]): row for row in part.iter_rows(named=True)}
+        ranks = agreement.filter(preface=preface)
+        rho = {row["relation"]: row for row in ranks.iter_rows(named=True)}
+        for relation in dict.fromkeys(relation for relation, _ in rows):
+            whole, among = rows.get((relation, "vocabulary")), rows.get((relation, "sensible"))
+            own = rho.get(relation)
+            table.add_row(
+                relation,
+                _count(whole, "prompts"),
+                *(_estimate(whole, "map") if whole else (_UNDEFINED, "")),
+                _number(among["map"] if among else None),
+                _number(own["spearman"] if own else None),
+                _count(own, "used"),
+            )
+        yield table
+
+
+def _prince(prince: pl.DataFrame, name: str) -> Table:
+    """Table 3: the best candidates for Prince's own examples, her words marked by a star."""
+    table = _titled(f"Table 3, {name}: Prince's examples (*: hers)", "text")
+    table.add_column("best candidates [probability]")
+    for (text,), part in prince.group_by("text", maintain_order=True):
+        best = part.drop_nulls(["place", "logprob"]).sort("place").head(2 * _BEST)
+        words = [
+            f"{row['word']}{'*' if row['target'] else ''} [{_probability(row['logprob'])}]"
+            for row in best.iter_rows(named=True)
+        ]
+        table.add_row(_plain(str(text)), _plain(", ".join(words) or _UNDEFINED))
+    return table
+
+
+def _titled(title: str, first: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=_plain(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column(first)
+    return table
+
+
+def _plain(words: str) -> Any:  # noqa: ANN401 - rich is imported where it is used
+    """Words in which brackets are brackets."""
+    from rich.text import Text
+
+    return Text(words)
+
+
+def _told(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What was asked, and what was left out, in sentences; nothing of what is not known."""
+    counts = [
+        f"{summary[key]:,} {what}"
+        for key, what in (
+            ("concepts", "concepts"),
+            ("retrieval_prompts", "prompts of retrieval"),
+            ("elicitation_prompts", "of elicitation"),
+        )
+        if key in summary
+    ]
+    if counts:
+        yield ", ".join(counts)
+    if "vocabulary" in summary:
+        vocabulary = summary["vocabulary"]
+        yield f"Candidates of retrieval: {vocabulary['words']:,} words ({vocabulary['name']})"
+    if "wordings" in summary:
+        yield f"Wording of retrieval: {' and '.join(summary['wordings'])}"
+    yield from _steps(summary.get("steps", ()))
+    if summary.get("several"):
+        yield f"{summary['several']:,} candidates took several tokens: their sum counts"
+    if summary.get("missing"):
+        yield f"{summary['missing']:,} candidates could not be scored, and are left out"
+    if "intervals" in summary:
+        how = summary["intervals"]
+        yield (
+            f"Intervals: {how['method']} ({how['resamples']:,} resamples), clustered by "
+            f"{how['clusters']}"
+        )
+
+
+def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """How many concepts each filter removed."""
+    removed = [f"{step['removed']:,} {step['filter']}" for step in steps if step["removed"]]
+    if removed:
+        yield f"Concepts left out: {', '.join(removed)}"
+
+
+def _estimate(row: Mapping[str, Any], name: str) -> tuple[str, str]:
+    """A figure and its interval; nothing for the second where there is none."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    interval = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+    return _number(row[name]), interval
+
+
+def _count(row: Mapping[str, Any] | None, name: str) -> str:
+    return _UNDEFINED if row is None else f"{row[name]:,}"
+
+
+def _number(value: float | None) -> str:
+    return _UNDEFINED if value is None else f"{value:.3f}"
+
+
+def _percent(share: float | None) -> str:
+    return _UNDEFINED if share is None else f"{share:.1%}"
+
+
+def _probability(logprob: float | None) -> str:
+    return _UNDEFINED if logprob is None else f"{math.exp(logprob):.2f}"
