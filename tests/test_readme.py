@@ -18,6 +18,7 @@ from tacit.knowledge.build import build as build_base
 from tacit.models.demo import build
 from tacit.sources.drawings import demo_drawings
 from tacit.sources.dumps import Dump
+from tests.models import worded
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
@@ -44,7 +45,14 @@ QUESTION = {
     "choices": {"label": ["A", "B"], "text": ["kennel", "tree"]},
     "answerKey": "A",
 }
-RUN = next(command for command in COMMANDS if command.startswith("tacit run consistency"))
+# What reads a run comes after the command that makes it.
+AFTER = {
+    reads: next(command for command in COMMANDS if command.startswith(makes))
+    for reads, makes in {
+        "tacit show anchor": "tacit run consistency",
+        "tacit reproduce sta": "tacit run assumptions",
+    }.items()
+}
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +71,8 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TACIT_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
     build(tmp_path / "gpt2")
+    for seed, name in enumerate(("bert-base-cased", "roberta-base")):
+        worded.build(tmp_path / name, ("bear", "fox", "person", "country"), "masked", seed)
     shutil.copytree(demo_drawings(), tmp_path / "everyday-things")
     prompts = '{"text": "In a tree, trunk is above the", "answers": ["roots", "crown"]}\n'
     (tmp_path / "prompts.jsonl").write_text(prompts, encoding="utf-8")
@@ -93,7 +103,8 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_works(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends well, and what it writes is there; one that reads a run comes after the run."""
-    for line in [RUN, command] if command.startswith("tacit show anchor") else [command]:
+    before = [makes for reads, makes in AFTER.items() if command.startswith(reads)]
+    for line in [*before, command]:
         arguments = shlex.split(line)
         monkeypatch.setattr(sys, "argv", arguments)
         with pytest.raises(SystemExit) as stopped:

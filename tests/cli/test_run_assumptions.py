@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
+from tests.models.worded import build
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from transformers import PreTrainedTokenizerFast
 
     from tests.cli.conftest import Ran, Tacit
 
@@ -34,71 +34,11 @@ def norms() -> str:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders ``masked``, ``other`` and ``causal``, whose tokenizer has the norms' words."""
-    import torch
-    from transformers import GPT2Config, GPT2LMHeadModel, RobertaConfig, RobertaForMaskedLM
-
     folder = tmp_path_factory.mktemp("models")
-    for seed, (name, build) in enumerate(
-        {
-            "masked": RobertaForMaskedLM,
-            "other": RobertaForMaskedLM,
-            "causal": GPT2LMHeadModel,
-        }.items()
-    ):
-        tokenizer = _tokenizer(with_mask=name != "causal")
-        sizes: dict[str, Any] = {"vocab_size": len(tokenizer), "initializer_range": 0.5}
-        config = (
-            GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=128, **sizes)
-            if name == "causal"
-            else RobertaConfig(
-                hidden_size=32,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                intermediate_size=64,
-                max_position_embeddings=130,
-                **sizes,
-            )
-        )
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            build(config).save_pretrained(folder / name)
-        tokenizer.save_pretrained(folder / name)
+    words = (*PARTS, *CONCEPTS, "animal", "person", "country", "home", "land", "owl")
+    for seed, name in enumerate(("masked", "other", "causal")):
+        build(folder / name, words, "causal" if name == "causal" else "masked", seed)
     return folder
-
-
-def _tokenizer(*, with_mask: bool) -> PreTrainedTokenizerFast:
-    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
-    from tokenizers.trainers import BpeTrainer
-    from transformers import PreTrainedTokenizerFast
-
-    words = " ".join([*PARTS, *CONCEPTS, "animal", "person", "country", "home", "land", "owl"])
-    backend = Tokenizer(models.BPE())
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
-    trainer = BpeTrainer(
-        vocab_size=600,
-        special_tokens=special,
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
-    backend.train_from_iterator([f" {words}", f"A {words}"] * 3, trainer)
-    ends: dict[str, Any] = {
-        "bos_token": "<s>",
-        "eos_token": "</s>",
-        "pad_token": "<pad>",
-        "unk_token": "<unk>",
-    }
-    if not with_mask:
-        backend.post_processor = processors.ByteLevel(trim_offsets=False)
-        return PreTrainedTokenizerFast(tokenizer_object=backend, **ends)
-    mask = AddedToken("<mask>", lstrip=True, special=True)
-    backend.add_special_tokens([mask])
-    backend.post_processor = processors.RobertaProcessing(
-        ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
-    )
-    more: dict[str, Any] = {"cls_token": "<s>", "sep_token": "</s>", "mask_token": mask}
-    return PreTrainedTokenizerFast(tokenizer_object=backend, **ends, **more)
 
 
 @pytest.fixture
