@@ -30,7 +30,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 def test_every_heading_names_the_model_and_the_wording(printed: Printed) -> None:
     """Retrieval its own, the others that of elicitation."""
     text = " ".join(printed(Made(wording="blank-last").findings()))
-    assert "roberta-large: concept retrieval, wording blank-last" in text
+    assert "roberta-large, wording blank-last: concept retrieval from k properties" in text
     for table in ("Table 1", "Table 2", "Table 3"):
         assert f"{table}, roberta-large, wording blank-last: " in text
 
@@ -60,14 +60,25 @@ def test_retrieval_is_printed_by_number_of_properties(printed: Printed) -> None:
     assert line.endswith(f" {concepts}")
 
 
+def test_small_probabilities_keep_their_magnitude(printed: Printed) -> None:
+    """Such as those of whole sentences, which no decimals show."""
+    findings = Made().findings()
+    name = "retrieval_by_number"
+    tiny = findings.tables[name].with_columns(
+        probability=pl.lit(3e-31), probability_low=pl.lit(1e-31), probability_high=pl.lit(5e-31)
+    )
+    lines = printed(Findings(findings.questions, {**findings.tables, name: tiny}, findings.summary))
+    assert sum("3e-31 1e-31 to 5e-31" in line for line in lines) == 6
+
+
 def test_two_wordings_are_two_tables(printed: Printed) -> None:
     """The paper's and the other."""
     one, two = Made().findings(), Made(wording="blank-last").findings()
     name = "retrieval_by_number"
     both = pl.concat([two.tables[name], one.tables[name]])
     lines = printed(Findings(one.questions, {**one.tables, name: both}, one.summary))
-    assert "roberta-large: concept retrieval, wording blank-last" in lines
-    assert "roberta-large: concept retrieval, wording sentence" in lines
+    assert "roberta-large, wording blank-last: concept retrieval from k properties" in lines
+    assert "roberta-large, wording sentence: concept retrieval from k properties" in lines
 
 
 def test_people_stand_beside_the_model(printed: Printed) -> None:

@@ -59,7 +59,8 @@ def _retrieval(by_number: pl.DataFrame, name: str) -> Iterator[Table]:
 
     main = by_number.filter(pl.col("category").is_null(), order=_MAIN)
     for (wording,), part in main.group_by("wording", maintain_order=True):
-        table = _titled(f"{name}: concept retrieval, wording {wording}", "properties")
+        title = f"{name}, wording {wording}: concept retrieval from k properties"
+        table = _titled(title, "k")
         for heading in ("MRR", "95 % interval", "probability", "95 % interval", "first", "n"):
             table.add_column(heading, justify="right")
         for row in part.filter(pl.col("n").is_in(_NUMBERS)).sort("n").iter_rows(named=True):
@@ -198,7 +199,7 @@ def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def _estimate(row: Mapping[str, Any], name: str) -> tuple[str, str]:
     """A figure and its interval; nothing for the second where there is none."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    interval = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+    interval = "" if low is None or high is None else f"{_short(low, 2)} to {_short(high, 2)}"
     return _number(row[name]), interval
 
 
@@ -207,7 +208,13 @@ def _count(row: Mapping[str, Any] | None, name: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    return _UNDEFINED if value is None else f"{value:.3f}"
+    return _UNDEFINED if value is None else _short(value, 3)
+
+
+def _short(value: float, decimals: int) -> str:
+    """A figure with so many decimals, or its order of magnitude where they are all 0."""
+    least: float = 10.0**-decimals / 2
+    return f"{value:.0e}" if 0 < abs(value) < least else f"{value:.{decimals}f}"
 
 
 def _percent(share: float | None) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAIN = "top-decreasing"  # the order of Figures 1, 2 and 3a
 _SMALLEST = 0.001
+_LEAST = 1e-300  # of an axis's length; below it powers of ten lose their digits
 _DECIMALS_FROM = 0.1
 
 
@@ -102,7 +103,7 @@ def chance(probability: float | None) -> str:
 def ends(values: Iterable[float | None], least: float = 0.0) -> tuple[float, float]:
     """The ends of an axis that begins at 0 (or below, at ``least``) and holds all values.
 
-    It ends at a round number at or above the greatest, however small that is.
+    It ends at a round number at or above the greatest, however small, and at 1 where all are 0.
     """
     held = [value for value in values if value is not None]
     low = min([0.0, *held])
@@ -113,7 +114,7 @@ def _up(value: float) -> float:
     """The next round number that is not below a value."""
     import math
 
-    if value <= 0:
+    if value < _LEAST:
         return 1.0
     step: float = 10.0 ** (math.floor(math.log10(value)) - 1)
     step *= 5 if value / step > 50 else 2  # noqa: PLR2004 - steps of 5 above half of a power of ten

@@ -143,9 +143,17 @@ def _measured(shown: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _prefaced(shown: Shown) -> str:
-    """What a caption says of the preface."""
+    """What a caption says of the preface, and of the wording where it is known."""
     tables = [shown.table(name) for name in ("elicitation_by_relation", "agreement")]
-    return next(with_preface(table)[1] for table in tables if table is not None)
+    preface = next(with_preface(table)[1] for table in tables if table is not None)
+    models: dict[str, list[str]] = {}
+    for model, wording in shown.summaries("elicitation_wording"):
+        models.setdefault(wording, []).append(model)
+    if len(models) == 1:
+        return f"{preface}, wording {next(iter(models))}"
+    return "; ".join(
+        [preface, *(f"wording {each}: {', '.join(of)}" for each, of in models.items())]
+    )
 
 
 def _left_out(shown: Shown) -> Iterator[str]:
@@ -155,14 +163,17 @@ def _left_out(shown: Shown) -> Iterator[str]:
     table = shown.table("elicitation_by_relation")
     if table is not None:
         table, _ = with_preface(table)
-        sums = table.group_by("model", "over", maintain_order=True).agg(pl.col("absent").sum())
+        sums = table.group_by("model", "over", maintain_order=True).agg(
+            out=pl.sum_horizontal(pl.col("^absent|missing$").sum())
+        )
         told = [
-            f"{spread(part['absent'].to_list())} ({over})"
+            f"{spread(part['out'].to_list())} ({over})"
             for (over,), part in sums.group_by("over", maintain_order=True)
-            if part["absent"].sum()
+            if part["out"].sum()
         ]
         if told:
-            yield f"responses left out, as no candidate spells them: {', '.join(told)}"
+            listed = ", ".join(told)
+            yield f"responses left out, for no word that the model ranks spells them: {listed}"
     ranks = shown.table("agreement")
     if ranks is not None:
         ranks, _ = with_preface(ranks)

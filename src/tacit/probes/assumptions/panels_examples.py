@@ -208,7 +208,7 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
     with_paper = PAPERS in ranked
     names = list(dict.fromkeys([PAPERS, *typical] if with_paper else typical))
     which = ", ".join(f"{100 * share:.0f}th" for share in shares)
-    rest = f"at the {which} percentile of the mean reciprocal rank, of {len(ranked):,} concepts"
+    rest = f"by mean reciprocal rank, of {len(ranked):,} concepts, at the {which} percentile"
     return names, (f"{PAPERS}, the paper's; {rest}" if with_paper else rest)
 
 

@@ -72,8 +72,8 @@ class Curves:
         rows = alt.Chart(self.rows.drop_nulls("value"))
         keys = alt.Chart(pl.DataFrame({"series": names}))
         layers = [
-            rows.mark_text(font=FONT, fontSize=SIZE).encode(
-                x=self._x(labelled=False), y=y, text="count:N", color=self._hue(None)
+            rows.mark_text(font=FONT, fontSize=SIZE, color=self.colours.ink).encode(
+                x=self._x(labelled=False), y=y, text="count:N"
             ),
             keys.mark_point(filled=True, size=60, opacity=1).encode(
                 x=alt.value(-13), y=y, color=self._hue(None), shape=self._shape(None)
@@ -90,7 +90,7 @@ class Curves:
             {"title": None, "orient": "bottom", "columns": 3, "symbolSize": 70} if legend else None
         )
         scale = {"domain": list(self.domain), "nice": False}
-        axis = {"tickCount": 5, "grid": True}
+        axis = {"tickCount": 5, "grid": True, "format": "~g"}
         y = alt.Y("value:Q", title=self.title, scale=scale, axis=axis)
         rows = self.rows.drop_nulls("value").sort("n", maintain_order=True)
         x, low = self._x(), alt.Y("low:Q", title=self.title, scale=scale, axis=axis)

@@ -9,6 +9,7 @@ from tacit.probes.assumptions.panels import (
     MAIN,
     Series,
     by_wording,
+    chance,
     ends,
     intervals,
     series,
@@ -212,9 +213,10 @@ def _orders(colours: Palette) -> tuple[Series, ...]:
 def _tip(row: Mapping[str, Any], measure: str) -> str:
     value, low, high = (row[f"{measure}{end}"] for end in ("", "_low", "_high"))
     some = "property" if row["n"] == 1 else "properties"
+    how = score if measure == "mrr" else chance
     return (
-        f"{row['of']}, {row['series']}, {row['n']} {some}: {_MEASURES[measure]} {score(value)}"
-        f"{spanned(low, high)}, n = {row['concepts']:,} concepts"
+        f"{row['of']}, {row['series']}, {row['n']} {some}: {_MEASURES[measure]} {how(value)}"
+        f"{spanned(low, high, how)}, n = {row['concepts']:,} concepts"
     )
 
 
