@@ -176,7 +176,10 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"Candidates of retrieval: {vocabulary['words']:,} words ({vocabulary['name']})"
     if "wordings" in summary:
         yield f"Wording of retrieval: {' and '.join(summary['wordings'])}"
+    yield from _properties(summary.get("properties", {}))
     yield from _steps(summary.get("steps", ()))
+    if summary.get("plural"):
+        yield f"Concepts left out of elicitation: {summary['plural']:,} plural"
     if summary.get("several"):
         yield f"{summary['several']:,} candidates took several tokens: their sum counts"
     if summary.get("missing"):
@@ -189,6 +192,20 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
+def _properties(counts: Mapping[str, int]) -> Iterator[str]:
+    """How many of the norms' properties a prompt could state, and why the others could not."""
+    left_out = {
+        reason: count
+        for reason, count in counts.items()
+        if reason not in {"all", "usable", "corrected"} and count
+    }
+    if not counts:
+        return
+    told = f"Properties: {counts['usable']:,} of {counts['all']:,} can be stated"
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    yield f"{told} ({reasons})" if reasons else told
+
+
 def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """How many concepts each filter removed."""
     removed = [f"{step['removed']:,} {step['filter']}" for step in steps if step["removed"]]
@@ -199,7 +216,7 @@ def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def _estimate(row: Mapping[str, Any], name: str) -> tuple[str, str]:
     """A figure and its interval; nothing for the second where there is none."""
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    interval = "" if low is None or high is None else f"{_short(low, 2)} to {_short(high, 2)}"
+    interval = "" if low is None or high is None else f"{short(low, 2)} to {short(high, 2)}"
     return _number(row[name]), interval
 
 
@@ -208,10 +225,10 @@ def _count(row: Mapping[str, Any] | None, name: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    return _UNDEFINED if value is None else _short(value, 3)
+    return _UNDEFINED if value is None else short(value, 3)
 
 
-def _short(value: float, decimals: int) -> str:
+def short(value: float, decimals: int) -> str:
     """A figure with so many decimals, or its order of magnitude where they are all 0."""
     least: float = 10.0**-decimals / 2
     return f"{value:.0e}" if 0 < abs(value) < least else f"{value:.{decimals}f}"
