@@ -67,6 +67,7 @@ class Retrieval:
         orders: Which properties, in which order; the first also by category.
         sentences: Whether the model reads whole sentences, each with a candidate in place.
         top: How many of the best candidates are kept.
+        most: At most so many properties in a prompt.
     """
 
     concepts: Sequence[Concept]
