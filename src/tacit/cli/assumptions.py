@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from tacit.cli.running import digest
+from tacit.cli.running import digest, echo_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -218,12 +217,7 @@ def echo_found(
     if together is not None:
         write_table(together, out / "comparison.parquet")
     if as_json:
-        runs = [
-            {"model": name, "out": str(folder), **of.summary}
-            for folder, (name, of) in found.items()
-        ]
-        rows = [] if together is None else together.to_dicts()
-        typer.echo(json.dumps({"runs": runs, "comparison": rows}))
+        echo_json(found, comparison=[] if together is None else together.to_dicts())
         return
     for folder, (name, findings) in found.items():
         echo_assumptions(findings, name)

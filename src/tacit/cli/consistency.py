@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from tacit.cli.options import listed
-from tacit.cli.running import digest
+from tacit.cli.running import digest, echo_json
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -121,11 +121,7 @@ def echo_found(
 
     _draw(found, out, formats, look)
     if as_json:
-        runs = [
-            {"model": name, "out": str(folder), **of.summary}
-            for folder, (name, of) in found.items()
-        ]
-        typer.echo(json.dumps({"runs": runs}))
+        echo_json(found)
         return
     for folder, (name, findings) in found.items():
         echo_consistency(findings, name)

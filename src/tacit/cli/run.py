@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -249,14 +248,10 @@ def _echo(
 ) -> None:
     """Prints what each model showed and, of several, how they differ."""
     from tacit.cli.parts_table import echo_comparison, echo_parts
+    from tacit.cli.running import echo_json
 
     if as_json:
-        runs = [
-            {"model": name, "out": str(folder), **of.summary}
-            for folder, (name, of) in found.items()
-        ]
-        rows = [] if together is None else together.to_dicts()
-        typer.echo(json.dumps({"runs": runs, "comparison": rows}))
+        echo_json(found, comparison=[] if together is None else together.to_dicts())
         return
     for folder, (name, findings) in found.items():
         echo_parts(findings.summary, name)

@@ -91,6 +91,14 @@ def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool)
         echo_estimate(each)
 
 
+def echo_json(found: Mapping[Path, tuple[str, Findings]], **more: object) -> None:
+    """Prints what each model showed as JSON, and whatever more there is to say of them together."""
+    runs = [
+        {"model": name, "out": str(folder), **of.summary} for folder, (name, of) in found.items()
+    ]
+    typer.echo(json.dumps({"runs": runs, **more}))
+
+
 def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> dict[str, Run]:
     """Each model's run: in ``out`` itself, or with several models in a folder of it named so.
 
