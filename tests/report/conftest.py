@@ -19,11 +19,13 @@ from tacit.models.fake import FakeModel
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
+from tacit.probes.findings import Findings
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
 from tacit.runs import Run
 from tacit.sources.anchors import Anchor
 from tacit.sources.drawings import Drawing
+from tests.probes.assumptions.findings_by_hand import Made
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,6 +108,16 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
     return written(folder, probe, name, {"request": {"probe": "consistency"}})
 
 
+def assumptions_run(folder: Path, name: str = "ada") -> Path:
+    """A run of the assumptions probe, its figures made up."""
+    found = Made(seed=len(name) + ord(name[0])).findings()
+    run = Run(folder, {"probe": "assumptions", "model": name})
+    run.begin({"model": says(name).description, "data": {"norms.dat": "abc"}})
+    questions = pl.DataFrame({"text": ["A ___ has fur."]})
+    run.finish(Findings(questions, found.tables, found.summary))
+    return folder
+
+
 @dataclass(frozen=True)
 class Page:
     """A report as its script sees it."""
@@ -126,11 +138,12 @@ class Page:
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the runs of two models with each of two probes."""
+    """A folder with the runs of two models with each probe."""
     folder = tmp_path_factory.mktemp("runs")
     for name in ("ada", "bea"):
         parts_run(folder / f"parts-{name}", name)
         consistency_run(folder / f"consistency-{name}", name)
+        assumptions_run(folder / f"assumptions-{name}", name)
     return folder
 
 

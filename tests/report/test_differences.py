@@ -22,7 +22,7 @@ def test_models_on_the_same_data_are_compared(runs: Path) -> None:
     section = differences(found)
     assert section is not None
     (table,) = (block for block in section.shown if block.id == "differences")
-    assert set(table.frame["probe"]) == {"parts", "consistency"}  # type: ignore[union-attr]
+    assert set(table.frame["probe"]) == {"parts", "consistency", "assumptions"}  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def _concepts(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
     )
     for name, (title, table, columns) in behind.items():
         some = table.join(shown, on="concept", how="semi", maintain_order="left")
-        yield Table(f"{stem}-{name.replace('_', '-')}", title, "", some, columns, hidden=True)
+        yield Table(f"{stem}-{name.replace('_', '-')}", title, "", some, columns, behind="concept")
 
 
 def _sample(concepts: pl.DataFrame, rows: int, most: int) -> tuple[pl.DataFrame, str]:

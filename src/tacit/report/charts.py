@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.charts import FONT
+from tacit.probes.parts.graph.words import width_of
 from tacit.report.content import Figure
 
 if TYPE_CHECKING:
@@ -12,6 +14,12 @@ if TYPE_CHECKING:
 
     from tacit.probes.charts import Chart, Palette
 
+# The font size of captions, and the widths that they are broken to.
+_CAPTION = 11.0
+_WIDTHS = (640.0, 1040.0)
+# What begins a line of a caption: "a) ", "n = ", "lines: ".
+_BEGINS = re.compile(r"\w\) |n = |[a-z]+: ")
+_NARROW = 500  # pixels of a chart without its axes
 _SHARES = ("accuracy", "share", "before", "after", "gain", "low", "high")
 _COUNTS = ("n", "rank", "missing", "s")
 _NAMES = ("model", "relation", "thing", "world")
@@ -30,6 +38,7 @@ def figure(name: str, title: str, about: str, chart: Chart, colours: Palette) ->
     from tacit.probes.charts import themed
 
     spec = themed(chart, colours).to_dict()
+    heading = _heading(spec)
     spec.pop("$schema", None)  # an address, and never looked up
     spec["background"] = None
     spec["config"].pop("background", None)
@@ -37,7 +46,46 @@ def figure(name: str, title: str, about: str, chart: Chart, colours: Palette) ->
     datasets = spec.get("datasets", {})
     for layer, data in _marked(spec, None):
         _tell(layer, datasets.get(data, ()))
-    return Figure(name, title, about, spec)
+    told = _unbroken(heading.get("subtitle", ())) if heading else ()
+    return Figure(name, title, about, spec, heading, told, wide=not _is_narrow(spec))
+
+
+def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:
+    """Takes out the chart's title, which the page says in words; None where it has several."""
+    if "title" in spec:
+        heading = spec.pop("title")
+    elif len(spec.get("vconcat", ())) == 1:
+        heading = spec["vconcat"][0].pop("title", None)
+    else:
+        return None
+    return heading if isinstance(heading, dict) else None
+
+
+def _unbroken(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a caption as they were before they were broken to a width.
+
+    A line was broken where the next word would have made it wider than the widest of all.
+    """
+    widest = max((width_of(line, _CAPTION) for line in lines), default=0.0)
+    width = next((each for each in _WIDTHS if widest <= each), widest)
+    whole: list[str] = []
+    last = ""
+    for line in lines:
+        next_word = line.split(" ", 1)[0]
+        full = bool(last) and width_of(f"{last} {next_word}", _CAPTION) > width
+        if full and not _BEGINS.match(line):
+            whole[-1] += f" {line}"
+        else:
+            whole.append(line)
+        last = line
+    return tuple(whole)
+
+
+def _is_narrow(spec: Mapping[str, Any]) -> bool:
+    """Whether two such charts stand side by side on a usual screen."""
+    inner = spec.get("vconcat", ())
+    alone = len(inner) == 1 and "layer" in inner[0]
+    return alone and inner[0].get("width", _NARROW) <= _NARROW
 
 
 def _marked(node: dict[str, Any], data: str | None) -> Iterator[tuple[dict[str, Any], str | None]]:

@@ -201,7 +201,7 @@ def _questions(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
         "questions are answered by choice.",
         framed.sort("per_byte", descending=True, nulls_last=True, maintain_order=True),
         _CHOICES,
-        hidden=True,
+        behind="anchor",
     )
     yield Table(
         f"{stem}-facts",
@@ -210,7 +210,7 @@ def _questions(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
         own,
         _FACTS,
         Details("background", (f"{stem}-scores",)),
-        hidden=True,
+        behind="anchor",
     )
     scores = run.questions.rename({"question": "background"}).join(
         own.select("background").unique(maintain_order=True), on="background", how="semi"
@@ -222,7 +222,7 @@ def _questions(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
         "Every answer word behind every prompt, the most probable first.",
         worded.sort("logprob", descending=True, nulls_last=True, maintain_order=True),
         _SCORES,
-        hidden=True,
+        behind="background",
     )
 
 

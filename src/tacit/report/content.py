@@ -16,6 +16,9 @@ Kind: TypeAlias = Literal[
     "text", "count", "percent", "points", "score", "signed", "nats", "p", "truth", "prompt"
 ]
 
+_MOST_NARROW = 6  # columns of a table that leaves room for another beside it
+_SEVERAL = 2
+
 
 @dataclass(frozen=True)
 class Column:
@@ -62,7 +65,8 @@ class Table:
         columns: In their order; columns of the frame that are not among them stay out.
         details: What opens behind a row.
         model: The model that it is about, where it is about one.
-        hidden: Whether it shows only behind a row of another table, and is unpacked only then.
+        behind: The column that it shares with a table behind whose rows it shows, and is unpacked
+            only then; None where it stands in the page.
     """
 
     id: str
@@ -72,7 +76,15 @@ class Table:
     columns: tuple[Column, ...]
     details: Details | None = None
     model: str | None = None
-    hidden: bool = False
+    behind: str | None = None
+
+    @property
+    def wide(self) -> bool:
+        """Whether it needs the page's whole width."""
+        shown = len(self.columns)
+        if "model" in self.frame.columns and self.frame["model"].n_unique() < _SEVERAL:
+            shown -= 1  # the page leaves it out
+        return self.details is not None or shown > _MOST_NARROW
 
     @property
     def columns_to(self) -> tuple[str, ...]:
@@ -88,13 +100,19 @@ class Figure:
         id: Its name in the page, and of its file.
         title: What it is.
         about: How to read it.
-        spec: In Vega-Lite, with its data under ``datasets``.
+        spec: In Vega-Lite, with its data under ``datasets``, without its title.
+        heading: The title that stands over it where it is saved as a file.
+        told: What the title's caption says, which stands in the page.
+        wide: Whether it needs the page's whole width.
     """
 
     id: str
     title: str
     about: str
     spec: Mapping[str, Any]
+    heading: Mapping[str, Any] | None = None
+    told: tuple[str, ...] = ()
+    wide: bool = True
 
 
 @dataclass(frozen=True)
@@ -125,6 +143,7 @@ class Graphs:
     title: str
     about: str
     graphs: tuple[Graph, ...]
+    wide: bool = True
 
 
 Block: TypeAlias = Table | Figure | Graphs
@@ -197,7 +216,7 @@ class Section:
     @property
     def shown(self) -> tuple[Block, ...]:
         """The blocks that stand in the page."""
-        return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.hidden))
+        return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.behind))
 
     def kind_of(self, block: Block) -> str:
         """What the template draws."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.report.content import Table
+    from tacit.report.content import Figure, Table
 
 _DIGITS = 6  # of a number in a table; of the log-probabilities behind a row, decimals
 _DECIMALS = 4
@@ -29,8 +29,8 @@ def table_data(table: Table) -> dict[str, Any]:
     """A table as the page's script reads it: its columns, and their values side by side."""
     names = [column.name for column in table.columns]
     wanted = [*names, *(to for to in table.columns_to if to not in names)]
-    if table.details is not None and table.details.key not in wanted:
-        wanted.append(table.details.key)
+    keys = (table.behind, None if table.details is None else table.details.key)
+    wanted += [key for key in keys if key is not None and key not in wanted]
     shown = {
         column.name: {"heading": column.heading, "kind": column.kind, "to": column.to}
         for column in table.columns
@@ -42,7 +42,7 @@ def table_data(table: Table) -> dict[str, Any]:
         "model": table.model,
         "rows": table.frame.height,
         "columns": [{"name": name, **shown.get(name, {"heading": None})} for name in wanted],
-        "values": columns_of(table.frame.select(wanted), fine=not table.hidden),
+        "values": columns_of(table.frame.select(wanted), fine=table.behind is None),
         "details": None
         if table.details is None
         else {
@@ -85,12 +85,14 @@ def _whole(values: Sequence[float | None]) -> list[float | int | None]:
     ]
 
 
-def shared(specs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def shared(figures: Sequence[Figure]) -> dict[str, Any]:
     """Charts, and their data apart and by column: what several charts show stands there once.
 
     Args:
-        specs: Vega-Lite by the chart's name, each with ``datasets``.
+        figures: The charts.
     """
+    specs = {each.id: each.spec for each in figures}
+    headings = {each.id: each.heading for each in figures}
     datasets: dict[str, Any] = {}
     charts: dict[str, Any] = {}
     for name, spec in specs.items():
@@ -102,7 +104,7 @@ def shared(specs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
             datasets[key] = data
             names[own] = key
         rest = {key: value for key, value in spec.items() if key != "datasets"}
-        charts[name] = {"spec": rest, "data": names}
+        charts[name] = {"spec": rest, "data": names, "title": headings.get(name)}
     return {"charts": charts, "datasets": datasets}
 
 

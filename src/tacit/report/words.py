@@ -10,11 +10,16 @@ if TYPE_CHECKING:
 UNDEFINED = "undefined"
 _MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NO-BREAK SPACE}"
+_SMALLEST = 0.0005  # of a share that shows in per cent
 
 
 def percent(value: float | None) -> str:
     """A share in per cent."""
-    return UNDEFINED if value is None else f"{100 * value:.1f}{_SPACE}%"
+    if value is None:
+        return UNDEFINED
+    # What is not nought is not written as nought.
+    small = 0 < value < _SMALLEST
+    return f"<{_SPACE}0.1{_SPACE}%" if small else f"{100 * value:.1f}{_SPACE}%"
 
 
 def score(value: float | None) -> str:

@@ -136,16 +136,16 @@ def _told(run: ReadRun) -> _RunTold:
 
 def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
     """What the page's script unpacks: the page's data at once, the rest when it is wanted."""
-    shown = [b for b in blocks if isinstance(b, Table) and not b.hidden]
+    shown = [b for b in blocks if isinstance(b, Table) and b.behind is None]
     pictures = [b for b in blocks if isinstance(b, Graphs)]
     page: Mapping[str, Any] = {
         "tables": [table_data(table) for table in shown],
         "graphs": {each.id: [dict(graph.labels) for graph in each.graphs] for each in pictures},
-        **shared({b.id: b.spec for b in blocks if isinstance(b, Figure)}),
+        **shared([b for b in blocks if isinstance(b, Figure)]),
     }
     blobs = {"page": packed(page)}
     for block in blocks:
-        if isinstance(block, Table) and block.hidden:
+        if isinstance(block, Table) and block.behind is not None:
             blobs[f"table-{block.id}"] = packed(table_data(block))
     for each in pictures:
         for number, graph in enumerate(each.graphs):

@@ -31,9 +31,9 @@
   };
   const KINDS = {
     count: (v) => minus(v.toLocaleString("en")),
-    percent: (v) => fixed(100 * v, 1) + "\u00a0%",
+    percent: (v) => (v > 0 && v < 0.0005 ? "<\u00a00.1" : fixed(100 * v, 1)) + "\u00a0%",
     points: (v) => (v > 0 && Number((100 * v).toFixed(1)) !== 0 ? "+" : "") + fixed(100 * v, 1),
-    score: (v) => fixed(v, 3),
+    score: (v) => (v !== 0 && Math.abs(v) < 0.0005 ? minus(v.toExponential(1)) : fixed(v, 3)),
     signed: (v) => (v > 0 && Number(v.toFixed(3)) !== 0 ? "+" : "") + fixed(v, 3),
     nats: (v) => fixed(v, 3),
     p: (v) => (v < 0.001 ? "<\u00a00.001" : fixed(v, 3)),
@@ -199,12 +199,12 @@
   const isDark = () => root.dataset.theme === "dark";
   /* A colour of a chart on dark: its lightness turned round, its hue kept. */
   function turned(hex) {
+    if (hex.toLowerCase() === "#ffffff") return "#191d23"; // the page's own paper
     const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
     const most = Math.max(r, g, b), least = Math.min(r, g, b), light = (most + least) / 2, span = most - least;
-    const full = span === 0 ? 0 : span / (1 - Math.abs(2 * light - 1));
     const hue = span === 0 ? 0 : most === r ? ((g - b) / span + 6) % 6 : most === g ? (b - r) / span + 2 : (r - g) / span + 4;
     const dark = 0.12 + 0.82 * (1 - light);
-    const c = (1 - Math.abs(2 * dark - 1)) * Math.min(full, 0.85), x = c * (1 - Math.abs((hue % 2) - 1)), m = dark - c / 2;
+    const c = Math.min(span, 0.85 * (1 - Math.abs(2 * dark - 1))), x = c * (1 - Math.abs((hue % 2) - 1)), m = dark - c / 2;
     const [rr, gg, bb] = [[c, x, 0], [x, c, 0], [0, c, x], [0, x, c], [x, 0, c], [c, 0, x]][Math.floor(hue) % 6];
     return "#" + [rr, gg, bb].map((v) => Math.round(255 * (v + m)).toString(16).padStart(2, "0")).join("");
   }
@@ -238,6 +238,18 @@
     }
     return rows;
   }
+  /* Rows that the filter leaves keep their height; the chart gets lower. */
+  function shrink(node) {
+    for (const inner of [...(node.vconcat || []), ...(node.hconcat || []), ...(node.concat || [])]) shrink(inner);
+    if (typeof node.height !== "number") return;
+    for (const unit of node.layer || [node]) {
+      const y = unit.encoding && unit.encoding.y;
+      if (y && y.field && y.type === "nominal" && Array.isArray(y.sort) && y.sort.length > 1) {
+        node.height = { step: node.height / y.sort.length, for: "position" };
+        return;
+      }
+    }
+  }
   function Chart(figure) {
     const id = figure.dataset.figure, canvas = figure.querySelector(".canvas");
     let fresh = false, near = false, filter = null, view = null, running = Promise.resolve();
@@ -247,12 +259,17 @@
       const chart = page.charts[id];
       const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name, filter)]));
       const spec = JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets })));
+      if (filter && (filter.text || Object.values(filter.keys).some(Boolean))) shrink(spec);
       if (view) view.finalize();
       const result = await window.vegaEmbed(canvas, spec, { mode: "vega-lite", actions: false, renderer: "svg", tooltip: { theme: "custom" } });
       view = result.view;
       canvas.dataset.drawn = "yes";
       const svg = canvas.querySelector("svg");
-      if (svg) { svg.setAttribute("role", "img"); svg.setAttribute("aria-label", figure.querySelector("h3").textContent); }
+      if (!svg) return;
+      // One picture to who hears it; its numbers stand in the tables.
+      svg.setAttribute("role", "img");
+      svg.setAttribute("aria-label", figure.querySelector("h3").textContent);
+      for (const child of svg.children) child.setAttribute("aria-hidden", "true");
     }
     const queue = () => (running = running.then(draw).catch((error) => { console.error(error); canvas.textContent = "This chart cannot be drawn."; }));
     const picture = {
@@ -260,11 +277,17 @@
       filter: (wanted) => { filter = wanted; picture.stale(); },
       seen: () => { near = true; return queue(); },
     };
-    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", async () => {
-      await picture.seen();
-      if (button.dataset.save === "svg") save(new Blob([await view.toSVG()], { type: "image/svg+xml" }), id + ".svg");
-      else save(await (await blobOf(await view.toCanvas(2))), id + ".png");
-    }));
+    /* Saved with its title, on paper of the page's colour. */
+    async function saved(kind) {
+      const chart = page.charts[id];
+      const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name, filter)]));
+      const spec = JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets, background: "#ffffff", ...(chart.title ? { title: chart.title } : {}) })));
+      const result = await window.vegaEmbed(make("div"), spec, { mode: "vega-lite", actions: false, renderer: "svg" });
+      const blob = kind === "svg" ? new Blob([await result.view.toSVG()], { type: "image/svg+xml" }) : await blobOf(await result.view.toCanvas(2));
+      result.view.finalize();
+      save(blob, id + "." + kind);
+    }
+    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => saved(button.dataset.save)));
     pictures.push(picture);
     charts[id] = picture;
     figure.picture = picture;
@@ -327,6 +350,14 @@
       });
       const told = [...svg.querySelectorAll("[data-tip]")];
       told.forEach((each) => { each.setAttribute("role", "img"); each.setAttribute("aria-label", each.dataset.tip); });
+      // A line is thin; what can be pointed at around it is not.
+      for (const path of svg.querySelectorAll("[data-tip] path[fill=none]")) {
+        const wide = path.cloneNode();
+        wide.setAttribute("stroke", "transparent");
+        wide.setAttribute("stroke-width", "12");
+        wide.removeAttribute("stroke-dasharray");
+        path.before(wide);
+      }
       const violated = told.filter((each) => /(^|\n)violated:/.test(each.dataset.tip));
       const stops = violated.length ? violated : told;
       stops.forEach((each, at) => each.setAttribute("tabindex", at === 0 ? "0" : "-1"));

@@ -1,0 +1,302 @@
+"""The report in a real browser: Debian's Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+import pytest
+
+from tests.report.conftest import EVIL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page, ViewportSize
+
+    Scheme: TypeAlias = Literal["light", "dark"]
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium"
+)
+WIDE: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser without a window."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+class Visit:
+    """A report that is open, and what went wrong in it."""
+
+    def __init__(self, page: Page, file: Path) -> None:
+        self.page = page
+        self.wrong: list[str] = []
+        page.on("console", lambda told: self._console(told.type, told.text))
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("request", lambda request: self._request(request.url))
+        page.goto(file.as_uri())
+        page.wait_for_selector("html[data-ready=yes]")
+
+    def _console(self, kind: str, text: str) -> None:
+        if kind == "error":
+            self.wrong.append(text)
+
+    def _request(self, address: str) -> None:
+        if not address.startswith(("file:", "data:", "blob:")):
+            self.wrong.append(f"asked for {address}")
+
+    def drawn(self) -> None:
+        """Waits until every chart is drawn."""
+        self.page.wait_for_selector("html[data-drawn=yes]", timeout=60_000)
+
+    def until_count(self, selector: str, wanted: str) -> None:
+        """Waits until so many elements are there, as ``=== 4``."""
+        self.page.wait_for_function(f"document.querySelectorAll({selector!r}).length {wanted}")
+
+    def column(self, table: str, heading: str) -> list[str]:
+        """The cells of a table's column, as they are shown."""
+        place = f'[data-table="{table}"]'
+        headings = self.page.locator(f"{place} thead th").all_inner_texts()
+        at = [text.strip() for text in headings].index(heading)
+        rows = self.page.locator(f"{place} tbody tr").all()
+        return [row.locator("th, td").nth(at).inner_text() for row in rows]
+
+
+@pytest.fixture
+def visit(browser: Browser, file: Path) -> Iterator[Visit]:
+    """The report, open in a wide window; nothing may go wrong in it."""
+    context = browser.new_context(viewport=WIDE, color_scheme="light")
+    visit = Visit(context.new_page(), file)
+    yield visit
+    context.close()
+    assert visit.wrong == []
+
+
+def test_every_chart_and_graph_is_drawn(visit: Visit) -> None:
+    """No chart fails, no script errs, and no request leaves the page."""
+    visit.drawn()
+    canvases = visit.page.locator(".canvas").all()
+    assert len(canvases) > 8
+    assert all(each.locator("svg").count() == 1 for each in canvases)
+
+
+def test_a_name_that_is_a_script_does_not_run(visit: Visit) -> None:
+    """A thing called <script> stands as text where one chooses it, and in tables."""
+    visit.page.on("dialog", lambda dialog: visit.wrong.append(dialog.message))
+    visit.drawn()
+    chosen = visit.page.locator('[data-filters="parts"] select[name=thing]')
+    chosen.select_option(EVIL)
+    visit.until_count("[data-table=parts-accuracy-by-drawing] tbody tr", "=== 2")
+    assert set(visit.column("parts-accuracy-by-drawing", "thing")) == {EVIL}
+    titles = visit.page.locator("#parts-graphs .canvas svg text").all_text_contents()
+    assert any(EVIL in title for title in titles)
+
+
+def test_filter_leaves_what_fits(visit: Visit) -> None:
+    """A relation that is chosen leaves its rows in tables and its marks in charts; reset undoes."""
+    visit.drawn()
+    form = visit.page.locator('[data-filters="parts"]')
+    rows = "[data-table=parts-accuracy-by-relation] tbody tr"
+    marks = "[data-figure=parts-accuracy-by-relation] svg path[aria-roledescription=point]"
+    before = {each: visit.page.locator(each).count() for each in (rows, marks)}
+    form.locator("select[name=relation]").select_option("above")
+    for each, count in before.items():
+        visit.until_count(each, f"< {count}")
+    assert set(visit.column("parts-accuracy-by-relation", "relation")) == {"above"}
+    # Two models, before and after repair.
+    visit.until_count(marks, "=== 4")
+    assert "relation: above" in form.locator("output").inner_text()
+    form.locator("button[type=reset]").click()
+    for each, count in before.items():
+        visit.until_count(each, f"=== {count}")
+
+
+def test_words_filter_rows(visit: Visit) -> None:
+    """What is typed leaves the rows that hold it, and says so when there is none."""
+    box = visit.page.locator('[data-filters="parts"] input[type=search]')
+    box.fill("lamp")
+    visit.until_count("[data-table=parts-accuracy-by-drawing] tbody tr", "=== 2")
+    assert set(visit.column("parts-accuracy-by-drawing", "thing")) == {"lamp"}
+    box.fill("no such thing")
+    visit.page.wait_for_selector("[data-table=parts-accuracy-by-drawing] >> text=No row fits")
+
+
+def test_a_heading_sorts(visit: Visit) -> None:
+    """A numeric heading sorts the greatest first, then the least; what is missing stays last."""
+    heading = visit.page.locator(
+        "[data-table=parts-accuracy-by-drawing] thead th", has_text="before"
+    )
+    heading.locator("button").press("Enter")
+    assert heading.get_attribute("aria-sort") == "descending"
+    down = [float(cell.split()[0]) for cell in visit.column("parts-accuracy-by-drawing", "before")]
+    assert down == sorted(down, reverse=True)
+    heading.locator("button").press("Enter")
+    assert heading.get_attribute("aria-sort") == "ascending"
+    up = [float(cell.split()[0]) for cell in visit.column("parts-accuracy-by-drawing", "before")]
+    assert up == sorted(down)
+    assert len(set(up)) > 1
+
+
+def test_csv_holds_the_rows_that_fit(visit: Visit, runs: Path) -> None:
+    """A table's CSV has the finding's columns and values, filtered as the table is."""
+    page = visit.page
+    page.locator('[data-filters="parts"] select[name=relation]').select_option("inside")
+    page.wait_for_timeout(400)
+    with page.expect_download() as waiting:
+        page.locator('[data-csv="parts-accuracy-by-relation"]').click()
+    path = waiting.value.path()
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    found = [
+        row | {"model": name}
+        for name in ("ada", "bea")
+        for row in pl.read_parquet(
+            runs / f"parts-{name}" / "findings" / "accuracy_by_relation.parquet"
+        )
+        .filter(relation="inside")
+        .to_dicts()
+    ]
+    assert waiting.value.suggested_filename == "parts-accuracy-by-relation.csv"
+    assert [(row["model"], row["world"], row["n"]) for row in rows] == [
+        (row["model"], row["world"], str(row["n"])) for row in found
+    ]
+    shares = [float(row["accuracy"]) if row["accuracy"] else None for row in rows]
+    assert shares == [pytest.approx(row["accuracy"], abs=1e-5) for row in found]
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+@pytest.mark.parametrize(
+    "figure", ["parts-accuracy-by-relation", "parts-graphs", "consistency-consistency"]
+)
+def test_figures_are_saved(visit: Visit, figure: str, kind: str, begins: bytes) -> None:
+    """A figure is saved as SVG and as PNG."""
+    visit.drawn()
+    with visit.page.expect_download() as waiting:
+        visit.page.locator(f"#{figure} [data-save={kind}]").click()
+    assert waiting.value.path().read_bytes().startswith(begins)
+    assert waiting.value.suggested_filename.endswith(f".{kind}")
+
+
+def test_a_violated_edge_says_why(visit: Visit) -> None:
+    """An edge says in words what it clashes with, under the pointer and when it has the focus."""
+    visit.drawn()
+    page = visit.page
+    tip = page.locator("#tip")
+    stop = page.locator("#parts-graphs .canvas svg [tabindex='0']")
+    told = stop.get_attribute("data-tip")
+    assert told is not None
+    assert "violated: " in told
+    stop.focus()
+    assert tip.is_visible()
+    assert tip.inner_text() == told
+    page.keyboard.press("ArrowRight")
+    after = page.evaluate("document.activeElement.dataset.tip")
+    assert "violated: " in after
+    assert tip.inner_text() == after
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    x, y = page.evaluate(
+        """() => {
+          document.activeElement.scrollIntoView({ block: "center" });
+          const path = document.activeElement.querySelector("path");
+          const point = path.getPointAtLength(path.getTotalLength() / 4);
+          const there = point.matrixTransform(path.getScreenCTM());
+          return [there.x, there.y];
+        }"""
+    )
+    page.mouse.move(x, y)
+    assert tip.is_visible()
+    assert "violated: " in tip.inner_text()
+
+
+def test_a_question_opens_down_to_log_probabilities(visit: Visit, runs: Path) -> None:
+    """Behind a question are its facts, and behind a fact the prompts with the run's own numbers."""
+    page = visit.page
+    page.locator("[data-table=consistency-0-questions] [data-open='3']").click()
+    dialog = page.locator("dialog[open]")
+    dialog.wait_for()
+    assert "thing2" in dialog.locator("h2").first.inner_text()
+    dialog.locator("[data-open]").first.click()
+    page.wait_for_function("!document.getElementById('back').hidden")
+    background = dialog.locator("h2").first.inner_text()
+    asked = pl.read_parquet(runs / "consistency-ada" / "questions.parquet")
+    best = asked.filter(question=background).sort("logprob", descending=True).row(0, named=True)
+    first = dialog.locator("tbody tr").first.locator("th, td").all_inner_texts()
+    assert first[0] == best["word"]
+    assert first[1].replace("\N{MINUS SIGN}", "-") == f"{best['logprob']:.3f}"
+    assert background in first[-1]
+    page.locator("#back").click()
+    page.wait_for_selector("dialog[open] [data-open]")
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_a_concept_opens_down_to_prompts(visit: Visit) -> None:
+    """Behind a concept are the prompts that ask for it, its ranks, and the best candidates."""
+    page = visit.page
+    page.locator("[data-table=assumptions-0-concepts] [data-open=bear]").click()
+    dialog = page.locator("dialog[open]")
+    dialog.locator("h3", has_text="What the model says first").wait_for()
+    assert "A ___ has fur" in dialog.inner_text()
+
+
+def test_theme_turns_and_charts_follow(visit: Visit) -> None:
+    """The button turns light into dark, and charts are drawn anew in other colours."""
+    visit.drawn()
+    page = visit.page
+    text = "[data-figure=parts-accuracy-at] svg text"
+    before = page.locator(text).first.get_attribute("fill")
+    page.locator("#theme").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.wait_for_function(
+        "([where, old]) => document.querySelector(where)?.getAttribute('fill') !== old",
+        arg=[text, before],
+    )
+    page.wait_for_timeout(500)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_no_page_wider_than_its_window(
+    browser: Browser, file: Path, scheme: Scheme, size: ViewportSize
+) -> None:
+    """Tables and charts scroll in their own boxes; the page does not scroll sideways."""
+    context = browser.new_context(viewport=size, color_scheme=scheme)
+    visit = Visit(context.new_page(), file)
+    visit.drawn()
+    width = visit.page.evaluate("document.documentElement.scrollWidth")
+    context.close()
+    assert width <= size["width"]
+    assert visit.wrong == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Browser, file: Path, scheme: Scheme) -> None:
+    """axe-core finds no serious or critical violation, with a row opened and without."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    context = browser.new_context(viewport=WIDE, color_scheme=scheme)
+    visit = Visit(context.new_page(), file)
+    visit.drawn()
+    found = axe.run(visit.page).response["violations"]
+    visit.page.locator("[data-table=consistency-0-questions] [data-open]").first.click()
+    visit.page.wait_for_selector("dialog[open] [data-open]")
+    found += axe.run(visit.page).response["violations"]
+    context.close()
+    grave = [
+        (each["id"], each["nodes"][0]["html"][:200])
+        for each in found
+        if each["impact"] in {"serious", "critical"}
+    ]
+    assert grave == []
