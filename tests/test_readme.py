@@ -15,7 +15,7 @@ import pytest
 from tacit.cli import main
 from tacit.knowledge.build import Source
 from tacit.knowledge.build import build as build_base
-from tacit.models.demo import build
+from tacit.models.demo import copy_demo
 from tacit.sources.drawings import demo_drawings
 from tacit.sources.dumps import Dump
 from tests.models import worded
@@ -70,7 +70,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A working folder with what the README's user has: a model, drawings, prompts, beliefs."""
     monkeypatch.delenv("TACIT_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
-    build(tmp_path / "gpt2")
+    copy_demo(tmp_path / "gpt2")
     for seed, name in enumerate(("bert-base-cased", "roberta-base")):
         worded.build(tmp_path / name, ("bear", "fox", "person", "country"), "masked", seed)
     shutil.copytree(demo_drawings(), tmp_path / "everyday-things")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.cli.running import folders_of
-from tacit.models.demo import build
+from tacit.models.demo import copy_demo
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def manifest(folder: Path) -> dict[str, object]:
 
 def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workplace: Path) -> None:
     """The same model under two names differs in nothing."""
-    build(workplace / "twin")
+    copy_demo(workplace / "twin")
     ran = tacit(*PARTS, "--model", "demo", "--model", "./twin", "--out", "runs")
     assert ran.code == 0, ran.err
     assert {path.name for path in (workplace / "runs").iterdir()} == {

@@ -61,11 +61,10 @@ def check_places(names: Sequence[str], options: LoadOptions) -> None:
     Raises:
         ModelError: As ``tacit.models.loading.check_place``.
     """
-    from tacit.models.loading import DEMO, check_place
+    from tacit.models.loading import check_place
 
     for name in names:
-        if name != DEMO:
-            check_place(name, options)
+        check_place(name, options)
 
 
 def hush() -> None:

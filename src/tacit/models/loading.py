@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import MissingPackage, ModelError
+from tacit.models.demo import DEMOS, folder_of
 from tacit.models.fingerprint import (
     FileHashes,
     Identity,
@@ -21,12 +22,9 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-    from tacit.models.base import LanguageModel, RanksVocabulary
+    from tacit.models.base import LanguageModel
     from tacit.models.masked import MaskedMode
     from tacit.rankings import Vocabulary
-
-DEMO = "demo"
-"""The name of the model that is built on the spot; a folder of that name is ``./demo``."""
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
@@ -61,7 +59,7 @@ def load_model(
     """Loads a causal, masked or seq2seq model from a folder or a Hugging Face name.
 
     Args:
-        name: A folder that holds a model, a model's name on the hub, or ``demo``.
+        name: A folder that holds a model, a model's name on the hub, ``demo`` or ``demo-masked``.
         options: Revision, number format, device, batch size.
         hashes: Remembers the hashes of weight files.
         called: What messages and manifests call it; its name when None.
@@ -72,10 +70,6 @@ def load_model(
         MissingPackage: The extra ``local`` is not installed.
     """
     options = options or LoadOptions()
-    if name == DEMO and called is None:
-        from tacit.models.demo import demo_model
-
-        return demo_model(options)
     check_place(name, options)
     try:
         import torch  # noqa: F401
@@ -107,11 +101,6 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     from tacit.models.words import whole_words
 
     options = options or LoadOptions()
-    if name == DEMO:
-        from tacit.models.demo import demo_model
-
-        model = demo_model(options)
-        return str(model.description["kind"]), cast("RanksVocabulary", model).whole_words()
     check_place(name, options)
     try:
         import transformers  # noqa: F401
@@ -307,6 +296,8 @@ def _assemble(
 
 def _named_folder(name: str) -> Path | None:
     """The folder of that name; None where there is none."""
+    if name in DEMOS:
+        return folder_of(name)
     try:
         folder = Path(name).expanduser()
         return folder if folder.is_dir() else None
