@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+
+import polars as pl
+
+from tacit.report.content import Column, Figure, Table
+from tacit.report.packing import packed, shared, table_data
+from tests.report.conftest import EVIL
+
+
+def unpacked(text: str) -> object:
+    """What the page's script gets."""
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def test_packed_text_cannot_end_a_script() -> None:
+    """What is packed comes back whole, and holds no character that HTML reads."""
+    content = {"name": EVIL, "more": ["<!--", "</script>", "\u2028", None, 1.5]}
+    text = packed(content)
+    assert not set(text) & set("<>&'\"")
+    assert unpacked(text) == content
+
+
+def test_forty_charts_of_five_hundred_rows_are_small() -> None:
+    """With the runtime's 0.9 MB, 40 charts of 500 rows each stay below 2.6 MB."""
+    draw = random.Random(1)  # noqa: S311 - no secret
+    figures = [
+        Figure(
+            f"chart{number}",
+            "",
+            "",
+            {
+                "data": {"name": "rows"},
+                "mark": "point",
+                "datasets": {
+                    "rows": [
+                        {"x": draw.random(), "y": draw.random(), "label": f"row {row}"}
+                        for row in range(500)
+                    ]
+                },
+            },
+        )
+        for number in range(40)
+    ]
+    assert len(packed(shared(figures))) < 1_700_000
+
+
+def test_data_that_charts_share_stand_once() -> None:
+    """Two charts of the same rows name the same data."""
+    spec = {"mark": "point", "datasets": {"own": [{"x": 1}, {"x": 2}]}}
+    found = shared([Figure("a", "", "", spec), Figure("b", "", "", spec)])
+    assert len(found["datasets"]) == 1
+    assert found["charts"]["a"]["data"] == found["charts"]["b"]["data"]
+    assert "datasets" not in found["charts"]["a"]["spec"]
+
+
+def test_what_is_missing_stays_missing() -> None:
+    """A missing number is null, as is one that is not finite; 0 stays 0."""
+    frame = pl.DataFrame(
+        {
+            "name": ["a", "a", "a", "b", None] * 2,
+            "value": [0.0, None, float("nan"), float("inf"), 1 / 3] * 2,
+        }
+    )
+    table = Table("t", "", "", frame, (Column("name", "name"), Column("value", "value", "score")))
+    names, values = table_data(table)["values"]
+    assert values == [0, None, None, None, 0.333333] * 2
+    found = [None if code is None else names["words"][code] for code in names["codes"]]
+    assert found == ["a", "a", "a", "b", None] * 2
