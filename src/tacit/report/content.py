@@ -171,6 +171,11 @@ class Mark:
     high: float | None = None
     reference: float | None = None
 
+    def place(self, name: Literal["at", "low", "high", "reference"]) -> float | None:
+        """Where something stands, in per cent of the scale; at its end when it is beyond."""
+        value: float | None = getattr(self, name)
+        return None if value is None else 100 * min(1.0, max(0.0, value))
+
 
 @dataclass(frozen=True)
 class Tile:
