@@ -187,6 +187,84 @@ def test_a_vocabulary_is_written_out_once(
     assert max(written[1:]) < len(VOCABULARY) / 2
 
 
+def with_tokens(kind: str, tokens: Sequence[str], added: Sequence[str] = ()) -> Any:  # noqa: ANN401 - any fast tokenizer
+    """A tokenizer that has these tokens, and others as its kind spells them."""
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+
+    usual = {"byte-level": ["Ġa", "Ġthe", "s"], "metaspace": ["▁a", "▁the", "s"]}
+    pieces = list(dict.fromkeys(["<unk>", *usual.get(kind, ["a", "the", "##s"]), *tokens]))
+    numbered = {piece: number for number, piece in enumerate(pieces)}
+    model: Any = models.WordPiece(numbered, unk_token="<unk>")
+    if kind == "byte-level":
+        model = models.BPE(numbered, [])
+    elif kind == "metaspace":
+        model = models.Unigram([(piece, -1.0) for piece in pieces], 0)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(model), unk_token="<unk>")
+    tokenizer.add_tokens(list(added))
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    ("kind", "tokens", "added", "reaches"),
+    [
+        ("byte-level", ("ĠÂłĠÂł", "ĠĠ", ";Ċ", "ĊĠ"), (), False),  # as GPT-2 has and Llama 3
+        ("byte-level", (), ("<begin▁of▁text>",), False),
+        ("byte-level", ("ofĠthe",), (), True),
+        ("byte-level", (), ("New York",), True),
+        ("metaspace", ("▁▁", "▁Ġ", "IĠ"), (), False),  # a letter of Maltese
+        ("metaspace", ("▁of▁the",), (), True),
+        ("pieces", ("##Ġ", "aĠ", "▁", "a▁b"), (), False),
+        ("pieces", ("New York",), (), True),
+    ],
+)
+def test_tokens_that_reach_across_a_space(
+    kind: str, tokens: Sequence[str], added: Sequence[str], *, reaches: bool
+) -> None:
+    """Are those in whose text a space stands behind something else than white space."""
+    assert candidates._reaches(with_tokens(kind, tokens, added)) is reaches
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "t5"])
+def test_a_vocabulary_is_written_out_in_pieces(
+    name: str, loaded: Loaded, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Around the shortest text, a few words at a time: the rankings are the same."""
+    texts = ("What has roots and branches is called the ___", "It is called the ___")
+    prompts = [RankingPrompt(text, VOCABULARY, TARGETS, top=5) for text in texts]
+    expected = loaded(name).rank(prompts)
+    monkeypatch.setattr(candidates, "_WORDS_AT_ONCE", 7)
+    model = tiny.load(folder_of(name))
+    written: list[tuple[str, int]] = []
+    write = model._written
+
+    def watch(asked: Sequence[Prompt]) -> Any:  # noqa: ANN401 - what the kinds give
+        written.extend((prompt.text, len(prompt.answers)) for prompt in asked)
+        return write(asked)
+
+    monkeypatch.setattr(model, "_written", watch)
+    found = model.rank(prompts)
+    pieces = [7] * (len(WORDS) // 7) + [len(WORDS) % 7] * bool(len(WORDS) % 7)
+    assert written[: len(pieces)] == [(texts[1], number) for number in pieces]
+    for one, other in zip(found, expected, strict=True):
+        assert [(s.target, s.rank, s.tokens) for s in one.targets] == [
+            (s.target, s.rank, s.tokens) for s in other.targets
+        ]
+        assert one.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
+        assert (one.several, one.missing) == (other.several, other.missing)
+
+
+def test_a_batch_is_not_all_padding(loaded: Loaded) -> None:
+    """Texts of very unequal length are not computed in one pass, though they would fit."""
+    budget = 512
+    words = Vocabulary(tiny.single("bert"))
+    texts = [f"{'a ' * number}___" for number in (50, 49, 48, 10, 9, 3, 2, 1)]
+    with passes(loaded("bert", budget)) as seen:
+        loaded("bert", budget).rank([RankingPrompt(text, words) for text in texts])
+    assert all(one.padded - one.tokens <= budget / 16 for one in seen)
+    assert [one.rows for one in seen] == [3, 5]
+
+
 def reaching(kind: str, folder: Path) -> Local:
     """A model whose tokenizer joins words, or does so without having said it."""
     from tokenizers import Tokenizer, decoders, models, normalizers

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tacit.errors import PromptError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,9 +36,10 @@ Written = Sequence["Tokens | None"]
 """The tokens of a prompt's answers; None for one that the tokenizer drops."""
 
 _WITNESSES = 4
-_REACHING = re.compile(
-    r"[^Ġ▁Ċĉč\s][Ġ▁ ]"
-)  # a space behind something, as byte-level and other tokens spell it
+# What a tokenizer says of its tokens takes far more memory than the tokens.
+_WORDS_AT_ONCE = 2048
+_PROMPTS_AT_ONCE = 256
+_REACHING = re.compile(r"\S[^\S\r\n]")
 _LEFT = re.compile(r"(\s+|\S+)\Z")
 _RIGHT = re.compile(r"\s+|\S+")
 
@@ -85,7 +86,7 @@ class Places:
         self, tokenizer: PreTrainedTokenizerBase, is_known: Callable[[Tokens], bool]
     ) -> None:
         self._is_known = is_known
-        self._reaches = any(map(_REACHING.search, tokenizer.get_vocab()))
+        self._reaches = _reaches(tokenizer)
         self._seen: dict[tuple[str, str, str], Candidates] = {}
 
     def place(
@@ -110,11 +111,15 @@ class Places:
             (prompt.vocabulary.digest, *_nearest(*texts))
             for prompt, texts in zip(prompts, beside, strict=True)
         ]
-        for prompt, key in zip(prompts, keys, strict=True):
-            if key not in self._seen:
-                self._seen[key] = self._in_full(prompt, write).candidates
+        # The shorter the text, the less there is to write around every word.
+        for at in sorted(range(len(prompts)), key=lambda at: len(prompts[at].text)):
+            if keys[at] not in self._seen:
+                self._seen[keys[at]] = self._in_full(prompts[at], write).candidates
         seen = [self._seen[key] for key in keys]
-        written = write([_witnessed(*pair) for pair in zip(prompts, seen, strict=True)])
+        asked = [_witnessed(*pair) for pair in zip(prompts, seen, strict=True)]
+        written: list[Written] = []
+        for at in range(0, len(asked), _PROMPTS_AT_ONCE):
+            written += write(asked[at : at + _PROMPTS_AT_ONCE])
         return [
             _placed_alike(one, own) or self._in_full(prompt, write)
             for prompt, one, own in zip(prompts, seen, written, strict=True)
@@ -124,7 +129,9 @@ class Places:
         self, prompt: RankingPrompt, write: Callable[[Sequence[Prompt]], Sequence[Written]]
     ) -> Placed:
         words = prompt.vocabulary.words
-        (written,) = write([prompt.asking(words)])
+        written: list[Tokens | None] = []
+        for at in range(0, len(words), _WORDS_AT_ONCE):
+            written += write([prompt.asking(words[at : at + _WORDS_AT_ONCE])])[0]
         placed = self._worked_out(written)
         several = len(placed.candidates.several)
         if several > MOST_SEVERAL:
@@ -154,6 +161,23 @@ class Places:
             tuple((at, _own(written[at]), at in single) for at in witnesses),
         )
         return Placed(candidates, frame)
+
+
+def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
+    """Whether a token holds a space behind something else; tokens of spaces alone join no words."""
+    from tokenizers import decoders, models
+
+    tokens = list(tokenizer.get_vocab())
+    spelled: Iterable[str] = tokens
+    if not isinstance(tokenizer.backend_tokenizer.model, (models.WordPiece, models.WordLevel)):
+        metaspaced = sum(token.startswith("▁") for token in tokens)
+        if metaspaced > sum(token.startswith("Ġ") for token in tokens):
+            spelled = (token.replace("▁", " ") for token in tokens)
+        else:
+            # That GPT-2's tokens of no-break spaces are such is seen by their characters only.
+            decoder = decoders.ByteLevel()
+            spelled = (decoder.decode([token]) for token in tokens)
+    return any(map(_REACHING.search, spelled))
 
 
 def _nearest(before: str, after: str) -> tuple[str, str]:
