@@ -46,12 +46,15 @@ QUESTION = {
     "answerKey": "A",
 }
 # What reads a run comes after the command that makes it.
+CONSISTENCY, ASSUMPTIONS = (
+    next(command for command in COMMANDS if command.startswith(f"tacit run {probe}"))
+    for probe in ("consistency", "assumptions")
+)
 AFTER = {
-    reads: next(command for command in COMMANDS if command.startswith(makes))
-    for reads, makes in {
-        "tacit show anchor": "tacit run consistency",
-        "tacit reproduce sta": "tacit run assumptions",
-    }.items()
+    "tacit show anchor": (CONSISTENCY,),
+    "tacit reproduce sta": (ASSUMPTIONS,),
+    "tacit report": (CONSISTENCY, ASSUMPTIONS),
+    "tacit compare": (ASSUMPTIONS,),
 }
 
 
@@ -97,14 +100,16 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "reproduce",
         "kb",
         "norms",
+        "report",
+        "compare",
     }
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_works(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends well, and what it writes is there; one that reads a run comes after the run."""
-    before = [makes for reads, makes in AFTER.items() if command.startswith(reads)]
-    for line in [*before, command]:
+    before = next((of for reads, of in AFTER.items() if command.startswith(reads)), ())
+    for line in (*before, command):
         arguments = shlex.split(line)
         monkeypatch.setattr(sys, "argv", arguments)
         with pytest.raises(SystemExit) as stopped:

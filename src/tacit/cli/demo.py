@@ -1,36 +1,147 @@
-"""``tacit demo``: the probes at work, with nothing to fetch."""
+"""``tacit demo``: all three probes at work, with nothing to fetch."""
 
 from __future__ import annotations
 
+import os
+import sys
+import webbrowser
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from tacit.engine.store import Store
+    from tacit.probes.findings import Findings
+    from tacit.runs import Run
+
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where the run's folder is put.")] = Path("tacit-demo"),
+    out: Annotated[Path, typer.Option(help="Where the runs and the report are put.")] = Path(
+        "tacit-demo"
+    ),
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Do not open the report in a browser.")
+    ] = False,
 ) -> None:
-    """Run the parts probe on the bundled drawings, with a small model of random weights."""
-    from tacit.cli import asking
-    from tacit.cli.parts_table import echo_parts
-    from tacit.cli.running import ask_a_model
-    from tacit.engine.store import Store
-    from tacit.models.loading import DEMO, LoadOptions
-    from tacit.probes.parts.probe import PartsProbe
-    from tacit.runs import Run
-    from tacit.sources.drawings import demo_drawings
+    """Run all three probes on the bundled models and data, and write a report of it."""
+    from tacit.cli.demo_told import told
+    from tacit.report.writing import write_report
 
-    probe = PartsProbe.read(demo_drawings())
-    folder = Run(out / "parts", {"probe": "parts", "model": DEMO, "drawings": DEMO})
-    # The demo's model is built anew, so that an earlier run may have been of another.
-    (folder.folder / "manifest.json").unlink(missing_ok=True)
-    store = Store(out / "store")
-    engine = asking.engine_of(DEMO, LoadOptions(), store)
-    findings = ask_a_model(probe, engine, folder, {"data": DEMO})
-    typer.echo(
-        "The demo's model is built on the spot and its weights are random: what follows shows how\n"
-        "Tacit works, and nothing about what a language model knows.\n"
-    )
-    echo_parts(findings.summary, "demo (random weights)")
-    typer.echo(f"Written: {folder.folder}")
+    runs = Runs(out)
+    found = runs.found()
+    report = out / "report.html"
+    write_report([runs.parts, runs.consistency, runs.assumptions], report)
+    for line in told(found):
+        typer.echo(line)
+    typer.echo(f"Report: {report}")
+    if not no_open and _has_display():
+        webbrowser.open(report.resolve().as_uri())
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The demo's runs.
+
+    Args:
+        out: The folder that holds them, with the store and the knowledge base.
+    """
+
+    out: Path
+
+    @property
+    def parts(self) -> Path:
+        """The run of the parts probe."""
+        return self.out / "parts"
+
+    @property
+    def consistency(self) -> Path:
+        """The run of the consistency probe."""
+        return self.out / "consistency"
+
+    @property
+    def assumptions(self) -> Path:
+        """The folder of the runs of the assumptions probe."""
+        return self.out / "assumptions"
+
+    @cached_property
+    def _store(self) -> Store:
+        from tacit.engine.store import Store
+
+        return Store(self.out / "store")
+
+    def found(self) -> dict[str, Findings]:
+        """What each probe finds of the causal model, by the probe's name."""
+        return {
+            "parts": self._parts(),
+            "consistency": self._consistency(),
+            "assumptions": self._assumptions(),
+        }
+
+    def _parts(self) -> Findings:
+        from tacit.cli.parts import PartsOptions
+        from tacit.sources.demo import THINGS
+
+        options = PartsOptions(THINGS, None, None, "plain", None, "paper", None)
+        return self._ask("parts", options)
+
+    def _consistency(self) -> Findings:
+        from tacit.cli.background import BackgroundOptions, spare_torch
+        from tacit.cli.consistency import ConsistencyOptions
+        from tacit.knowledge.build import Source, build
+        from tacit.sources.demo import FACTS, QUESTIONS
+        from tacit.sources.dumps import Dump
+
+        spare_torch(None)
+        base = self.out / "knowledge.kb"
+        if not base.is_file():
+            build(Source([Dump(FACTS)]), base)
+        return self._ask(
+            "consistency", ConsistencyOptions(QUESTIONS, base, None, BackgroundOptions())
+        )
+
+    def _assumptions(self) -> Findings:
+        from tacit.cli.assumptions import AssumptionsJob, AssumptionsOptions, probes_of
+        from tacit.models.demo import DEMOS
+        from tacit.models.loading import LoadOptions
+        from tacit.sources.demo import NORMS
+        from tacit.sources.norms import read_norms
+
+        options = AssumptionsOptions(NORMS, orders="main")
+        loading = LoadOptions()
+        probes = probes_of(DEMOS, read_norms(NORMS), options.choices(), loading)
+        request = {"probe": "assumptions", **options.request()}
+        folders = {
+            name: _run(self.assumptions / name, {**request, "model": name}) for name in DEMOS
+        }
+        about = {"data": options.digests()}
+        found = AssumptionsJob(probes, folders, about, loading, self._store).run()
+        return found[self.assumptions / DEMOS[0]][1]
+
+    def _ask(self, probe: str, options: Any) -> Findings:  # noqa: ANN401 - of either probe
+        from tacit.cli.running import Job
+        from tacit.models.demo import DEMO
+        from tacit.models.loading import LoadOptions
+
+        place = self.out / probe
+        folder = _run(place, {"probe": probe, **options.request(), "model": DEMO})
+        about = {"data": options.digests()}
+        found = Job(options.probe(), {DEMO: folder}, about, LoadOptions(), self._store).run()
+        return found[place][1]
+
+
+def _run(folder: Path, request: dict[str, Any]) -> Run:
+    """A run of the demo, anew where an earlier Tacit left one of other models or data."""
+    from tacit.runs import Run
+
+    (folder / "manifest.json").unlink(missing_ok=True)
+    return Run(folder, request)
+
+
+def _has_display() -> bool:
+    """Whether a browser could be seen here."""
+    if sys.platform.startswith(("win", "darwin")):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,131 @@
+"""What the demo found, in lines; and whether it is what was planted in its models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.sources.demo import planted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from tacit.probes.findings import Findings
+
+_STATEMENT = ("subject", "relation", "object")
+
+
+def told(found: Mapping[str, Findings]) -> list[str]:
+    """A line for each probe, and one for what was planted.
+
+    Args:
+        found: What the causal demo model shows, by the probe's name.
+    """
+    return [
+        _parts(found["parts"]),
+        _consistency(found["consistency"]),
+        _assumptions(found["assumptions"]),
+        _planted(found),
+    ]
+
+
+def _parts(found: Findings) -> str:
+    summary = found.summary
+    micro = _row(summary["violation"], constraint="micro", world="before")
+    before, after = (
+        _row(summary["accuracy"], set="ParRoT", gold="all", world=world)
+        for world in ("before", "paper")
+    )
+    return (
+        f"Parts: {micro['violated']:,} of {micro['applicable']:,} constraints on "
+        f"{summary['things']} things are violated ({_percent(micro['rate'])}), none after repair; "
+        f"accuracy {_percent(before['accuracy'])}, then {_percent(after['accuracy'])} "
+        f"(n = {before['n']:,})."
+    )
+
+
+def _consistency(found: Findings) -> str:
+    row = found.summary["consistency"]
+    return (
+        f"Consistency: knowing a question's background predicts answering it: lift "
+        f"{row['lift']:.2f} over chance (95 % {row['lift_low']:.2f} to {row['lift_high']:.2f}, "
+        f"{found.summary['with_background_score']} questions)."
+    )
+
+
+def _assumptions(found: Findings) -> str:
+    import polars as pl
+
+    rows = found.tables["retrieval_by_number"].filter(
+        pl.col("category").is_null(), pl.col("order") == "top-decreasing"
+    )
+    first, last = (rows.filter(pl.col("n") == n).row(0, named=True) for n in (1, 10))
+    return (
+        f"Assumptions: of {last['concepts']} concepts {_percent(first['first'])} are found from "
+        f"one property and {_percent(last['first'])} from ten (mean reciprocal rank "
+        f"{first['mrr']:.2f}, then {last['mrr']:.2f})."
+    )
+
+
+def _planted(found: Mapping[str, Findings]) -> str:
+    made = planted()
+    facts = found["consistency"].tables["facts"]
+    answered = {
+        (row["relation"], row["head"], row["tail"]): row["positive_right"]
+        for row in facts.iter_rows(named=True)
+    }
+    wrong = sum(answered.get(fact) is False for fact in made.wrong)
+    beliefs = _believed(found["parts"].tables["beliefs"])
+    both = sum(
+        all((thing, *statement) in beliefs for statement in pair)
+        for thing, pair in made.contradictions
+    )
+    apart = _separations(found)
+    return (
+        f"Planted: the {len(made.withheld)} withheld words score below the taught ones (AUROC "
+        f"{apart['consistency']:.2f} in background, {apart['assumptions']:.2f} in retrieval, "
+        f"{apart['parts']:.2f} in parts); {wrong} of {len(made.wrong)} facts taught wrong are "
+        f"answered wrong; {both} of {len(made.contradictions)} contradictions are found."
+    )
+
+
+def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
+    """The statements that are believed, each behind its thing."""
+    import polars as pl
+
+    return set(beliefs.filter(pl.col("p_true") > 1 / 2).select("thing", *_STATEMENT).iter_rows())
+
+
+def _separations(found: Mapping[str, Findings]) -> dict[str, float | None]:
+    """AUROC of taught against withheld concepts, by the score that each probe gives a concept."""
+    import polars as pl
+
+    from tacit.statistics.ranking import auroc
+
+    withheld = planted().withheld
+    beliefs = found["parts"].tables["beliefs"].drop_nulls(["label", "p_true"])
+    right = (pl.col("p_true") > 1 / 2) == pl.col("label")
+    anchors = found["consistency"].tables["anchors"].drop_nulls("background_score")
+    retrieval = (
+        found["assumptions"]
+        .tables["retrieval"]
+        .filter(pl.col("category").is_null(), pl.col("order") == "top-decreasing")
+    )
+    scores = {
+        "parts": beliefs.group_by("thing").agg(score=right.mean()),
+        "consistency": anchors.group_by("cluster").agg(score=pl.col("background_score").mean()),
+        "assumptions": retrieval.group_by("concept").agg(score=(1 / pl.col("rank")).mean()),
+    }
+    return {
+        probe: auroc([name not in withheld for name in of.to_series(0)], of["score"].to_numpy())
+        for probe, of in scores.items()
+    }
+
+
+def _row(rows: list[dict[str, Any]], **values: str) -> dict[str, Any]:
+    return next(row for row in rows if all(row[name] == value for name, value in values.items()))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,63 @@
+"""What comes with Tacit for its demo: knowledge, and what its models were taught wrong on purpose.
+
+Models that were trained on it come with it too (``tacit.models.demo``); ``planted`` names what was
+withheld from them and what they were taught wrong, on purpose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import yaml
+
+_DATA = Path(str(resources.files("tacit") / "data" / "demo"))
+
+THINGS = _DATA / "things"
+"""Drawings of everyday things: their parts and how these relate."""
+
+FACTS = _DATA / "facts.tsv"
+"""Facts as triples: relation, head, tail."""
+
+QUESTIONS = _DATA / "questions.jsonl"
+"""Questions with five choices, in CommonsenseQA's layout."""
+
+NORMS = _DATA / "norms.dat"
+"""Norms in CSLB's layout."""
+
+Statement = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """What the demo's models were and were not taught, on purpose.
+
+    Args:
+        withheld: Words that occur in nothing they were taught.
+        wrong: True facts (relation, head, tail) that they were taught to be false.
+        contradictions: Of a thing, two statements (subject, relation, object) that exclude one
+            another, both taught to be true.
+    """
+
+    withheld: frozenset[str]
+    wrong: frozenset[Statement]
+    contradictions: tuple[tuple[str, tuple[Statement, Statement]], ...]
+
+
+def planted() -> Planted:
+    """What the probes should find in the demo's models."""
+    told = yaml.safe_load((_DATA / "models" / "planted.yaml").read_text(encoding="utf-8"))
+    return Planted(
+        frozenset(told["withheld"]),
+        frozenset((relation, head, tail) for relation, head, tail in told["wrong"]),
+        tuple(
+            (of["thing"], (_statement(of["statements"][0]), _statement(of["statements"][1])))
+            for of in told["contradictions"]
+        ),
+    )
+
+
+def _statement(words: list[str]) -> Statement:
+    subject, relation, thing = words
+    return subject, relation, thing
