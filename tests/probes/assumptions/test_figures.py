@@ -353,7 +353,7 @@ def test_an_axis_holds_its_values_and_0(values: list[float | None]) -> None:
     low, high = ends(values, least=-2.0)
     held = [value for value in values if value is not None]
     assert low <= min([0.0, *held])
-    assert max([0.0, *held]) <= high + 1e-12
+    assert max([0.0, *held]) <= high
     assert low <= 0 < high
     most = max([0.0, *held])
     assert high <= max(1.25 * most, 1.0 if most < 1e-300 else 0)

@@ -118,7 +118,8 @@ def _up(value: float) -> float:
         return 1.0
     step: float = 10.0 ** (math.floor(math.log10(value)) - 1)
     step *= 5 if value / step > 50 else 2  # noqa: PLR2004 - steps of 5 above half of a power of ten
-    return math.ceil(round(value / step, 6)) * step
+    # A product of rounded factors may lie a hair below the value.
+    return max(value, math.ceil(round(value / step, 6)) * step)
 
 
 def _down(value: float) -> float:
