@@ -14,7 +14,7 @@ from demo_knowledge import FOLDER, Knowledge, Planted, read_facts
 from demo_lessons import Lessons
 from demo_training import Course, Size, save
 
-STAGES = (1600, 1300, 2500)
+STAGES = (1600, 1300)
 
 
 def main() -> None:
