@@ -9,14 +9,14 @@ import pytest
 
 from tacit.coherence.ontology import Ontology
 from tacit.errors import RequestError, WorkError
-from tacit.probes.charts import FORMATS, PALETTES, Look, svg_of, write_svg
+from tacit.probes.figures.charts import FORMATS, PALETTES, Look, svg_of, write_svg
 from tacit.probes.parts import figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tacit.probes.charts import Chart
+    from tacit.probes.figures.charts import Chart
 
 PARTS = Ontology.load("parts")
 WORLDS = ("before", "paper", "log-odds", "margin")

@@ -13,10 +13,10 @@ import pytest
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
-from tacit.probes.charts import PALETTES, Look
+from tacit.probes.figures.charts import PALETTES, Look
+from tacit.probes.figures.lettering import broken, shortened, width_of
 from tacit.probes.parts.graph import graphs, parts_graph
 from tacit.probes.parts.graph.ring import ring
-from tacit.probes.parts.graph.words import broken, shortened, width_of
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import all_statements, drawing_statements
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         CausalWording,
         Choices,
     )
-    from tacit.probes.charts import Look
+    from tacit.probes.figures.charts import Look
     from tacit.probes.findings import Findings
     from tacit.prompts import Prompt
     from tacit.runs import Run

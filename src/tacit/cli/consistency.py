@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.cli.background import BackgroundOptions
-    from tacit.probes.charts import Look
     from tacit.probes.consistency.answering import Method, Preset
     from tacit.probes.consistency.probe import ConsistencyProbe
+    from tacit.probes.figures.charts import Look
     from tacit.probes.findings import Findings
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.charts import Look
+    from tacit.probes.figures.charts import Look
     from tacit.probes.findings import Findings
     from tacit.probes.parts.probe import PartsProbe
     from tacit.runs import Run
@@ -105,7 +105,7 @@ class Sheet:
         Raises:
             RequestError: A format, the palette or a thing is not known.
         """
-        from tacit.probes.charts import Look, check_formats
+        from tacit.probes.figures.charts import Look, check_formats
 
         look = Look(palette)
         chosen = tuple(part.strip() for part in formats.split(",")) if formats else ()

@@ -123,7 +123,7 @@ def consistency(
     from tacit.cli.consistency import ConsistencyOptions, echo_found
     from tacit.cli.running import Job, echo_estimates, folders_of
     from tacit.engine.store import Store
-    from tacit.probes.charts import Look, check_formats
+    from tacit.probes.figures.charts import Look, check_formats
 
     formats = given.listed(figures)
     check_formats(formats)
@@ -192,7 +192,7 @@ def assumptions(
     from tacit.cli.background import spare_torch
     from tacit.cli.running import echo_estimates, folders_of
     from tacit.engine.store import Store
-    from tacit.probes.charts import Look, check_formats
+    from tacit.probes.figures.charts import Look, check_formats
     from tacit.sources.norms import read_norms
 
     formats = given.listed(figures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.charts import Look
+from tacit.probes.figures.charts import Look
 from tacit.report import assumptions_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
@@ -167,15 +167,12 @@ def _mark(row: Mapping[str, Any], name: str, called: str) -> Mark:
 
 def _figures(runs: Sequence[ReadRun], look: Look) -> Iterator[Figure]:
     from tacit.probes.assumptions.figures import FIGURES
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.panels import Shown
+    from tacit.probes.figures.writing import charts
 
     shown = Shown({run.name: run.findings for run in runs}, {}, look)
-    for name, draw in FIGURES.items():
-        chart = draw(shown)
-        if chart is not None:
-            title, about = _FIGURES.get(name, (name.replace("_", " ").capitalize(), ""))
-            stem = f"assumptions-{name.replace('_', '-')}"
-            yield figure(stem, title, about, chart, look.colours)
+    for name, chart in charts(FIGURES, shown):
+        yield figure("assumptions", name, _FIGURES, chart, look.colours)
 
 
 def _notes(runs: Sequence[ReadRun]) -> Iterator[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.charts import FONT
-from tacit.probes.parts.graph.words import width_of
+from tacit.probes.figures.charts import FONT
+from tacit.probes.figures.lettering import width_of
 from tacit.report.content import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tacit.probes.charts import Chart, Palette
+    from tacit.probes.figures.charts import Chart, Palette
 
 # The font size of captions, and the widths that they are broken to.
 _CAPTION = 11.0
@@ -25,17 +25,19 @@ _COUNTS = ("n", "rank", "missing", "s")
 _NAMES = ("model", "relation", "thing", "world")
 
 
-def figure(name: str, title: str, about: str, chart: Chart, colours: Palette) -> Figure:
+def figure(
+    probe: str, name: str, told: Mapping[str, tuple[str, str]], chart: Chart, colours: Palette
+) -> Figure:
     """A figure of the page.
 
     Args:
-        name: Its name in the page.
-        title: What it is.
-        about: How to read it.
+        probe: Of which probe.
+        name: Its name among the probe's figures.
+        told: What each of these is, and how to read it.
         chart: As the probe draws it.
         colours: The palette.
     """
-    from tacit.probes.charts import themed
+    from tacit.probes.figures.charts import themed
 
     spec = themed(chart, colours).to_dict()
     heading = _heading(spec)
@@ -46,8 +48,9 @@ def figure(name: str, title: str, about: str, chart: Chart, colours: Palette) ->
     datasets = spec.get("datasets", {})
     for layer, data in _marked(spec, None):
         _tell(layer, datasets.get(data, ()))
-    told = _unbroken(heading.get("subtitle", ())) if heading else ()
-    return Figure(name, title, about, spec, heading, told, wide=not _is_narrow(spec))
+    caption = _unbroken(heading.get("subtitle", ())) if heading else ()
+    stem = f"{probe}-{name.replace('_', '-')}"
+    return Figure(stem, *told[name], spec, heading, caption, wide=not _is_narrow(spec))
 
 
 def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:

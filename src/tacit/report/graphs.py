@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.charts import Look
+    from tacit.probes.figures.charts import Look
     from tacit.report.reading import ReadRun
 
 # Of one model; a drawing's graph is drawn in a third of a second.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.charts import Look
+from tacit.probes.figures.charts import Look
 from tacit.report import parts_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
@@ -165,8 +165,7 @@ def _figures(tables: Mapping[str, pl.DataFrame], look: Look) -> Iterator[Figure]
     for name, (source, draw) in FIGURES.items():
         chart = draw(tables[source], look) if source in tables else None
         if chart is not None:
-            title, about = _FIGURES[name]
-            yield figure(f"parts-{name.replace('_', '-')}", title, about, chart, look.colours)
+            yield figure("parts", name, _FIGURES, chart, look.colours)
 
 
 def _notes(runs: Sequence[ReadRun]) -> Iterator[str]:

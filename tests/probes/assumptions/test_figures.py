@@ -17,16 +17,16 @@ from tacit.probes.assumptions.panels_examples import chosen, phrases
 from tacit.probes.assumptions.panels_retrieval import ALL
 from tacit.probes.assumptions.retrieval import FOUR_ORDERS
 from tacit.probes.assumptions.wording import joined
-from tacit.probes.charts import PALETTES, Look
-from tacit.probes.consistency.figures import drawn
-from tacit.probes.consistency.panels import DASH, Shown
+from tacit.probes.figures.charts import PALETTES, Look
+from tacit.probes.figures.panels import DASH, Shown
+from tacit.probes.figures.writing import drawn
 from tacit.probes.findings import Findings
 from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.probes.charts import Chart
+    from tacit.probes.figures.charts import Chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODELS = ("x/roberta-large", "x/bert-base", "x/gpt2")

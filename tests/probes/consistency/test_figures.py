@@ -11,22 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.probes.charts import FORMATS, PALETTES, SHAPES, Look
 from tacit.probes.consistency import figures, panels_models
-from tacit.probes.consistency.panels import Shown, bounds
 from tacit.probes.consistency.panels_bias import prompting_bias
 from tacit.probes.consistency.panels_labels import around, placed
 from tacit.probes.consistency.panels_relations import Scatter
 from tacit.probes.consistency.panels_sizes import HEIGHT, WIDTH, Against, Sizes
-from tacit.probes.consistency.panels_ways import mixed
+from tacit.probes.figures import writing
+from tacit.probes.figures.boxes import Box
+from tacit.probes.figures.charts import FORMATS, PALETTES, SHAPES, Look, mixed
+from tacit.probes.figures.panels import Shown, bounds
 from tacit.probes.findings import Findings
-from tacit.probes.parts.graph.ring import Box
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from tacit.probes.charts import Chart
+    from tacit.probes.figures.charts import Chart
     from tests.probes.consistency.run_by_hand import Run
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -129,7 +129,7 @@ def drawn(chart: Chart | None) -> Chart:
 
 def svg(chart: Chart | None, palette: str = "house") -> str:
     """The figure as it is written."""
-    return figures.drawn(drawn(chart), PALETTES[palette])
+    return writing.drawn(drawn(chart), PALETTES[palette])
 
 
 def texts(figure: str) -> list[str]:

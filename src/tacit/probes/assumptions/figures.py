@@ -16,15 +16,15 @@ from tacit.probes.assumptions.panels_retrieval import (
     retrieval_categories,
     retrieval_orders,
 )
-from tacit.probes.charts import Look, check_formats, write_svg
-from tacit.probes.consistency.figures import drawn
-from tacit.probes.consistency.panels import Shown
+from tacit.probes.figures.charts import Look
+from tacit.probes.figures.panels import Shown
+from tacit.probes.figures.writing import write_charts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
-    from tacit.probes.charts import Chart
+    from tacit.probes.figures.charts import Chart
     from tacit.probes.findings import Findings
 
 FIGURES: Mapping[str, Callable[[Shown], Chart | None]] = {
@@ -62,12 +62,4 @@ def write_figures(
         RequestError: A format or the palette is not known.
         WorkError: A file cannot be written.
     """
-    shown = Shown(found, {}, look or Look())
-    colours = shown.look.colours
-    check_formats(formats)
-    written = []
-    for name, draw in FIGURES.items():
-        chart = draw(shown)
-        if chart is not None:
-            written += write_svg(drawn(chart, colours), folder / name, formats)
-    return written
+    return write_charts(FIGURES, Shown(found, {}, look or Look()), folder, formats)

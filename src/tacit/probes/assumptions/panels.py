@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.probes.assumptions.templates import load_templates
-from tacit.probes.charts import SHAPES
-from tacit.probes.consistency.panels import DASH
+from tacit.probes.figures.charts import SHAPES
+from tacit.probes.figures.panels import DASH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import polars as pl
 
-    from tacit.probes.charts import Palette
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.charts import Palette
+    from tacit.probes.figures.panels import Shown
 
 MAIN = "top-decreasing"  # the order of Figures 1, 2 and 3a
 _SMALLEST = 0.001

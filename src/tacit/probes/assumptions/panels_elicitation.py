@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.probes.assumptions.panels import ends, intervals, relations, series, spread, with_preface
 from tacit.probes.assumptions.panels_lanes import Axis, Lanes
-from tacit.probes.consistency.panels import APART, number, score, spanned, titled, written
+from tacit.probes.figures.panels import APART, number, score, spanned, titled, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Chart
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.charts import Chart
+    from tacit.probes.figures.panels import Shown
 
 _MAP, _RHO = "mean average precision", "Spearman's rho"
 _AXES = {"map vocabulary": _MAP, "map sensible": _MAP, "spearman": _RHO}

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from tacit.probes.assumptions.panels import MAIN, by_wording, chance, wordings
 from tacit.probes.assumptions.templates import load_templates
 from tacit.probes.assumptions.wording import joined
-from tacit.probes.charts import FONT
-from tacit.probes.consistency.panels import DASH, SIZE, below, titled
-from tacit.probes.consistency.panels_rows import PAPER, heading_of
-from tacit.probes.consistency.panels_ways import mixed
-from tacit.probes.parts.graph.words import shortened, width_of
+from tacit.probes.figures.charts import FONT, mixed
+from tacit.probes.figures.lettering import shortened, width_of
+from tacit.probes.figures.panels import DASH, SIZE, below, titled
+from tacit.probes.figures.rows import PAPER, heading_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Chart, Palette
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.charts import Chart, Palette
+    from tacit.probes.figures.panels import Shown
 
 Align: TypeAlias = Literal["left", "right"]
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.assumptions.panels import relations, spread, with_preface
-from tacit.probes.charts import FONT
-from tacit.probes.consistency.panels import SIZE, below, share, titled
-from tacit.probes.consistency.panels_rows import heading_of
-from tacit.probes.consistency.panels_ways import mixed
-from tacit.probes.parts.graph.words import shortened
+from tacit.probes.figures.charts import FONT, mixed
+from tacit.probes.figures.lettering import shortened
+from tacit.probes.figures.panels import SIZE, below, share, titled
+from tacit.probes.figures.rows import heading_of
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Chart, Palette
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.charts import Chart, Palette
+    from tacit.probes.figures.panels import Shown
 
 MOST = 5  # words of a relation
 _ROW, _WIDTH, _WORD = 18, 108, 74.0  # pixels

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.charts import FONT
-from tacit.probes.consistency.panels import SIZE
-from tacit.probes.consistency.panels_rows import HEADING, PAPER, guide, heading_of
-from tacit.probes.parts.graph.words import width_of
+from tacit.probes.figures.charts import FONT
+from tacit.probes.figures.lettering import width_of
+from tacit.probes.figures.panels import SIZE
+from tacit.probes.figures.rows import HEADING, PAPER, guide, heading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.probes.assumptions.panels import Series
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
 
 _LANE, _BETWEEN = 15, 8  # pixels of a lane, and between relations
 _GAP = 12.0  # pixels between columns of words

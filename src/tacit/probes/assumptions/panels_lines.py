@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.charts import FONT
-from tacit.probes.consistency.panels import SIZE
-from tacit.probes.consistency.panels_rows import heading_of
+from tacit.probes.figures.charts import FONT
+from tacit.probes.figures.panels import SIZE
+from tacit.probes.figures.rows import heading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.probes.assumptions.panels import Series
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
 
 HEIGHT = 210  # pixels
 _HEADING, _MODEL = -12.0, -32.0  # pixels above a panel

@@ -17,8 +17,8 @@ from tacit.probes.assumptions.panels import (
     wordings,
 )
 from tacit.probes.assumptions.panels_lines import Curves
-from tacit.probes.charts import SHAPES
-from tacit.probes.consistency.panels import below, counted, score, spanned, titled
+from tacit.probes.figures.charts import SHAPES
+from tacit.probes.figures.panels import below, counted, score, spanned, titled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Chart, Palette
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.charts import Chart, Palette
+    from tacit.probes.figures.panels import Shown
 
 ALL = "all categories"
 ORDERS = {

@@ -7,13 +7,13 @@ absent or has nothing to show gives no figure, and what is undefined no mark.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from tacit.probes.charts import Look, check_formats, svg_of, themed, write_svg
 from tacit.probes.consistency import panels_models, panels_relations, panels_sensitivity
-from tacit.probes.consistency.panels import DASH, MINUS, Shown, below, counted, score, titled
 from tacit.probes.consistency.panels_bias import prompting_bias
+from tacit.probes.figures.charts import Look
+from tacit.probes.figures.panels import DASH, MINUS, Shown, below, counted, score, titled
+from tacit.probes.figures.writing import write_charts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.charts import Chart, Palette
+    from tacit.probes.figures.charts import Chart
     from tacit.probes.findings import Findings
 
 _CHANCE = "tick: its chance level, the mean over permutations"
@@ -31,7 +31,6 @@ _SMALLEST = (
     "triangle: the smallest lift that so many anchors would show (at 5 %, in 80 of 100 samples)"
 )
 _P = "p: one-sided, from permutations"
-_MARK = re.compile(r'(<path aria-label="([^"]*)"[^>]*?)(?:/>|></path>)')
 _WIDE = 1040.0  # pixels of the caption of two models side by side
 
 
@@ -219,23 +218,7 @@ def write_figures(
         RequestError: A format or the palette is not known.
         WorkError: A file cannot be written.
     """
-    shown = Shown(found, sizes, look or Look())
-    colours = shown.look.colours
-    check_formats(formats)
-    written = []
-    for name, draw in FIGURES.items():
-        chart = draw(shown)
-        if chart is not None:
-            written += write_svg(drawn(chart, colours), folder / name, formats)
-    return written
-
-
-def drawn(chart: Chart, colours: Palette) -> str:
-    """The chart as SVG; a pointer that rests on a mark reads its figures."""
-    # Only marks that say what they are described by are described.
-    described = themed(chart, colours)
-    described["config"]["mark"] = {"aria": False}
-    return _MARK.sub(r"\1><title>\2</title></path>", svg_of(described))
+    return write_charts(FIGURES, Shown(found, sizes, look or Look()), folder, formats)
 
 
 def _subsets(shown: Shown, kind: str) -> Chart | None:

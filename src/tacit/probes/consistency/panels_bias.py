@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.probes.consistency.panels import below, counted, number, score, share, titled, written
 from tacit.probes.consistency.panels_models import accuracies, by_model, sizes_told
-from tacit.probes.consistency.panels_rows import HEADING, ROW, guide, heading_of, label_axis, words
+from tacit.probes.figures.panels import below, counted, number, score, share, titled, written
+from tacit.probes.figures.rows import HEADING, ROW, guide, heading_of, label_axis, words
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Chart, Look
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.charts import Chart, Look
+    from tacit.probes.figures.panels import Shown
 
 _WIDTH = 300  # pixels
 _SINGLE = "Yes/No"  # with the last meta-prompt: the paper does not name its single prompt

@@ -6,18 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from tacit.probes.charts import FONT
-from tacit.probes.consistency.panels import SIZE
-from tacit.probes.consistency.panels_rows import PAPER
-from tacit.probes.parts.graph.ring import Box
-from tacit.probes.parts.graph.words import LINE, width_of
+from tacit.probes.figures.boxes import Box
+from tacit.probes.figures.charts import FONT
+from tacit.probes.figures.lettering import LINE, width_of
+from tacit.probes.figures.panels import SIZE
+from tacit.probes.figures.rows import PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import altair as alt
 
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
 
     Point: TypeAlias = tuple[float, float]
     Segment: TypeAlias = tuple[Point, Point]

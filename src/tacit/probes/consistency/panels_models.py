@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.probes.consistency.panels import (
+from tacit.probes.consistency.panels_sizes import Against, Sizes
+from tacit.probes.figures.panels import (
     bounds,
     number,
     probability,
@@ -13,8 +14,7 @@ from tacit.probes.consistency.panels import (
     spanned,
     written,
 )
-from tacit.probes.consistency.panels_rows import TRIANGLE, Measure, marks, rows
-from tacit.probes.consistency.panels_sizes import Against, Sizes
+from tacit.probes.figures.rows import TRIANGLE, Measure, marks, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.panels import Shown
 
 _WIDTH = 210  # pixels of a panel of rows, without words
 

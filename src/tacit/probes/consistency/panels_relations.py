@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tacit.probes.consistency.panels import SIZE, bounds, score, spanned
 from tacit.probes.consistency.panels_labels import around, placed, write
 from tacit.probes.consistency.panels_models import lift, precision
-from tacit.probes.consistency.panels_rows import PAPER, dots, guide, heading_of, rows
-from tacit.probes.parts.graph.ring import Box
-from tacit.probes.parts.graph.words import shortened
+from tacit.probes.figures.boxes import Box
+from tacit.probes.figures.lettering import shortened
+from tacit.probes.figures.panels import SIZE, bounds, score, spanned
+from tacit.probes.figures.rows import PAPER, dots, guide, heading_of, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Palette
-    from tacit.probes.consistency.panels import Shown
     from tacit.probes.consistency.panels_labels import Place, Point
+    from tacit.probes.figures.charts import Palette
+    from tacit.probes.figures.panels import Shown
 
 FARTHEST = 6
 _SIDE = 330.0  # pixels of a scatter

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.probes.consistency.knowing import mean_of
-from tacit.probes.consistency.panels import APART, DASH, bounds, score, share
 from tacit.probes.consistency.panels_models import guessing
-from tacit.probes.consistency.panels_rows import PAPER
-from tacit.probes.consistency.panels_ways import NO_PAIR, Grid, Lines, footnote, mixed
+from tacit.probes.consistency.panels_ways import NO_PAIR, Grid, Lines, footnote
+from tacit.probes.figures.charts import mixed
+from tacit.probes.figures.panels import APART, DASH, bounds, score, share
+from tacit.probes.figures.rows import PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Palette
-    from tacit.probes.consistency.panels import Shown
+    from tacit.probes.figures.charts import Palette
+    from tacit.probes.figures.panels import Shown
 
 _CELL, _STRIP = 24, 60  # pixels of a meta-prompt's row
 _HALF = 0.5  # the background score of who always gives the same answer

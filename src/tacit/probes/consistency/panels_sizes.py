@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tacit.probes.charts import SHAPES
 from tacit.probes.consistency.panels_labels import placed, write
-from tacit.probes.consistency.panels_rows import dots, guide, heading_of
-from tacit.probes.parts.graph.ring import Box
+from tacit.probes.figures.boxes import Box
+from tacit.probes.figures.charts import SHAPES
+from tacit.probes.figures.rows import dots, guide, heading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.consistency.panels import Shown
     from tacit.probes.consistency.panels_labels import Place, Point, Segment
-    from tacit.probes.consistency.panels_rows import Measure
+    from tacit.probes.figures.panels import Shown
+    from tacit.probes.figures.rows import Measure
 
 WIDTH, HEIGHT = 330.0, 250.0  # pixels
 _MARGIN = 34.0  # pixels beside the smallest and the largest model

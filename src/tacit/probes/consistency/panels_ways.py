@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.probes.charts import FONT, SHAPES
-from tacit.probes.consistency.panels import SIZE
-from tacit.probes.consistency.panels_rows import PAPER, guide, heading_of
 from tacit.probes.consistency.template import load_templates
+from tacit.probes.figures.charts import FONT, SHAPES
+from tacit.probes.figures.panels import SIZE
+from tacit.probes.figures.rows import PAPER, guide, heading_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
 
 NO_PAIR = "no pair"  # of a form that names none
 _CELL = 50  # pixels across
 _STRIP = 330  # pixels across
 _HEADING, _LINE = -40.0, 15.0  # pixels above a panel; from line to line
-_DEEPEST = 0.6  # of a hue, so that ink can be read on it
 _DOTS = "\N{HORIZONTAL ELLIPSIS}"
 
 
@@ -141,18 +140,6 @@ class Grid:
 
         height = self.height * len(self.metas)
         return alt.LayerChart(layer=layers).properties(width=width, height=height)
-
-
-def mixed(hue: str, part: float) -> str:
-    """A colour mixed with white.
-
-    Args:
-        hue: A hexadecimal RGB triple.
-        part: How much of it, 0 to 1; at most 0.6, so that ink can be read on it, is taken.
-    """
-    part = _DEEPEST * min(part, 1)
-    levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(255 + part * (level - 255)):02x}" for level in levels)
 
 
 def footnote(metas: Sequence[int], colours: Palette) -> alt.Chart:

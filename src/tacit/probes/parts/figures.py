@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.probes.charts import Look, check_formats, svg_of, themed, write_svg
+from tacit.probes.figures.charts import Look, check_formats, svg_of, themed, write_svg
 from tacit.probes.parts import panels
 from tacit.probes.parts.graph import graphs
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.charts import Chart
+    from tacit.probes.figures.charts import Chart
 
     Panel = Callable[[pl.DataFrame, Look, str], alt.LayerChart | alt.HConcatChart]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.probes.charts import FONT
+from tacit.probes.figures.charts import FONT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Look
+    from tacit.probes.figures.charts import Look
 
 _INTERVAL = "95 % bootstrap intervals, clustered by thing"
 _LEGEND = (

@@ -22,7 +22,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError, RequestError
-from tacit.probes.charts import Look
+from tacit.probes.figures.charts import Look
 from tacit.probes.parts.graph.compose import Column, Subject, composed
 from tacit.probes.parts.graph.edges import parts_of, picture
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
     from tacit.probes.parts.graph.edges import Picture
 
 _GROUP = ("model", "thing", "annotator")

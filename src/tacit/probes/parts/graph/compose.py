@@ -6,18 +6,18 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tacit.probes.figures.lettering import broken, shortened
 from tacit.probes.parts.graph import grid, labelled, relations
 from tacit.probes.parts.graph.edges import FAULTS
 from tacit.probes.parts.graph.ring import ordered, ring
 from tacit.probes.parts.graph.strokes import line, sign, style
 from tacit.probes.parts.graph.svg import add, document, serialised, write
-from tacit.probes.parts.graph.words import broken, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
     from tacit.probes.parts.graph.edges import Picture
     from tacit.probes.parts.graph.ring import Ring
     from tacit.probes.parts.graph.svg import Element, Value

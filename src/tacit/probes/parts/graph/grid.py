@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.probes.figures.lettering import shortened, width_of
 from tacit.probes.parts.graph.strokes import known_by, sign
 from tacit.probes.parts.graph.svg import Element, Value, add, mark, tip, write
-from tacit.probes.parts.graph.words import shortened, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
     from tacit.probes.parts.graph.edges import Edge
 
 PITCH = 16.0  # of a row and of a column

@@ -12,17 +12,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.probes.parts.graph.ring import Box, Ring
+from tacit.probes.figures.boxes import Box
+from tacit.probes.figures.lettering import LINE, width_of
 from tacit.probes.parts.graph.strokes import draw_names, known_by, line, style
 from tacit.probes.parts.graph.svg import Element, add, tip, write
-from tacit.probes.parts.graph.words import LINE, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
     from tacit.probes.parts.graph.edges import Edge, Picture
+    from tacit.probes.parts.graph.ring import Ring
 
 SIZE = 10.0  # of the names of relations
 _MOST_LINES = 24  # that can be followed on one ring

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.probes.figures.lettering import shortened, width_of
 from tacit.probes.parts.graph import grid
 from tacit.probes.parts.graph.strokes import draw_names, known_by, line, style
 from tacit.probes.parts.graph.svg import add, mark, tip, write
-from tacit.probes.parts.graph.words import shortened, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
     from tacit.probes.parts.graph.edges import Edge, Picture
     from tacit.probes.parts.graph.ring import Ring
     from tacit.probes.parts.graph.svg import Element

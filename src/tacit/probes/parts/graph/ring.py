@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from tacit.probes.parts.graph.words import LINE, broken, width_of
+from tacit.probes.figures.boxes import Box
+from tacit.probes.figures.lettering import LINE, broken, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,25 +16,6 @@ if TYPE_CHECKING:
 DOT = 4.0  # radius
 _CLEAR = 6.0  # between a dot and its name
 _SWEEPS = 10
-
-
-@dataclass(frozen=True)
-class Box:
-    """A rectangle, its sides parallel to the axes."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def overlaps(self, other: Box) -> bool:
-        """Whether they share more than a side."""
-        return (
-            self.left < other.right
-            and other.left < self.right
-            and self.top < other.bottom
-            and other.top < self.bottom
-        )
 
 
 @dataclass(frozen=True)

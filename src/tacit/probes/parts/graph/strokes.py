@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from tacit.probes.figures.lettering import LINE
 from tacit.probes.parts.graph.ring import DOT
 from tacit.probes.parts.graph.svg import Element, Value, add, number, write
-from tacit.probes.parts.graph.words import LINE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.probes.charts import Palette
+    from tacit.probes.figures.charts import Palette
     from tacit.probes.parts.graph.edges import Edge
     from tacit.probes.parts.graph.ring import Ring
 

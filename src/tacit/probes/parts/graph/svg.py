@@ -6,7 +6,7 @@ import re
 from typing import TypeAlias
 from xml.etree import ElementTree as ET
 
-from tacit.probes.charts import FONT
+from tacit.probes.figures.charts import FONT
 
 Element: TypeAlias = ET.Element
 Value: TypeAlias = str | float

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from tacit.probes.parts.graph.words import broken, shortened
+from tacit.probes.figures.lettering import broken, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Chart, Look
+    from tacit.probes.figures.charts import Chart, Look
     from tacit.probes.findings import Findings
 
 # Of charts in one figure. Otherwise lanes in one panel make the rows of its neighbours narrow.

@@ -33,6 +33,7 @@ SHAPES = (
     "triangle-left",
 )
 _PNG_SCALE = 2.0
+_DEEPEST = 0.6  # of a hue, so that ink can be read on it
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,18 @@ class Look:
                 f"there is no palette {self.palette!r}; expected one of {', '.join(PALETTES)}"
             )
         return PALETTES[self.palette]
+
+
+def mixed(hue: str, part: float) -> str:
+    """A colour mixed with white.
+
+    Args:
+        hue: A hexadecimal RGB triple.
+        part: How much of it, 0 to 1; at most 0.6, so that ink can be read on it, is taken.
+    """
+    part = _DEEPEST * min(part, 1)
+    levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + part * (level - 255)):02x}" for level in levels)
 
 
 def themed(chart: Chart, colours: Palette) -> Chart:

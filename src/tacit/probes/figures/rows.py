@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.charts import FONT
-from tacit.probes.consistency.panels import SIZE
-from tacit.probes.parts.graph.words import width_of
+from tacit.probes.figures.charts import FONT
+from tacit.probes.figures.lettering import width_of
+from tacit.probes.figures.panels import SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.probes.charts import Look, Palette
+    from tacit.probes.figures.charts import Look, Palette
 
 # Reference marks, as paths about a square from -1 to 1, by the way that values run.
 TICK = {"across": "M0,-1.2L0,1.2", "up": "M-1.2,0L1.2,0"}

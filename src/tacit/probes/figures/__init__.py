@@ -1,0 +1,1 @@
+"""What the figures of all probes are made of."""
