@@ -13,6 +13,8 @@ from tacit.cli.group import group
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
 app = group("Set a paper's tables beside your own figures: ours, published, difference.")
@@ -47,7 +49,7 @@ def parrot(
     from tacit.probes.parts.elsewhere import answers_in
     from tacit.probes.parts.published import data_tables, model_tables
     from tacit.sources.drawings import read_things
-    from tacit.tables import check_outputs, write_table
+    from tacit.tables import check_outputs
 
     if model is not None and beliefs is not None:
         raise RequestError("give --model or --beliefs, not both")
@@ -66,15 +68,7 @@ def parrot(
         engine = asking.engine_of(model, loading, kept)
         scores = asking.ask(engine, probe.prompts, engine.plan(probe.prompts))
         tables.append(model_tables(probe.measure(scores)))
-    table = pl.concat(tables)
-    if out is not None:
-        write_table(table, out)
-    if as_json:
-        typer.echo(json.dumps(table.to_dicts()))
-        return
-    _echo(table)
-    if out is not None:
-        typer.echo(f"Written: {out}")
+    _tell(pl.concat(tables), out, _echo, as_json=as_json)
 
 
 @app.command("consistency")
@@ -98,14 +92,7 @@ def consistency(
     with KnowledgeBase(kb) as base:
         relations = dict(base.relations)
     table = method_table(options.probe(), relations)
-    if as_json:
-        typer.echo(json.dumps(table.to_dicts()))
-        return
-    typer.echo(f"{'':<50}{'ours':>8}{'published':>12}{'difference':>12}")
-    for row in table.iter_rows(named=True):
-        label = f"{row['row']} ({row['table']})"
-        cells = f"{row['ours']:>8,}{row['published']:>12,}{row['difference']:>+12,}"
-        typer.echo(f"{label:<50}{cells}")
+    _tell(table, None, _echo_counts, as_json=as_json)
 
 
 @app.command("sta")
@@ -127,19 +114,12 @@ def sta(
 ) -> None:
     """What the tacit assumptions paper prints, beside a run of the assumptions probe."""
     from tacit.probes.assumptions.published import published_table
-    from tacit.tables import check_outputs, write_table
+    from tacit.tables import check_outputs
 
     if out is not None:
         check_outputs([run / "manifest.json"], [out])
     table = published_table(*_assumptions_run(run, as_model))
-    if out is not None:
-        write_table(table, out)
-    if as_json:
-        typer.echo(json.dumps(table.to_dicts()))
-        return
-    _echo_printed(table)
-    if out is not None:
-        typer.echo(f"Written: {out}")
+    _tell(table, out, _echo_printed, as_json=as_json)
 
 
 def _assumptions_run(
@@ -176,6 +156,35 @@ def _probe_of(folder: Path) -> str | None:
     except (OSError, ValueError, yaml.YAMLError):
         return None
     return str(request.get("probe")) if isinstance(request, dict) else None
+
+
+def _tell(
+    table: pl.DataFrame,
+    out: Path | None,
+    show: Callable[[pl.DataFrame], None],
+    *,
+    as_json: bool,
+) -> None:
+    """Writes a table where that is asked for, and prints it: for programs, or as people read it."""
+    from tacit.tables import write_table
+
+    if out is not None:
+        write_table(table, out)
+    if as_json:
+        typer.echo(json.dumps(table.to_dicts()))
+        return
+    show(table)
+    if out is not None:
+        typer.echo(f"Written: {out}")
+
+
+def _echo_counts(table: pl.DataFrame) -> None:
+    """Prints what the conceptual consistency paper counts."""
+    typer.echo(f"{'':<50}{'ours':>8}{'published':>12}{'difference':>12}")
+    for row in table.iter_rows(named=True):
+        label = f"{row['row']} ({row['table']})"
+        cells = f"{row['ours']:>8,}{row['published']:>12,}{row['difference']:>+12,}"
+        typer.echo(f"{label:<50}{cells}")
 
 
 def _echo_printed(table: pl.DataFrame) -> None:
