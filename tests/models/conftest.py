@@ -52,7 +52,7 @@ def loaded(folder_of: FolderOf) -> Loaded:
     from tests.models import tiny
 
     @cache
-    def load(name: str, batch_tokens: int = 100_000, **options: str) -> Local:
+    def load(name: str, batch_tokens: int = 100_000, **options: str | bool) -> Local:
         return tiny.load(folder_of(name), batch_tokens=batch_tokens, **options)
 
     return load

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     Local = CausalModel | MaskedModel | Seq2SeqModel
     Hook = Callable[[torch.nn.Module, tuple[object, ...], dict[str, Any]], None]
 
+_PACKED = 4
+"""Dimensions of a mask that says of each token which ones it sees."""
+
 
 @dataclass(frozen=True)
 class Pass:
@@ -29,6 +32,7 @@ class Pass:
         tokens: How many tokens, padding left out.
         padded: How many tokens, padding included.
         arguments: All that the model was given by name.
+        is_packed: Whether the sequences are packs.
     """
 
     part: str
@@ -36,6 +40,7 @@ class Pass:
     tokens: int
     padded: int
     arguments: dict[str, Any]
+    is_packed: bool
 
 
 @contextmanager
@@ -47,8 +52,11 @@ def passes(model: Local) -> Iterator[list[Pass]]:
         def hook(_module: object, _given: object, arguments: dict[str, Any]) -> None:
             own = "decoder_" if "decoder_input_ids" in arguments else ""
             ids = arguments[f"{own}input_ids"]
-            mask = arguments[f"{own}attention_mask"][:, -ids.shape[1] :]
-            seen.append(Pass(part, len(ids), int(mask.sum()), ids.numel(), arguments))
+            mask = arguments[f"{own}attention_mask"]
+            is_packed = mask.ndim == _PACKED
+            # A packed token sees itself, and padding does not.
+            there = mask.diagonal(0, 2, 3) == 0 if is_packed else mask[:, -ids.shape[1] :]
+            seen.append(Pass(part, len(ids), int(there.sum()), ids.numel(), arguments, is_packed))
 
         return hook
 

@@ -126,16 +126,18 @@ class Plain:
         return sum(float(values[min(max(at + shift, 0), last), ids[at]]) for at in places)
 
 
-def load(name: str, folder: Path, *, one_at_a_time: bool = False) -> Plain:
+def load(
+    name: str, folder: Path, *, one_at_a_time: bool = False, attention: str = "eager"
+) -> Plain:
     """A tiny model, loaded by transformers alone, with attention written out."""
     import transformers
 
-    kind = tiny.MODELS[name].kind
+    kind = tiny.EVERY[name].kind
     model_class = {
         "causal": transformers.AutoModelForCausalLM,
         "masked": transformers.AutoModelForMaskedLM,
         "seq2seq": transformers.AutoModelForSeq2SeqLM,
     }[kind]
-    model = model_class.from_pretrained(folder, attn_implementation="eager").eval()
+    model = model_class.from_pretrained(folder, attn_implementation=attention).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     return Plain(kind, model, tokenizer, one_at_a_time)

@@ -25,7 +25,7 @@ PROMPTS = [
     Prompt("In a tree, the trunk is above the roots" + "." * n, ("True", "False", "birdhouse"))
     for n in range(12)
 ]
-MANY = [Prompt("It is", tuple(map("".join, product("abc", "def", "ghi", "jk"))))]
+MANY = [Prompt("It is", tuple(map("".join, product("abc", "def", "ghi", "jk", "mn"))))]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -45,7 +45,7 @@ def limited(model: Local, most: int, error: Callable[[], Exception]) -> Local:
     def tight(**given: object) -> object:
         mask = given.get("decoder_attention_mask", given.get("attention_mask"))
         assert isinstance(mask, torch.Tensor)
-        if mask.numel() > most:
+        if len(mask) * mask.shape[-1] > most:
             raise error()
         return forward(**given)
 

@@ -214,6 +214,7 @@ class Tiny:
         window: The longest input in tokens; None for no limit.
         shares: Whether answers are to go on from a text that was computed once.
         spread: Standard deviation of the weights.
+        packs: Whether prompts are to be packed.
     """
 
     kind: str
@@ -222,6 +223,7 @@ class Tiny:
     window: int | None = WINDOW
     shares: bool = True
     spread: float = 0.35
+    packs: bool = True
 
 
 def _model(name: str, **settings: object) -> Callable[[PreTrainedTokenizerBase], PreTrainedModel]:
@@ -273,9 +275,11 @@ _T5 = {"d_model": WIDTH, "d_kv": 8, "d_ff": 48, "num_layers": LAYERS, "num_heads
 
 MODELS: dict[str, Tiny] = {
     "gpt2": Tiny("causal", gpt2_like, _model("GPT2LMHeadModel", **_GPT2)),
-    "gpt-neo": Tiny("causal", trimming, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=256)),
+    "gpt-neo": Tiny(
+        "causal", trimming, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=256), packs=False
+    ),
     "gpt-neo-local": Tiny(
-        "causal", gpt2_like, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=12)
+        "causal", gpt2_like, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=12), packs=False
     ),
     "gpt-j": Tiny("causal", gpt2_like, _model("GPTJForCausalLM", **_GPT2, rotary_dim=4)),
     "gpt-neox": Tiny(
@@ -311,6 +315,7 @@ MODELS: dict[str, Tiny] = {
         gpt2_like,
         _model("BloomForCausalLM", hidden_size=WIDTH, n_layer=LAYERS, n_head=HEADS),
         window=None,
+        packs=False,
     ),
     "mamba": Tiny(
         "causal",
@@ -318,6 +323,7 @@ MODELS: dict[str, Tiny] = {
         _model("MambaForCausalLM", hidden_size=WIDTH, num_hidden_layers=LAYERS, state_size=4),
         window=None,
         shares=False,
+        packs=False,
     ),
     "bert": Tiny("masked", word_piece, _model("BertForMaskedLM", **_BERT)),
     "electra": Tiny(
@@ -396,6 +402,87 @@ MODELS: dict[str, Tiny] = {
 }
 
 
+_EXPERTS = {"num_experts_per_tok": 2}
+
+MORE: dict[str, Tiny] = {
+    "gemma": Tiny("causal", byte_level_with_bos, _model("GemmaForCausalLM", **_LLAMA, head_dim=8)),
+    "gemma2": Tiny(
+        "causal",
+        byte_level_with_bos,
+        _model("Gemma2ForCausalLM", **_LLAMA, head_dim=8, sliding_window=12),
+    ),
+    "qwen3": Tiny("causal", gpt2_like, _model("Qwen3ForCausalLM", **_LLAMA, head_dim=8)),
+    "mixtral": Tiny(
+        "causal",
+        llama_like,
+        _model("MixtralForCausalLM", **_LLAMA, **_EXPERTS, num_local_experts=4),
+    ),
+    "gpt-oss": Tiny(
+        "causal",
+        gpt2_like,
+        _model(
+            "GptOssForCausalLM",
+            **_LLAMA,
+            **_EXPERTS,
+            num_local_experts=4,
+            head_dim=8,
+            sliding_window=12,
+        ),
+    ),
+    "phi": Tiny("causal", gpt2_like, _model("PhiForCausalLM", **_LLAMA)),
+    "phi3": Tiny("causal", llama_like, _model("Phi3ForCausalLM", **_LLAMA)),
+    "olmo2": Tiny("causal", gpt2_like, _model("Olmo2ForCausalLM", **_LLAMA)),
+    "granite": Tiny("causal", gpt2_like, _model("GraniteForCausalLM", **_LLAMA)),
+    "stablelm": Tiny("causal", gpt2_like, _model("StableLmForCausalLM", **_LLAMA)),
+    "smollm3": Tiny("causal", gpt2_like, _model("SmolLM3ForCausalLM", **_LLAMA)),
+    "falcon": Tiny("causal", gpt2_like, _model("FalconForCausalLM", **_BERT)),
+    "falcon-alibi": Tiny(
+        "causal", gpt2_like, _model("FalconForCausalLM", **_BERT, alibi=True), packs=False
+    ),
+    "mpt": Tiny(
+        "causal",
+        gpt2_like,
+        _model("MptForCausalLM", d_model=WIDTH, n_layers=LAYERS, n_heads=HEADS, max_seq_len=WINDOW),
+        packs=False,
+    ),
+    "gpt-neo-long": Tiny(
+        "causal",
+        gpt2_like,
+        _model(
+            "GPTNeoForCausalLM",
+            **{**_GPT_NEO, "max_position_embeddings": 1024},
+            window_size=256,
+        ),
+        packs=False,
+    ),
+    "rwkv": Tiny(
+        "causal",
+        gpt2_like,
+        _model("RwkvForCausalLM", hidden_size=WIDTH, num_hidden_layers=LAYERS),
+        packs=False,
+    ),
+    "qwen3-next": Tiny(
+        "causal",
+        gpt2_like,
+        _model(
+            "Qwen3NextForCausalLM",
+            **_LLAMA,
+            head_dim=8,
+            linear_num_key_heads=2,
+            linear_num_value_heads=2,
+            linear_key_head_dim=8,
+            linear_value_head_dim=8,
+            num_experts=0,
+            layer_types=["linear_attention", "full_attention"],
+        ),
+        packs=False,
+    ),
+}
+"""Architectures that are asked only whether packing is right for them."""
+
+EVERY = {**MODELS, **MORE}
+
+
 def names(kind: str) -> list[str]:
     """The tiny models of one kind."""
     return [name for name, one in MODELS.items() if one.kind == kind]
@@ -404,7 +491,7 @@ def names(kind: str) -> list[str]:
 @cache
 def tokenizer_of(name: str) -> PreTrainedTokenizerBase:
     """A tiny model's tokenizer."""
-    return MODELS[name].tokenizer()
+    return EVERY[name].tokenizer()
 
 
 def single(name: str) -> tuple[str, ...]:
@@ -420,14 +507,14 @@ def make(name: str, seed: int = 0) -> PreTrainedModel:
     import torch
 
     torch.manual_seed(seed)
-    model = MODELS[name].model(tokenizer_of(name))
+    model = EVERY[name].model(tokenizer_of(name))
     model.eval()
     with torch.no_grad():
         for parameter in model.parameters():
             noise = torch.randn_like(parameter)
             # Vectors are biases around 0 and norms around 1.
             parameter.copy_(
-                noise * MODELS[name].spread if parameter.ndim > 1 else parameter + noise * 0.2
+                noise * EVERY[name].spread if parameter.ndim > 1 else parameter + noise * 0.2
             )
     return model
 

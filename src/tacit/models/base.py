@@ -30,7 +30,9 @@ class LanguageModel(Protocol):
         ...
 
     def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """The number of tokens that each prompt costs; scores nothing.
+        """The number of tokens that each prompt costs when all are asked together; scores nothing.
+
+        Their sum is what ``score`` computes of the same prompts, padding left out.
 
         Raises:
             PromptError: A prompt that this model cannot score, for example one that is longer
@@ -45,6 +47,16 @@ class LanguageModel(Protocol):
             PromptError: As ``tokens``.
             ScoringError: The model failed.
         """
+        ...
+
+
+@runtime_checkable
+class SharesPrefixes(LanguageModel, Protocol):
+    """May compute what prompts begin with alike once, so that neighbours cost less together."""
+
+    @property
+    def shares_prefixes(self) -> bool:
+        """Whether it does: prompts are then best asked in the order of their texts."""
         ...
 
 

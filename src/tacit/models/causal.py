@@ -1,9 +1,11 @@
 """Models that continue a text: GPT-2, OPT, GPT-NeoX, Llama and all that AutoModelForCausalLM loads.
 
-One-token answers are all read off one pass over the text. Longer answers branch off: what they
-share is computed once and kept as keys and values, and each goes on from there. A model whose cache
-does not give the same log-probabilities so, measured when it is loaded, has each answer computed
-from the beginning instead, and says so.
+Prompts are packed: what their inputs begin with alike is computed once, whichever prompt it is of,
+and all answers are read off it. A model to which packed prompts are not the same, measured when it
+is loaded, has each prompt computed by itself, and says so. Its one-token answers are all read off
+one pass over the text. Longer answers branch off: what they share is computed once and kept as keys
+and values, and each goes on from there. A model whose cache does not give the same either has each
+answer computed from the beginning.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from tacit.errors import ModelError, PromptError
 from tacit.models.batching import in_batches
 from tacit.models.boundary import Filled, Tokens, locate, tokenize
 from tacit.models.branching import score_trees, tree_cost
+from tacit.models.packed import Packer
+from tacit.models.packing import added_tokens
+from tacit.models.packing_check import Packing, made_up_pack, measure_packing
 from tacit.models.padding import tolerance
 from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
@@ -33,17 +38,28 @@ if TYPE_CHECKING:
 
 SCORER = "causal-1"
 
+PACK_TOKENS = 512
+"""The longest pack: attention costs the square of it, and what packs repeat its inverse."""
+
+_LEAST_PACK = 32
+
 _LOCAL = ("sliding_window", "window_size", "attention_chunk_size", "attention_window_size")
 
 log = logging.getLogger(__name__)
 
 
 class CausalModel(RankingModel):
-    """Scores answers, and ranks words, as continuations of their text."""
+    """Scores answers, and ranks words, as continuations of their text.
+
+    Args:
+        checkpoint: The loaded model.
+        batch_tokens: Tokens in one forward pass, padding included.
+        packing: Whether prompts are packed, where that gives the same.
+    """
 
     kind = "causal"
 
-    def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, packing: bool = True) -> None:
         super().__init__(checkpoint, batch_tokens)
         takes = inspect.signature(checkpoint.model.forward).parameters
         self._selects = "logits_to_keep" in takes
@@ -61,26 +77,57 @@ class CausalModel(RankingModel):
                 self.name,
                 "it fails" if self._difference is None else f"{self._difference:.2g} nats",
             )
+        self._packer = Packer(checkpoint.model, self._body, self._pad, self._budget)
+        self._packing = self._measured_packing() if packing else Packing(0, refused="turned off")
 
     @property
     def description(self) -> dict[str, Any]:
-        """As for every local model, and how far sharing a text's computation was off, in nats."""
+        """As for every local model, and how far sharing and packing were off, in nats.
+
+        ``packs`` says whether prompts are packed, ``not_packed`` why they are not.
+        """
         return {
             **super().description,
             "shares_text": self._shares,
             "sharing_difference": self._difference,
+            "packs": self.shares_prefixes,
+            "packing_difference": self._packing.difference,
+            "not_packed": self._packing.refused,
         }
+
+    @property
+    def shares_prefixes(self) -> bool:
+        """See ``SharesPrefixes``: whether prompts are packed."""
+        return self._packing.refused is None
 
     def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.tokens``: what is shared counts once."""
-        return [tree.tokens for tree in self._trees(self._encode(prompts))]
+        trees = self._trees(self._encode(prompts))
+        packed = [self._is_packed(tree) for tree in trees]
+        costs = [
+            0 if is_packed else tree.tokens if self._branches_off(tree) else tree.row_tokens
+            for tree, is_packed in zip(trees, packed, strict=True)
+        ]
+        rows = [
+            (number, row)
+            for number, tree in enumerate(trees)
+            for row in tree.rows
+            if packed[number]
+        ]
+        added = added_tokens([row for _, row in rows], self._pack_tokens)
+        for (number, _), more in zip(rows, added, strict=True):
+            costs[number] += more
+        return costs
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``."""
         encoded = self._encode(prompts)
-        return self._scores(
-            prompts, encoded, self._tally(self._trees(encoded), shared=self._shares)
-        )
+        trees = self._trees(encoded)
+        packed = [row for tree in trees if self._is_packed(tree) for row in tree.rows]
+        rest = [tree for tree in trees if not self._is_packed(tree)]
+        tally = self._tally(rest, shared=self._shares)
+        tally.values.update(self._packer.score(packed, self._pack_tokens).values)
+        return self._scores(prompts, encoded, tally)
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         ((answer,),) = self._encode([prompt])
@@ -92,6 +139,20 @@ class CausalModel(RankingModel):
 
     def _trees(self, encoded: Sequence[Sequence[Tokens]]) -> list[Tree]:
         return [tree_of(number, answers) for number, answers in enumerate(encoded)]
+
+    @property
+    def _pack_tokens(self) -> int:
+        """The longest pack: as it was measured, or less where memory ran out."""
+        return min(self._packing.length, self._budget.tokens)
+
+    def _is_packed(self, tree: Tree) -> bool:
+        """Whether a tree goes into a pack; what no pack holds, or a window cuts, does not."""
+        longest = max(len(row.ids) for row in tree.rows)
+        return longest <= self._packing.length and self._is_near(tree)
+
+    def _branches_off(self, tree: Tree) -> bool:
+        """Whether a tree's rows go on from a trunk that is computed once."""
+        return self._shares and tree.branches and self._is_near(tree)
 
     def _is_near(self, tree: Tree) -> bool:
         """Whether no token of a tree is so far from another that a local window hides it."""
@@ -149,19 +210,23 @@ class CausalModel(RankingModel):
         )
 
     def _tally(self, trees: Sequence[Tree], *, shared: bool) -> Tally:
-        tally = Tally()
         branching = [tree for tree in trees if shared and tree.branches and self._is_near(tree)]
         apart = {id(tree) for tree in branching}
-        rows = [row for tree in trees if id(tree) not in apart for row in tree.rows]
-        in_batches(
-            [len(row.ids) for row in rows],
-            self._budget,
-            lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
-        )
+        tally = self._tally_rows([row for t in trees if id(t) not in apart for row in t.rows])
         in_batches(
             [tree_cost(tree) for tree in branching],
             self._budget,
             lambda batch: tally.add(self._score_trees([branching[i] for i in batch])),
+        )
+        return tally
+
+    def _tally_rows(self, rows: Sequence[Row]) -> Tally:
+        """Every row whole."""
+        tally = Tally()
+        in_batches(
+            [len(row.ids) for row in rows],
+            self._budget,
+            lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
         )
         return tally
 
@@ -217,6 +282,25 @@ class CausalModel(RankingModel):
                 f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
                 "no causal model (an encoder, without is_decoder in its config?)"
             )
+
+    def _measured_packing(self) -> Packing:
+        """Whether packing gives the same; says so where it does not."""
+        length = min(PACK_TOKENS, self._budget.tokens)
+        if length < _LEAST_PACK:
+            return Packing(0, refused=f"a pass takes {length} tokens, which is too few")
+        packing = Packing(0, refused="it takes no positions")
+        if self._places:
+            deepest = min(self._checkpoint.window or length, (self._local or length + 1) - 1)
+            rows = made_up_pack(self._vocabulary, length, deepest)
+            packing = measure_packing(self._packer, self._tally_rows, rows, length)
+        if packing.refused:
+            log.warning(
+                "%s: every prompt is computed by itself, which is slow; packed with others it is "
+                "not the same: %s",
+                self.name,
+                packing.refused,
+            )
+        return packing
 
     def _sharing_difference(self) -> float | None:
         """The largest difference, in nats, that sharing makes on made-up prompts; None: it fails.

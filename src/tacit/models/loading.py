@@ -41,6 +41,8 @@ class LoadOptions:
         device: ``auto`` (CUDA when there is one), ``cpu``, ``cuda``, ``cuda:1``, …
         batch_tokens: Tokens in one forward pass, padding included; None chooses by the device.
         masked_mode: How masked models score answers of several tokens.
+        packing: Whether a causal model computes what prompts begin with alike once, where that is
+            measured to give the same; it then changes the time alone.
     """
 
     revision: str | None = None
@@ -48,6 +50,7 @@ class LoadOptions:
     device: str = "auto"
     batch_tokens: int | None = None
     masked_mode: MaskedMode = "left-to-right"
+    packing: bool = True
 
 
 def load_model(
@@ -291,7 +294,7 @@ def _assemble(
         return masked.MaskedModel(checkpoint, batch_tokens, options.masked_mode)
     if kind == "seq2seq":
         return seq2seq.Seq2SeqModel(checkpoint, batch_tokens)
-    return causal.CausalModel(checkpoint, batch_tokens)
+    return causal.CausalModel(checkpoint, batch_tokens, packing=options.packing)
 
 
 def _named_folder(name: str) -> Path | None:

@@ -1,8 +1,8 @@
-"""A model's head at one place of each row: the vocabulary's logits elsewhere are nobody's business.
+"""A model's head at chosen places only: the vocabulary's logits elsewhere are nobody's business.
 
 Heads look at one token's state at a time, whatever the architecture calls them. So the body's
-states are cut to one place before the head sees them. Whether a model then gives the same is
-measured when it is loaded.
+states are cut to the places that are read before the head sees them. Whether a model then gives the
+same is measured when it is loaded.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     import torch
     from transformers import PreTrainedModel
@@ -25,8 +26,7 @@ def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
     return [part for part in parts if part is not None and part is not model]
 
 
-@contextmanager
-def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> Iterator[None]:
+def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextManager[None]:
     """Lets the head see one state of each row: its output is of the shape (rows, 1, vocabulary).
 
     Args:
@@ -35,15 +35,33 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> Iterator[None]:
     """
     import torch
 
-    def cut(_body: object, _given: object, output: Any) -> Any:  # noqa: ANN401 - any model's class
-        states = output[0]
-        kept = states[torch.arange(len(states), device=states.device), positions].unsqueeze(1)
+    rows = torch.arange(len(positions), device=positions.device)
+    return _cutting(body, lambda states: states[rows, positions].unsqueeze(1))
+
+
+def gathered(
+    body: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor
+) -> AbstractContextManager[None]:
+    """Lets the head see some states: its output is of the shape (1, places, vocabulary).
+
+    Args:
+        body: The part of the model whose output the head sees.
+        rows: The row of each place, of shape (places,).
+        columns: The place in it, of shape (places,).
+    """
+    return _cutting(body, lambda states: states[rows, columns].unsqueeze(0))
+
+
+@contextmanager
+def _cutting(body: torch.nn.Module, cut: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+    def replace(_body: object, _given: object, output: Any) -> Any:  # noqa: ANN401 - any model's class
+        kept = cut(output[0])
         if isinstance(output, tuple):
             return (kept, *output[1:])
         output.last_hidden_state = kept
         return output
 
-    hook = body.register_forward_hook(cut)
+    hook = body.register_forward_hook(replace)
     try:
         yield
     finally:

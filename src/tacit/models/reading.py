@@ -20,6 +20,9 @@ Found = list[tuple[Answer, float]]
 """Log-probabilities of tokens, in nats, each with the answer that it counts for."""
 
 
+_PART = 64
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """One token to read off a row.
@@ -85,13 +88,30 @@ def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]])
     distinct = dict.fromkeys((row, column) for row, column, _ in reads)
     places = {place: number for number, place in enumerate(distinct)}
     rows, columns = torch.tensor(list(places), device=logits.device).unbind(-1)
-    chosen = logits[rows, columns].float()
-    which = torch.tensor([places[row, column] for row, column, _ in reads], device=logits.device)
-    tokens = torch.tensor([read.token for _, _, read in reads], device=logits.device)
-    values = chosen[which, tokens] - chosen.logsumexp(dim=-1)[which]
-    return [
-        (read.answer, value) for (_, _, read), value in zip(reads, values.tolist(), strict=True)
-    ]
+    values = read_values(
+        logits[rows, columns],
+        [places[row, column] for row, column, _ in reads],
+        [read.token for _, _, read in reads],
+    )
+    return [(read.answer, value) for (_, _, read), value in zip(reads, values, strict=True)]
+
+
+def read_values(logits: torch.Tensor, which: Sequence[int], tokens: Sequence[int]) -> list[float]:
+    """Log-probabilities over the whole vocabulary in nats, computed in float32.
+
+    Args:
+        logits: Shape (places, vocabulary).
+        which: For each value, the place.
+        tokens: For each value, the token.
+    """
+    import torch
+
+    # In parts, as each takes a float copy or two of what it normalises.
+    totals = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
+    at = torch.tensor(which, device=logits.device)
+    token = torch.tensor(tokens, device=logits.device)
+    values: list[float] = (logits[at, token].float() - totals[at]).tolist()
+    return values
 
 
 def padded(

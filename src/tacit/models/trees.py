@@ -37,6 +37,11 @@ class Tree:
         """The tokens to compute when the trunk is computed once."""
         return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
 
+    @property
+    def row_tokens(self) -> int:
+        """The tokens to compute when every row is computed whole."""
+        return sum(len(row.ids) for row in self.rows)
+
 
 def tree_of(prompt: int, answers: Sequence[Tokens]) -> Tree:
     """The fewest rows that hold every answer's input, with what prompt number ``prompt`` reads."""

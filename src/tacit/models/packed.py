@@ -1,0 +1,115 @@
+"""Passes over packs: each token sees the tokens before it in its own inputs, and no others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ScoringError
+from tacit.models.batching import how_many, in_batches
+from tacit.models.narrowing import gathered
+from tacit.models.packing import packs_of
+from tacit.models.reading import Tally, padded, read_values
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+    from transformers import PreTrainedModel
+
+    from tacit.models.batching import Budget
+    from tacit.models.packing import Pack
+    from tacit.models.reading import Found, Row
+
+
+@dataclass(frozen=True)
+class Packer:
+    """Scores rows in packs.
+
+    Args:
+        model: A causal model that takes positions.
+        body: The part of it whose output its head sees; None where the head must see all.
+        pad: Any token.
+        budget: Tokens in one pass, padding included.
+    """
+
+    model: PreTrainedModel
+    body: torch.nn.Module | None
+    pad: int
+    budget: Budget
+
+    def score(self, rows: Sequence[Row], length: int) -> Tally:
+        """What is read off rows in packs of at most so many tokens.
+
+        Raises:
+            ScoringError: The model fails.
+        """
+        tally = Tally()
+        packs = packs_of(rows, length)
+        in_batches(
+            [len(pack.ids) for pack in packs],
+            self.budget,
+            lambda batch: tally.add(self._score([packs[i] for i in batch])),
+        )
+        return tally
+
+    def _score(self, packs: Sequence[Pack]) -> Found:
+        """One pass; where memory ran out since the packs were made, some, over shorter packs."""
+        parts = [part for pack in packs for part in pack.again(self.budget.tokens)]
+        size = how_many(max(len(part.ids) for part in parts), self.budget)
+        found: Found = []
+        for at in range(0, len(parts), size):
+            found += self._pass(parts[at : at + size])
+        return found
+
+    def _pass(self, packs: Sequence[Pack]) -> Found:
+        """The log-probabilities (nats) of all that is read off the packs."""
+        import torch
+
+        device = self.model.device
+        reads = [(row, read) for row, pack in enumerate(packs) for read in pack.reads]
+        distinct = dict.fromkeys((row, read.position) for row, read in reads)
+        numbers = {place: number for number, place in enumerate(distinct)}
+        rows, columns = torch.tensor(list(distinct), device=device).unbind(-1)
+        values = read_values(
+            self._logits(packs, (rows, columns)),
+            [numbers[row, read.position] for row, read in reads],
+            [read.token for _, read in reads],
+        )
+        return [(read.answer, value) for (_, read), value in zip(reads, values, strict=True)]
+
+    def _logits(
+        self, packs: Sequence[Pack], places: tuple[torch.Tensor, torch.Tensor]
+    ) -> torch.Tensor:
+        """The logits at places (row and column of each), of shape (places, vocabulary)."""
+        import torch
+
+        if self.body is None:
+            raise ScoringError("its head cannot be used at chosen places only")
+        device, dtype = self.model.device, self.model.dtype
+        ids, _ = padded([pack.ids for pack in packs], self.pad, device)
+        positions, _ = padded([pack.depths for pack in packs], 0, device)
+        ends, _ = padded([pack.ends for pack in packs], 0, device)
+        hidden = torch.finfo(dtype).min
+        with torch.inference_mode(), gathered(self.body, *places):
+            sees = sight(ends)
+            mask = torch.zeros(sees.shape, dtype=dtype, device=device).masked_fill_(~sees, hidden)
+            logits: torch.Tensor = self.model(
+                input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False
+            ).logits
+        return logits[0]
+
+
+def sight(ends: torch.Tensor) -> torch.Tensor:
+    """Which tokens each token sees, of shape (packs, 1, length, length); True where it does.
+
+    Args:
+        ends: Of shape (packs, length), as ``Pack.ends``; 0 for padding, which no token sees, and
+            which sees the first token, since softmax over nothing is no number.
+    """
+    import torch
+
+    index = torch.arange(ends.shape[1], device=ends.device)
+    sees = (index[:, None] >= index) & (index[:, None] < ends[:, None, :])
+    sees[:, :, 0] |= ends == 0
+    return sees.unsqueeze(1)

@@ -1,0 +1,114 @@
+"""Whether a model gives the same to packed prompts as to each alone, measured when it is loaded.
+
+Some architectures never look at the mask that packing needs (linear attention, convolutions), some
+count positions from the mask (ALiBi), some have layers that see the nearest columns only, whatever
+the mask says. Some fail, some give other values without a word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ScoringError
+from tacit.models.packing import packs_of
+from tacit.models.padding import tolerance
+from tacit.models.reading import Read, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tacit.models.packed import Packer
+    from tacit.models.reading import Tally
+
+_DEPTH = 32
+_COMPARED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Whether, and how, a model's prompts are packed.
+
+    Args:
+        length: The longest pack in tokens; 0 where nothing is packed.
+        difference: The largest difference that packing made, in nats; None where it was not
+            measured, or fails.
+        refused: Why nothing is packed; None where it is.
+    """
+
+    length: int
+    difference: float | None = None
+    refused: str | None = None
+
+
+def measure_packing(
+    packer: Packer, plain: Callable[[Sequence[Row]], Tally], rows: Sequence[Row], length: int
+) -> Packing:
+    """Whether one pack of the length that is to be the longest gives the same as its rows alone.
+
+    As no pack is ever longer, a local window of more tokens is none to a pack.
+
+    Args:
+        packer: Scores rows in packs.
+        plain: Scores rows alone; is given a few.
+        rows: Those of ``made_up_pack``.
+        length: The longest pack, in tokens.
+    """
+    try:
+        difference = _difference(packer.score(rows, length), plain(_some_of(rows)))
+    except ScoringError as error:
+        return Packing(0, refused=f"it fails: {_first_line(error.__cause__ or error)}")
+    if not difference <= tolerance(packer.model.dtype):
+        return Packing(0, difference, f"log-probabilities differ by {difference:.2g} nats")
+    return Packing(length, difference)
+
+
+def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
+    """Rows, sorted, that fill one pack and part early and late; read at every position.
+
+    Args:
+        vocabulary: How many tokens there are.
+        length: The pack's tokens.
+        deepest: The most tokens in a row.
+    """
+    depth = min(deepest, length, _DEPTH)
+    # Many share a quarter or a half of the first row, so that some stand far behind it.
+    kept = (depth // 4, depth // 2, depth // 4 + 1, depth - 1, 1, depth // 2)
+    stem = _spread(vocabulary, 0, depth)
+    rows = [_row(stem, 0)]
+    for number in range(1, length):
+        shared = kept[number % len(kept)] if number > 1 else 0
+        own = _spread(vocabulary, number * depth, depth - shared)
+        more = [*rows, _row((*stem[:shared], *own), number)]
+        if len(packs_of(more, length)) > 1:
+            break
+        rows = more
+    return sorted(rows, key=lambda row: row.ids)
+
+
+def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
+    return tuple(1 + ((begin + at) * 7919) % (vocabulary - 1) for at in range(length))
+
+
+def _row(ids: tuple[int, ...], number: int) -> Row:
+    return Row(ids, [Read(at, ids[at - 1], (number, at)) for at in range(len(ids))])
+
+
+def _some_of(rows: Sequence[Row]) -> list[Row]:
+    """A few rows from the pack's beginning to its end."""
+    step = (len(rows) - 1) / (_COMPARED - 1)
+    return [rows[at] for at in sorted({round(number * step) for number in range(_COMPARED)})]
+
+
+def _difference(packed: Tally, alone: Tally) -> float:
+    """The largest difference in nats.
+
+    Raises:
+        ScoringError: There is no number.
+    """
+    return max(abs(packed.total(answer) - alone.total(answer)) for answer in alone.values)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__

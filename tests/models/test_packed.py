@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import logging
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.models import causal
+from tacit.prompts import Prompt
+from tests.models import plain, tiny
+from tests.models.passes import passes
+from tests.models.test_contract import differences, known, prompts_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from tests.models.conftest import FolderOf, Loaded
+    from tests.models.passes import Local
+
+CAUSAL = tiny.names("causal")
+PACKING = [name for name in CAUSAL if tiny.MODELS[name].packs]
+EVERY = [name for name, one in tiny.EVERY.items() if one.kind == "causal"]
+LOCAL = ["mistral", "gemma3", "gemma2", "gpt-oss", "gpt-neo-local"]
+
+FACTS = ("a bird used for wings", "a tree part of roots", "the egg yolk inside the shell")
+SHORT = [Prompt("a a", ("a", "a tree")), Prompt("a", ("a a", "tree", "i1"))]
+ASKED = SHORT + [
+    Prompt(text.format(fact), answers)
+    for fact in FACTS
+    for text, answers in (
+        ("Is {}?", ("Yes", "No", "True", "unbelievable")),
+        ("Is {}. Is this true?", ("Yes", "No", "True", "False")),
+        ("Question: Is {}? Answer:", ("yes", "no", "the roots", "the egg yolk")),
+        ("Question: Is {}? Answer:", ("the", "the roots")),
+    )
+]
+
+
+def plainly(name: str, folder_of: FolderOf, prompts: Sequence[Prompt]) -> list[list[float]]:
+    """The values of the independent computation."""
+    # Falcon's own two ways to attend differ when it counts positions by ALiBi.
+    attention = "sdpa" if name == "falcon-alibi" else "eager"
+    reference = plain.load(name, folder_of(name), attention=attention)
+    return [[reference.score(p, answer)[0] for answer in p.answers] for p in prompts]
+
+
+def off(name: str, model: Local, folder_of: FolderOf, prompts: Sequence[Prompt]) -> float:
+    """The largest difference from the independent computation, in nats."""
+    return max(
+        abs(one.logprob - value)
+        for score, values in zip(
+            model.score(prompts), plainly(name, folder_of, prompts), strict=True
+        )
+        for one, value in zip(score.answers, values, strict=True)
+        if one.logprob is not None and known(name, one.answer)
+    )
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_whether_an_architecture_packs(name: str, loaded: Loaded, folder_of: FolderOf) -> None:
+    """Each says so as expected, why not, and scores as the independent computation either way."""
+    model = loaded(name)
+    told = model.description
+    assert told["packs"] is tiny.EVERY[name].packs
+    assert (told["not_packed"] is None) is told["packs"]
+    assert not told["packs"] or 0 <= told["packing_difference"] < 1e-4
+    with passes(model) as seen:
+        assert off(name, model, folder_of, ASKED) < 1e-4
+    assert any(one.is_packed for one in seen) is told["packs"]
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("batch_tokens", [40, 100_000])
+def test_packing_changes_nothing(name: str, batch_tokens: int, loaded: Loaded) -> None:
+    """Packed scores are the plain ones, also where a pass holds fewer tokens than a prompt has."""
+    prompts = [*prompts_for(name), *ASKED]
+    alone = loaded(name, packing=False)
+    assert alone.description["packs"] is False
+    with passes(alone) as seen:
+        expected = alone.score(prompts)
+    assert not any(one.is_packed for one in seen)
+    assert max(differences(loaded(name, batch_tokens).score(prompts), expected)) < 1e-4
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("packing", [True, False])
+def test_the_tokens_of_many_prompts(name: str, packing: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
+    """What prompts cost together is what goes through the model, padding left out."""
+    model = loaded(name, packing=packing)
+    prompts = [*prompts_for(name), *ASKED]
+    with passes(model) as seen:
+        model.score(prompts)
+    assert sum(one.tokens for one in seen) == sum(model.tokens(prompts))
+
+
+@pytest.mark.parametrize("name", PACKING)
+def test_prompts_share_what_they_begin_with(name: str, loaded: Loaded) -> None:
+    """All prompts in one pass cost what their prefix tree has tokens."""
+    model = loaded(name)
+    assert isinstance(model, causal.CausalModel)
+    prompts = [Prompt(f"Is a {word}", ("a", "a bird")) for word in ("tree", "bird", "tree is a")]
+    inputs = [answer.ids[:-1] for part in model._encode(prompts) for answer in part]
+    tree = {ids[:at] for ids in inputs for at in range(1, len(ids) + 1)}
+    assert sum(model.tokens(prompts)) == len(tree)
+    assert sum(model.tokens([prompt])[0] for prompt in prompts) > len(tree)
+
+
+WORDS = st.sampled_from(["a", "tree", "bird", "birdhouse", "egg yolk", "12", "?", "unbelievable"])
+TEXTS = st.lists(WORDS, min_size=0, max_size=6).map(" ".join)
+ANSWERS = st.lists(WORDS, min_size=1, max_size=4, unique=True).map(tuple)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.builds(Prompt, TEXTS, ANSWERS), min_size=1, max_size=12))
+@pytest.mark.parametrize("name", ["gpt2", "llama", "gemma3"])
+@pytest.mark.parametrize("batch_tokens", [33, 70, 2048])
+def test_any_prompts(name: str, batch_tokens: int, loaded: Loaded, prompts: list[Prompt]) -> None:
+    """Whatever they share, and whether one is another's beginning, packs score as rows do."""
+    packed = loaded(name, batch_tokens)
+    assert packed.description["packs"] is True
+    expected = loaded(name, packing=False).score(prompts)
+    assert max(differences(packed.score(prompts), expected), default=0) < 1e-4
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_prompts_around_a_local_window(name: str, loaded: Loaded, folder_of: FolderOf) -> None:
+    """Prompts longer than a local window are right beside packed ones, and are not packed."""
+    model = loaded(name)
+    prompts = [Prompt("a" + " a tree" * words, ("a", "a bird", "roots")) for words in range(8)]
+    with passes(model) as seen:
+        assert off(name, model, folder_of, prompts) < 1e-4
+    assert {one.is_packed for one in seen} == {False, tiny.EVERY[name].packs}
+    for one in seen:
+        if one.is_packed:
+            assert int(one.arguments["position_ids"].max()) < 11
+
+
+@pytest.mark.parametrize("name", [name for name in CAUSAL if not tiny.MODELS[name].packs])
+def test_what_packs_wrongly_is_warned_of(
+    name: str, folder_of: FolderOf, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With the reason; when packing is turned off, nothing is measured nor said."""
+    with caplog.at_level(logging.WARNING, "tacit"):
+        model = tiny.load(folder_of(name))
+    assert "every prompt is computed by itself" in caplog.text
+    assert model.description["not_packed"] in caplog.text
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "tacit"):
+        model = tiny.load(folder_of(name), packing=False)
+    assert "every prompt is computed by itself" not in caplog.text
+    assert model.description["not_packed"] == "turned off"
+
+
+@pytest.mark.parametrize("how", ["far", "early", "nan", "fails"])
+def test_a_broken_mask_is_not_used(
+    how: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A model that looks at some columns in another way is found out, and scored right without."""
+    import torch
+    from transformers import GPT2LMHeadModel
+
+    forward = GPT2LMHeadModel.forward
+
+    def spoilt(mask: torch.Tensor) -> torch.Tensor:
+        if how == "fails":
+            raise IndexError("no such mask")
+        if how == "nan":
+            return mask * torch.nan
+        index = torch.arange(mask.shape[-1])
+        near = index[:, None] - index < 400
+        return mask.masked_fill(~near if how == "far" else index[:, None] > 480, -1e30)
+
+    def breaking(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+        if given["attention_mask"].ndim == 4:
+            given["attention_mask"] = spoilt(given["attention_mask"])
+        return forward(self, **given)
+
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
+    with caplog.at_level(logging.WARNING, "tacit"):
+        model = tiny.load(folder_of("gpt2"))
+    assert "every prompt is computed by itself" in caplog.text
+    assert model.description["packs"] is False
+    scores = model.score(ASKED)
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", forward)
+    assert max(differences(scores, model.score(ASKED))) == 0
+    assert off("gpt2", model, folder_of, ASKED) < 1e-4
+
+
+def test_the_check_is_cheap(folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is one pass over one full pack, and one over half as many tokens."""
+    seen: list[tuple[int, int]] = []
+    from transformers import GPT2LMHeadModel
+
+    forward = GPT2LMHeadModel.forward
+
+    def watching(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+        seen.append((given["attention_mask"].ndim, given["input_ids"].numel()))
+        return forward(self, **given)
+
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(watching))
+    tiny.load(folder_of("gpt2"), packing=False)
+    without = len(seen)
+    seen.clear()
+    tiny.load(folder_of("gpt2"))
+    more = seen[without:]
+    assert [dimensions for dimensions, _ in more] == [4, 2]
+    assert causal.PACK_TOKENS - 32 <= more[0][1] <= causal.PACK_TOKENS
+    assert more[1][1] <= causal.PACK_TOKENS // 2
+
+
+def test_only_places_that_are_read_get_logits(loaded: Loaded) -> None:
+    """The head sees as many states as there are places to read, of a scored sentence too."""
+    model = loaded("gpt2")
+    seen: list[int] = []
+    head = model._model.get_output_embeddings()
+    watch = head.register_forward_pre_hook(lambda _, given: seen.append(given[0][..., 0].numel()))
+    try:
+        model.score([Prompt("Is a tree", ("a", "b", "c")), Prompt("Is a bird", ("a", "b"))])
+        model.score([Prompt("", ("Is a tree a bird?",), "")])
+    finally:
+        watch.remove()
+    (sentence,) = model.score([Prompt("", ("Is a tree a bird?",), "")])
+    assert seen == [2, sentence.answers[0].tokens]
+
+
+def test_half_precision_packs(folder_of: FolderOf) -> None:
+    """Rounding in bfloat16 is not taken for an error."""
+    model = tiny.load(folder_of("opt"), dtype="bfloat16")
+    assert model.description["packs"] is True
+    assert 0 < model.description["packing_difference"] < 0.1

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.models.boundary import Tokens
+from tacit.models.packed import sight
+from tacit.models.packing import Pack, added_tokens, packs_of, shared_length
+from tacit.models.packing_check import made_up_pack
+from tacit.models.trees import tree_of
+from tacit.probes.consistency.questions import forms
+from tacit.probes.consistency.template import load_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from random import Random
+
+    from tacit.models.reading import Row
+
+IDS = st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple)
+LENGTHS = st.integers(1, 40)
+
+
+@st.composite
+def prompts(draw: st.DrawFn) -> list[Row]:
+    """Rows of prompts of few different tokens: many share a beginning, some are another's."""
+    rows: list[Row] = []
+    for number in range(draw(st.integers(1, 8))):
+        text = draw(IDS)
+        answers = [
+            Tokens(text + ids, draw(st.integers(1, len(text))), len(text + ids), spanned=False)
+            for ids in draw(st.lists(IDS, min_size=1, max_size=4))
+        ]
+        rows += tree_of(number, answers).rows
+    return rows
+
+
+def before(pack: Pack, index: int) -> tuple[int, ...]:
+    """The tokens that one token of a pack sees, itself last."""
+    return tuple(pack.ids[j] for j in range(index + 1) if index < pack.ends[j])
+
+
+def prefixes(rows: Iterable[Row]) -> set[tuple[int, ...]]:
+    """All that rows begin with: the tokens of their prefix tree."""
+    return {row.ids[:at] for row in rows for at in range(1, len(row.ids) + 1)}
+
+
+@given(prompts(), LENGTHS)
+def test_all_is_read_behind_what_comes_before_it(rows: list[Row], length: int) -> None:
+    """Each token that is read off a row is read off a pack once, where the same tokens are seen."""
+    found = [
+        (read.answer, before(pack, read.position), read.token)
+        for pack in packs_of(rows, length)
+        for read in pack.reads
+    ]
+    expected = [
+        (read.answer, row.ids[: read.position + 1], read.token)
+        for row in rows
+        for read in row.reads
+    ]
+    assert sorted(found) == sorted(expected)
+
+
+@given(prompts(), LENGTHS)
+def test_every_token_of_the_tree_is_computed(rows: list[Row], length: int) -> None:
+    """In some pack at least, in none twice; with one pack for all, exactly once."""
+    packs = packs_of(rows, length)
+    held = [[before(pack, index) for index in range(len(pack.ids))] for pack in packs]
+    assert {one for part in held for one in part} == prefixes(rows)
+    assert all(len(set(part)) == len(part) for part in held)
+    (whole,) = packs_of(rows, 10_000)
+    assert len(whole.ids) == len(prefixes(rows))
+
+
+@given(prompts(), LENGTHS)
+def test_positions_are_depths(rows: list[Row], length: int) -> None:
+    """A token's position is the number of tokens that it sees beside itself."""
+    for pack in packs_of(rows, length):
+        seen = [len(before(pack, index)) - 1 for index in range(len(pack.ids))]
+        assert list(pack.depths) == seen
+
+
+@given(prompts(), LENGTHS)
+def test_packs_keep_to_their_length(rows: list[Row], length: int) -> None:
+    """But for those of one input that is longer."""
+    for pack in packs_of(rows, length):
+        assert len(pack.ids) <= length or len(pack.rows) == 1
+
+
+@given(prompts(), LENGTHS)
+def test_added_tokens(rows: list[Row], length: int) -> None:
+    """What rows add, together, is what the packs hold; no row adds more than its own tokens."""
+    added = added_tokens(rows, length)
+    assert sum(added) == sum(len(pack.ids) for pack in packs_of(rows, length))
+    assert all(0 <= more <= len(row.ids) for more, row in zip(added, rows, strict=True))
+
+
+@given(prompts(), LENGTHS, LENGTHS)
+def test_packs_are_made_again(rows: list[Row], length: int, shorter: int) -> None:
+    """A pack's rows can be packed again, shorter, and all is still read."""
+    packs = packs_of(rows, length)
+    again = [part for pack in packs for part in pack.again(shorter)]
+    assert sum(len(pack.reads) for pack in again) == sum(len(pack.reads) for pack in packs)
+    for part in again:
+        assert len(part.ids) <= shorter or len(part.rows) == 1
+
+
+@given(prompts(), LENGTHS, st.randoms())
+def test_packs_do_not_depend_on_the_order_of_prompts(
+    rows: list[Row], length: int, random: Random
+) -> None:
+    """So that the same work is rounded the same."""
+    turned = random.sample(rows, len(rows))
+    assert [p.ids for p in packs_of(turned, length)] == [p.ids for p in packs_of(rows, length)]
+
+
+@given(prompts(), LENGTHS)
+def test_the_mask_shows_what_is_seen(rows: list[Row], length: int) -> None:
+    """A token sees what stands before it in its own rows, padding something, nobody padding."""
+    packs = packs_of(rows, length)
+    width = max(len(pack.ids) for pack in packs)
+    ends = torch.tensor([[*pack.ends, *[0] * (width - len(pack.ends))] for pack in packs])
+    sees = sight(ends)
+    assert sees.shape == (len(packs), 1, width, width)
+    assert bool(sees.any(-1).all())
+    for pack, one in zip(packs, sees[:, 0], strict=True):
+        assert not bool(one[:, len(pack.ids) :].any())
+        for index in range(len(pack.ids)):
+            seen = tuple(pack.ids[j] for j in one[index].nonzero().flatten().tolist())
+            assert seen == before(pack, index)
+
+
+@given(IDS, IDS)
+def test_shared_length(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+    """As many tokens as both begin with, and no more."""
+    length = shared_length(one, other)
+    assert one[:length] == other[:length]
+    assert one[length : length + 1] != other[length : length + 1] or length in {
+        len(one),
+        len(other),
+    }
+
+
+def spelled(texts: Sequence[str]) -> list[Row]:
+    """Rows of one token per word."""
+    numbers: dict[str, int] = {}
+    ids = [tuple(numbers.setdefault(w, len(numbers)) for w in text.split()) for text in texts]
+    return [
+        row
+        for number, one in enumerate(ids)
+        for row in tree_of(number, [Tokens((*one, 0), len(one), len(one) + 1, spanned=False)]).rows
+    ]
+
+
+def test_little_is_computed_twice() -> None:
+    """Of the probes' questions, packs compute at most 1.15 times the tokens of the prefix tree."""
+    words = [f"w{number}" for number in range(40)]
+    questions = [
+        f"Is {a} used for {b} {c}" for a in words[:8] for b in words[8:12] for c in words[12:16]
+    ]
+    rows = spelled([form.prompt(one).text for form in forms(load_templates()) for one in questions])
+    packed = sum(added_tokens(rows, 512))
+    assert len(prefixes(rows)) < packed <= 1.15 * len(prefixes(rows))
+    assert 3 * packed < sum(len(row.ids) for row in rows)
+
+
+@settings(deadline=None)
+@given(st.integers(2000, 60_000), st.integers(32, 600), st.integers(8, 700))
+def test_made_up_packs(vocabulary: int, length: int, deepest: int) -> None:
+    """They fill one pack nearly, part early and late, and are read everywhere."""
+    rows = made_up_pack(vocabulary, length, deepest)
+    (pack,) = packs_of(rows, length)
+    longest = max(len(row.ids) for row in rows)
+    assert longest <= deepest
+    assert length - longest <= len(pack.ids) <= length
+    assert all(0 < token < vocabulary for token in pack.ids)
+    assert all([read.position for read in row.reads] == list(range(len(row.ids))) for row in rows)
+    assert rows == sorted(rows, key=lambda row: row.ids)
