@@ -6,18 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.engine.plan import PlanOf, cut, digest_of, recorded
+from tacit.engine.plan import PlanOf, cut, cut_neighbours, digest_of, in_parts, recorded
 from tacit.engine.ranked import Known
 from tacit.engine.requests import Ranked, Scoring, prompt_key
 from tacit.engine.store import Store, to_scores
 from tacit.errors import ModelError, ScoringError
-from tacit.models.base import RanksVocabulary
+from tacit.models.base import RanksVocabulary, SharesPrefixes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from tacit.engine.plan import Block, Plan, RankingBlock, RankingPlan
+    from tacit.engine.plan import Block, BlockOf, Plan, RankingBlock, RankingPlan
     from tacit.engine.requests import Held, Kind, Request
     from tacit.models.base import LanguageModel
     from tacit.prompts import LogProbs, Prompt
@@ -77,7 +77,7 @@ class Engine:
         Raises:
             PromptError: The model cannot score a prompt.
         """
-        return self._plan(Scoring(), prompts, path, (self._held(), self.model.tokens))
+        return self._plan(Scoring(), prompts, path, (self._held(), self._cut))
 
     def rank(
         self,
@@ -118,8 +118,7 @@ class Engine:
             PromptError: The model cannot rank a prompt.
         """
         held = Known(self.store.read_rankings(self.model.fingerprint)).held()
-        costs = self.ranker.ranking_tokens
-        return self._plan(Ranked.of(prompts), prompts, path, (held, costs))
+        return self._plan(Ranked.of(prompts), prompts, path, (held, self._cut_rankings))
 
     @property
     def ranker(self) -> RanksVocabulary:
@@ -140,10 +139,10 @@ class Engine:
         kind: Kind[Request],
         prompts: Sequence[Request],
         path: Path | None,
-        known: tuple[set[Held], Callable[[Sequence[Request]], list[int]]],
+        known: tuple[set[Held], Callable[[Sequence[Request]], list[BlockOf[Request]]]],
     ) -> PlanOf[Request]:
-        """The plan, given what is held and what the model says that prompts cost."""
-        held, costs = known
+        """The plan, given what is held and how what is lacking is cut into blocks."""
+        held, cut_lacking = known
         merged = kind.merge(prompts)
         digest = digest_of(self.model.fingerprint, merged, kind)
         lacking = [rest for prompt in merged if (rest := kind.less(prompt, held))]
@@ -151,8 +150,17 @@ class Engine:
         todo = [b for b in before or () if any(kind.less(prompt, held) for prompt in b.prompts)]
         planned = {key for block in todo for prompt in block.prompts for key in kind.keys(prompt)}
         more = [rest for prompt in lacking if (rest := kind.less(prompt, planned))]
-        todo += cut(more, _in_parts(costs, more), self.block_tokens)
+        todo += cut_lacking(more)
         return PlanOf(kind, tuple(todo), len(merged), len(merged) - len(lacking), digest)
+
+    def _cut(self, prompts: Sequence[Prompt]) -> list[Block]:
+        costs = self.model.tokens
+        if isinstance(self.model, SharesPrefixes) and self.model.shares_prefixes:
+            return cut_neighbours(prompts, costs, self.block_tokens)
+        return cut(prompts, in_parts(costs, prompts), self.block_tokens)
+
+    def _cut_rankings(self, prompts: Sequence[RankingPrompt]) -> list[RankingBlock]:
+        return cut(prompts, in_parts(self.ranker.ranking_tokens, prompts), self.block_tokens)
 
     def _score(self, block: Block) -> list[LogProbs]:
         scores = self.model.score(block.prompts)
@@ -195,11 +203,3 @@ class Engine:
             to_scores([known[prompt.text, prompt.separator, answer] for answer in prompt.answers])
             for prompt in prompts
         ]
-
-
-def _in_parts(
-    costs: Callable[[Sequence[Request]], list[int]], prompts: Sequence[Request]
-) -> list[int]:
-    """Tokens per prompt, worked out in parts so that memory stays small."""
-    step = 4096
-    return [cost for at in range(0, len(prompts), step) for cost in costs(prompts[at : at + step])]

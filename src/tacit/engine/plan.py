@@ -17,7 +17,7 @@ from tacit.publishing import publish
 from tacit.rankings import RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from tacit.engine.requests import Kind
@@ -102,6 +102,39 @@ def cut(
     if current:
         blocks.append(BlockOf(tuple(prompts[j] for j in current), tokens))
     return blocks
+
+
+def cut_neighbours(
+    prompts: Sequence[Request],
+    costs: Callable[[Sequence[Request]], list[int]],
+    block_tokens: int,
+) -> list[BlockOf[Request]]:
+    """Blocks of texts that begin alike, in the order of the texts, for a model that shares that.
+
+    Args:
+        prompts: Distinct prompts.
+        costs: Tokens per prompt when all that it is given are asked together.
+        block_tokens: About how many tokens a block has.
+    """
+    ordered = sorted(prompts, key=lambda prompt: (prompt.text, prompt.separator))
+    blocks: list[list[Request]] = []
+    tokens = 0
+    for prompt, cost in zip(ordered, in_parts(costs, ordered), strict=True):
+        if not blocks or tokens + cost > block_tokens:
+            blocks.append([])
+            tokens = 0
+        blocks[-1].append(prompt)
+        tokens += cost
+    # Counted anew: a block shares nothing with the one before it.
+    return [BlockOf(tuple(of), sum(costs(of))) for of in blocks]
+
+
+def in_parts(
+    costs: Callable[[Sequence[Request]], list[int]], prompts: Sequence[Request]
+) -> list[int]:
+    """Tokens per prompt, worked out in parts so that memory stays small."""
+    step = 4096
+    return [cost for at in range(0, len(prompts), step) for cost in costs(prompts[at : at + step])]
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request], kind: Kind[Request]) -> str:
