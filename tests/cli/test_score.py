@@ -51,6 +51,27 @@ def test_json_counts_what_was_asked(tacit: Tacit, workplace: Path) -> None:
     assert (workplace / "a.jsonl").read_bytes() == (workplace / "b.jsonl").read_bytes()
 
 
+def test_packing_is_turned_off(tacit: Tacit, workplace: Path) -> None:
+    """Every text is then computed by itself: more tokens, the same model, the same scores."""
+    longer = {"text": "trunk is above the roots and the", "answers": ["roots", "leaves"]}
+    prompts = write(workplace / "prompts.jsonl", *GOOD, longer)
+    told, scores = [], []
+    for option in ((), ("--no-packing",)):
+        out = f"{len(option)}.jsonl"
+        store = f"store{len(option)}"
+        ran = tacit(
+            *("score", prompts, "--model", "demo", "--out", out, "--store", store, "--json"),
+            *option,
+        )
+        assert ran.code == 0, ran.err
+        told.append(json.loads(ran.out))
+        lines = (workplace / out).read_text(encoding="utf-8").splitlines()
+        scores.append([one["logprob"] for line in lines for one in json.loads(line)["scores"]])
+    assert told[0]["tokens"] < told[1]["tokens"]
+    assert told[0]["fingerprint"] == told[1]["fingerprint"]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-4)
+
+
 def test_a_dry_run_tells_and_writes_nothing(tacit: Tacit, workplace: Path) -> None:
     """It counts prompts, distinct prompts and tokens, and estimates the time."""
     prompts = write(workplace / "prompts.jsonl", *GOOD)

@@ -193,7 +193,12 @@ def echo_estimate(told: dict[str, Any]) -> None:
 
 
 def load_options(
-    revision: str | None, dtype: str, device: str, batch_tokens: int | None, masked_mode: str
+    revision: str | None,
+    dtype: str,
+    device: str,
+    batch_tokens: int | None,
+    masked_mode: str,
+    no_packing: bool,
 ) -> LoadOptions:
     """The options of the command line as those of a model.
 
@@ -207,7 +212,7 @@ def load_options(
             f"the masked mode {masked_mode!r} is none of left-to-right, one-at-a-time"
         )
     mode = cast("MaskedMode", masked_mode)
-    return LoadOptions(revision, dtype, device, batch_tokens, mode)
+    return LoadOptions(revision, dtype, device, batch_tokens, mode, not no_packing)
 
 
 def _duration(seconds: float) -> str:

@@ -43,6 +43,13 @@ Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1, …")]
 BatchTokens = Annotated[
     int | None, typer.Option(help="Tokens in one forward pass; the default goes by the device.")
 ]
+NoPacking = Annotated[
+    bool,
+    typer.Option(
+        "--no-packing",
+        help="Compute every prompt by itself, in place of what prompts begin with alike once.",
+    ),
+]
 MaskedMode = Annotated[
     str,
     typer.Option(

@@ -37,6 +37,7 @@ def parrot(
     device: given.Device = "auto",
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
+    no_packing: given.NoPacking = False,
     store: given.StorePath = None,
     as_json: given.AsJson = False,
 ) -> None:
@@ -56,7 +57,7 @@ def parrot(
     options = PartsOptions(drawings, None, None, preset, prompt, number, nouns)
     if out is not None:
         check_outputs([*options.files(), *([beliefs] if beliefs else [])], [out])
-    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
     probe = options.probe()
     seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
     tables = [data_tables(probe, seed)]

@@ -43,6 +43,7 @@ def parts(
     device: given.Device = "auto",
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
+    no_packing: given.NoPacking = False,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -59,7 +60,7 @@ def parts(
         raise RequestError("give either --model, once or more, or --beliefs")
     if beliefs is not None and dry_run:
         raise RequestError("--dry-run is for models; beliefs are there already")
-    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
     options = PartsOptions(drawings, things, limit, preset, prompt, number, nouns)
     probe = options.probe()
     sheet = Sheet.of(figures, palette, graphs, probe)
@@ -113,6 +114,7 @@ def consistency(
     device: given.Device = "auto",
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
+    no_packing: given.NoPacking = False,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -129,7 +131,7 @@ def consistency(
     check_formats(formats)
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
-    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
     asking.check_places(model, loading)
     background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
     options = ConsistencyOptions(
@@ -177,6 +179,7 @@ def assumptions(
     device: given.Device = "auto",
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
+    no_packing: given.NoPacking = False,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -199,7 +202,7 @@ def assumptions(
     check_formats(formats)
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
-    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
     asking.check_places(model, loading)
     options = AssumptionsOptions(
         norms,

@@ -28,6 +28,7 @@ def score(
     device: given.Device = "auto",
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
+    no_packing: given.NoPacking = False,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -38,7 +39,7 @@ def score(
     from tacit.tables import check_outputs
 
     begun = time.monotonic()
-    options = asking.load_options(revision, dtype, device, batch_tokens, masked_mode)
+    options = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
     check_outputs([prompts], [out])
