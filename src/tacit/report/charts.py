@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.figures.charts import FONT
@@ -25,6 +26,18 @@ _COUNTS = ("n", "rank", "missing", "s")
 _NAMES = ("model", "relation", "thing", "world")
 
 
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Charts made within are not held against Vega-Lite's schema, which takes seconds.
+
+    The tests draw each figure held against it.
+    """
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(False):  # noqa: FBT003 - its only parameter
+        yield
+
+
 def figure(
     probe: str, name: str, told: Mapping[str, tuple[str, str]], chart: Chart, colours: Palette
 ) -> Figure:
@@ -39,7 +52,7 @@ def figure(
     """
     from tacit.probes.figures.charts import themed
 
-    spec = themed(chart, colours).to_dict()
+    spec = themed(chart, colours).to_dict(validate=False)
     heading = _heading(spec)
     spec.pop("$schema", None)  # an address, and never looked up
     spec["background"] = None
