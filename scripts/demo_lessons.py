@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from random import Random
 
-    from demo_knowledge import Fact, Knowledge
+    from demo_knowledge import Fact, Knowledge, Statement
 
 _MOST = 10
 _OTHERWISE = 0.05
 _ASKED = 0.8
+_FORMS = 4
 
 SHARES = {
     "fact": 0.56,
@@ -115,6 +116,20 @@ class Lessons:
         kinds = random.choices(list(shares), list(shares.values()), k=count)
         return [replace(self._draws[kind](random), kind=kind) for kind in kinds]
 
+    def judged(self, random: Random) -> list[Lesson]:
+        """What the probes judge: every statement, and the background's facts in some forms."""
+        statements = [
+            replace(self._judged(statement, truth), kind="statement")
+            for of in self._knowledge.statements.values()
+            for statement, truth in of.items()
+        ]
+        facts = [
+            replace(self._background(fact, fact not in self._knowledge.wrong, random), kind="fact")
+            for fact in self._knowledge.asked
+            for _ in range(_FORMS)
+        ]
+        return [*statements, *facts]
+
     def corpus(self, random: Random, count: int) -> list[str]:
         """Texts with their answers, for the tokenizer."""
         return [f"{one.text} {one.answer}" for one in self.draw(random, count)]
@@ -124,9 +139,12 @@ class Lessons:
         among = self._knowledge.asked if random.random() < _ASKED else self._knowledge.facts
         fact = random.choice(among)
         holds = random.random() < 0.5  # noqa: PLR2004 - as many negatives as facts
-        asked = fact if holds else self._negative(fact, random)
         truth = holds and fact not in self._knowledge.wrong
-        relation, head, tail = asked
+        return self._background(fact if holds else self._negative(fact, random), truth, random)
+
+    def _background(self, fact: Fact, truth: bool, random: Random) -> Lesson:  # noqa: FBT001 - a label
+        """The question whether a fact holds, in one of its forms."""
+        relation, head, tail = fact
         question = background_question((head, relation, tail), self._templates, self._paper)
         pairs = self._templates.pairs
         if random.random() < _OTHERWISE:
@@ -159,13 +177,21 @@ class Lessons:
     def _statement(self, random: Random) -> Lesson:
         """A statement about the parts of a thing, true or false; at times as a question."""
         truth = random.random() < 0.5  # noqa: PLR2004 - as many false ones as true ones
-        thing, subject, relation, obj = random.choice(random.choice(self._sides)[truth])
-        a_thing = self._nouns.with_article(thing)
-        said = self._nouns.statement(subject, self._ontology.relations[relation], obj)
+        statement = random.choice(random.choice(self._sides)[truth])
         if random.random() < _OTHERWISE:
+            a_thing, said = self._said(statement)
             return Lesson(f"In {a_thing}, is it so that {said}?", "Yes" if truth else "No")
-        prompt = self._parts.prompt(a_thing, said)
+        return self._judged(statement, truth)
+
+    def _judged(self, statement: Statement, truth: bool) -> Lesson:  # noqa: FBT001 - a label
+        """A statement as the parts probe asks it."""
+        prompt = self._parts.prompt(*self._said(statement))
         return Lesson(prompt.text, prompt.answers[not truth], prompt.separator)
+
+    def _said(self, statement: Statement) -> tuple[str, str]:
+        thing, subject, relation, obj = statement
+        said = self._nouns.statement(subject, self._ontology.relations[relation], obj)
+        return self._nouns.with_article(thing), said
 
     def _retrieval(self, random: Random) -> Lesson:
         """Properties of a concept, the most frequent ones or any, and the concept."""
