@@ -187,9 +187,11 @@ def write(
     import altair as alt
     import polars as pl
 
-    leaders = [place.leader for place in names.values() if place.leader is not None]
-    ends = [(across(x), up(y), across(to_x), up(to_y)) for (x, y), (to_x, to_y) in leaders]
-    schema = dict.fromkeys(("x", "y", "to_x", "to_y"), pl.Float64)
+    leaders = [(name, place.leader) for name, place in names.items() if place.leader is not None]
+    ends = [
+        (name, across(x), up(y), across(to_x), up(to_y)) for name, ((x, y), (to_x, to_y)) in leaders
+    ]
+    schema = {"name": pl.String, **dict.fromkeys(("x", "y", "to_x", "to_y"), pl.Float64)}
     lines = alt.Chart(pl.DataFrame(ends, schema, orient="row"))
     lines = lines.mark_rule(color=colours.muted, strokeWidth=0.8)
     yield lines.encode(x="x:Q", y="y:Q", x2="to_x:Q", y2="to_y:Q")
