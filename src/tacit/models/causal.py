@@ -14,10 +14,11 @@ import inspect
 import logging
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ModelError, PromptError
+from tacit.errors import ModelError
 from tacit.models.batching import in_batches
-from tacit.models.boundary import Filled, Tokens, locate, tokenize
+from tacit.models.boundary import Tokens
 from tacit.models.branching import score_trees, tree_cost
+from tacit.models.encoding import Encoder, Remembered, fill
 from tacit.models.packed import Packer
 from tacit.models.packing import added_tokens
 from tacit.models.packing_check import Packing, made_up_pack, measure_packing
@@ -65,20 +66,22 @@ class CausalModel(RankingModel):
         self._selects = "logits_to_keep" in takes
         self._places = "position_ids" in takes
         self._local = _local_window(checkpoint.model.config)
+        self._encoder = Encoder(self.name, self._bare, self._specials)
+        self._remembered = Remembered()
         self._check_padding(self._score_rows, self._made_up())
         self._check_sight()
         self._pass_options = {"use_cache": False}
         self._check_narrowing()
         self._difference = self._sharing_difference()
-        if not self._shares:
+        self._packer = Packer(checkpoint.model, self._body, self._pad, self._budget)
+        self._packing = self._measured_packing() if packing else Packing(0, refused="turned off")
+        if not self._shares and not self.shares_prefixes:
             log.warning(
                 "%s: a text is computed again for each of its answers of several tokens: "
                 "going on from a computed text gives other log-probabilities (difference: %s)",
                 self.name,
                 "it fails" if self._difference is None else f"{self._difference:.2g} nats",
             )
-        self._packer = Packer(checkpoint.model, self._body, self._pad, self._budget)
-        self._packing = self._measured_packing() if packing else Packing(0, refused="turned off")
 
     @property
     def description(self) -> dict[str, Any]:
@@ -122,6 +125,7 @@ class CausalModel(RankingModel):
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``."""
         encoded = self._encode(prompts)
+        self._remembered.forget(prompts)
         trees = self._trees(encoded)
         packed = [row for tree in trees if self._is_packed(tree) for row in tree.rows]
         rest = [tree for tree in trees if not self._is_packed(tree)]
@@ -159,55 +163,27 @@ class CausalModel(RankingModel):
         return self._local is None or max(len(row.ids) for row in tree.rows) < self._local
 
     def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
-        """Each answer's whole input, special tokens in front, cut behind the answer."""
-        filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
-        pairs = zip(tokenize(self._bare, filled), filled, strict=True)
-        begun = iter([self._begun(tokens, one) for tokens, one in pairs])
-        encoded = [[next(begun) for _ in prompt.answers] for prompt in prompts]
-        for prompt, answers in zip(prompts, encoded, strict=True):
-            for answer in answers:
-                self._fits(prompt, answer.ids)
-        return encoded
+        """Each answer's whole input, as ``Encoder.encode``; remembered until it is scored."""
+        known = {prompt: self._remembered.get(prompt) for prompt in prompts}
+        new = [prompt for prompt, answers in known.items() if answers is None]
+        for prompt, answers in zip(new, self._encoder.encode(new), strict=True):
+            self._all_fit(prompt, answers)
+            self._remembered.keep(prompt, answers)
+            known[prompt] = answers
+        return [known[prompt] or [] for prompt in prompts]
 
     def _beside(self, prompt: Prompt) -> tuple[str, str]:
-        filled = _fill(prompt, prompt.answers[0])
+        filled = fill(prompt)[0]
         return filled.string[: filled.begin], ""
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
-        filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
-        pairs = zip(locate(self._bare, filled), filled, strict=True)
-        found = iter([tokens and self._begun(tokens, one) for tokens, one in pairs])
-        written = [[next(found) for _ in prompt.answers] for prompt in prompts]
+        written = self._encoder.write(prompts)
         for prompt, answers in zip(prompts, written, strict=True):
             self._all_fit(prompt, answers)
-        return list(written)
+        return written
 
     def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
         return [Place(before, len(before) - 1) for _, (before, _after) in prompts]
-
-    def _begun(self, answer: Tokens, filled: Filled) -> Tokens:
-        """Puts the special tokens in front: those of the tokenizer's config, and never twice.
-
-        Where it has none, an empty text, and an answer that begins the string, needs something to
-        follow: BOS, else EOS.
-        """
-        before = self._specials.before
-        if not before:
-            is_empty = not filled.string[: filled.text_end].strip()
-            before = (self._first(),) if is_empty or answer.begin == 0 else ()
-        elif answer.begin >= len(before) and answer.ids[: len(before)] == before:
-            before = ()
-        shift = len(before)
-        ids = before + answer.ids[: answer.end]
-        return Tokens(ids, answer.begin + shift, answer.end + shift, answer.spanned)
-
-    def _first(self) -> int:
-        for token in (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id):
-            if isinstance(token, int):
-                return token
-        raise PromptError(
-            f"{self.name} has neither BOS nor EOS, so that an answer cannot begin the text"
-        )
 
     def _tally(self, trees: Sequence[Tree], *, shared: bool) -> Tally:
         branching = [tree for tree in trees if shared and tree.branches and self._is_near(tree)]
@@ -332,25 +308,6 @@ class CausalModel(RankingModel):
         return max(
             abs(plain.total((p, a)) - shared.total((p, a))) for p in range(2) for a in range(4)
         )
-
-
-def _fill(prompt: Prompt, answer: str) -> Filled:
-    """The answer behind the text and the separator; a blank may only stand at the end.
-
-    Raises:
-        PromptError: Text follows the blank, which a causal model cannot see.
-    """
-    around = prompt.around
-    if around is None:
-        before, text_end = prompt.text + prompt.separator, len(prompt.text)
-    elif not around[1]:
-        before, text_end = around[0], len(around[0].rstrip())
-    else:
-        raise PromptError(
-            f"{prompt.shown} goes on after its blank, which a causal model cannot see: put the "
-            "blank last, or use a masked model"
-        )
-    return Filled(before + answer, len(before), len(before) + len(answer), text_end)
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:

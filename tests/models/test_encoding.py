@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.models.boundary import Filled, Tokens, bare, locate
+from tacit.models.causal import CausalModel
+from tacit.models.encoding import Remembered
+from tacit.models.splitting import cut_of, locate_split, splits
+from tacit.prompts import Prompt
+from tests.models import tiny
+from tests.models.test_contract import prompts_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from transformers import PreTrainedTokenizerBase
+
+    from tests.models.conftest import Loaded
+
+KINDS = {
+    make.__name__: make
+    for make in (
+        tiny.gpt2_like,
+        tiny.trimming,
+        tiny.byte_level_with_bos,
+        tiny.roberta_like,
+        tiny.word_piece,
+        tiny.t5_like,
+        tiny.llama_like,
+        tiny.albert_like,
+    )
+}
+
+LLAMA_3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def llama_3_like() -> PreTrainedTokenizerBase:
+    """Byte-level BPE that splits words by a pattern of its own."""
+    from tokenizers import Regex, pre_tokenizers
+
+    tokenizer = tiny.gpt2_like()
+    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(LLAMA_3), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return tokenizer
+
+
+@cache
+def bared(kind: str) -> PreTrainedTokenizerBase:
+    """A tokenizer of a kind that adds nothing."""
+    return bare({**KINDS, "llama_3_like": llama_3_like}[kind]())
+
+
+PIECES = st.sampled_from(
+    [
+        *("True", "bird", "birdhouse", "don't", "12", "345", "café", "e\u0301", "ΟΣ", "🐻"),
+        *(" ", "  ", "\n", "\t", "\u00a0", ".", "?", ":", "'s", "...", "▁", "Ġ", "##s", "-", "ﬁ"),
+        *("<s>", "<mask>", "[MASK]", "<|endoftext|>", "</s>", "<unk>", " a", " the egg", " A"),
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=8).map("".join)
+ANSWERS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
+
+
+@settings(deadline=None, max_examples=300)
+@given(TEXTS, st.sampled_from([" ", "", "\n", ": "]), st.lists(ANSWERS, min_size=1, max_size=4))
+@pytest.mark.parametrize("kind", [*KINDS, "llama_3_like"])
+def test_parts_are_tokenized_as_the_whole(
+    kind: str, text: str, separator: str, answers: list[str]
+) -> None:
+    """The answers' tokens and places are those of the whole strings, for every kind."""
+    tokenizer = bared(kind)
+    assert splits(tokenizer)
+    before = text + separator
+    filled = [Filled(before + a, len(before), len(before + a), len(text)) for a in answers]
+    assert locate_split(tokenizer, filled) == locate(tokenizer, filled)
+
+
+@given(TEXTS, ANSWERS)
+def test_cuts_are_made_before_a_word_of_the_text(text: str, answer: str) -> None:
+    """At a space of the text, behind a letter, digit or mark and before a letter, or not at all."""
+    cut = cut_of(Filled(f"{text} {answer}", len(text) + 1, len(text) + 1 + len(answer), len(text)))
+    assert 0 <= cut < max(len(text), 1)
+    if cut:
+        assert text[cut] == " "
+        assert text[cut - 1].isascii()
+        assert not text[cut - 1].isspace()
+        assert text[cut + 1].isalpha()
+
+
+def changed(kind: str) -> PreTrainedTokenizerBase:
+    """GPT-2's kind of tokenizer with one thing changed, by which its words may reach further."""
+    from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
+
+    tokenizer = tiny.gpt2_like()
+    backend: Any = tokenizer.backend_tokenizer
+    if kind == "no words":
+        backend.pre_tokenizer = pre_tokenizers.ByteLevel(use_regex=False)
+    elif kind == "words of several":
+        backend.pre_tokenizer = pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Split(Regex(r"\w+ \w+"), "isolated"),
+                pre_tokenizers.ByteLevel(use_regex=False),
+            ]
+        )
+    elif kind == "prepending":
+        backend.normalizer = normalizers.Prepend("_")
+    elif kind == "replacing":
+        backend.normalizer = normalizers.Sequence([normalizers.Replace(" ", "_")])
+    elif kind == "dropout":
+        backend.model.dropout = 0.5
+    elif kind == "no pre-tokenizer":
+        backend.pre_tokenizer = pre_tokenizers.Sequence([])
+    else:
+        backend.add_tokens([AddedToken({"added words": "a bird", "added word": "bird"}[kind])])
+    return bare(tokenizer)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "no words",
+        "words of several",
+        "prepending",
+        "replacing",
+        "dropout",
+        "no pre-tokenizer",
+        "added words",
+        "added word",
+    ],
+)
+def test_whatever_may_reach_over_a_space_is_given_whole_strings(kind: str) -> None:
+    """A tokenizer that is not known to split words before all else does not split strings."""
+    assert not splits(changed(kind))
+
+
+@pytest.mark.parametrize("name", tiny.names("causal"))
+def test_a_prompt_is_remembered_as_it_was(name: str, loaded: Loaded) -> None:
+    """All its inputs, with where the answer stands in them."""
+    model = loaded(name)
+    assert isinstance(model, CausalModel)
+    for prompt in prompts_for(name):
+        answers = model._encoder.encode([prompt])[0]
+        kept = Remembered()
+        kept.keep(prompt, answers)
+        assert kept.get(prompt) == answers
+        kept.forget([prompt])
+        assert kept.get(prompt) is None
+
+
+def test_little_is_remembered() -> None:
+    """No more than is allowed by about one prompt, and nothing that was forgotten."""
+    kept = Remembered(most=100)
+    prompts = [Prompt(f"text {number}", ("a",)) for number in range(50)]
+    for prompt in prompts:
+        kept.keep(prompt, [Tokens(tuple(range(10)), 1, 2, spanned=False)])
+    known = [prompt for prompt in prompts if kept.get(prompt) is not None]
+    assert known == prompts[:7]
+    kept.forget(prompts)
+    kept.keep(prompts[40], [Tokens((1, 2), 1, 2, spanned=True)])
+    assert kept.get(prompts[40]) == [Tokens((1, 2), 1, 2, spanned=True)]
+
+
+def test_each_prompt_is_tokenized_once(
+    loaded: Loaded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To plan it, to tell its block's cost and to score it; nothing is remembered afterwards."""
+    model = loaded("gpt2")
+    assert isinstance(model, CausalModel)
+    written: list[Prompt] = []
+    write = model._encoder.write
+
+    def watched(of: Sequence[Prompt]) -> Sequence[object]:
+        written.extend(of)
+        return write(of)
+
+    monkeypatch.setattr(model._encoder, "write", watched)
+    prompts = [Prompt(f"Is a {word}", ("tree", "bird")) for word in ("tree", "bird", "cat", "egg")]
+    engine = Engine(model, Store(tmp_path), block_tokens=8)
+    plan = engine.plan(prompts)
+    assert len(plan.blocks) > 1
+    engine.ask(prompts, plan)
+    assert sorted(written, key=str) == sorted(prompts, key=str)
+    assert all(model._remembered.get(prompt) is None for prompt in prompts)
