@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacit.models import causal
 from tacit.prompts import Prompt
-from tests.models import plain, tiny
+from tests.models import packing_table, plain, tiny
 from tests.models.passes import passes
 from tests.models.test_contract import differences, known, prompts_for
 
@@ -233,3 +233,16 @@ def test_half_precision_packs(folder_of: FolderOf) -> None:
     model = tiny.load(folder_of("opt"), dtype="bfloat16")
     assert model.description["packs"] is True
     assert 0 < model.description["packing_difference"] < 0.1
+
+
+def test_the_page_tells_of_every_architecture_that_is_measured() -> None:
+    """Its table, which ``tests.models.packing_table`` writes, says of each whether it packs."""
+    lines = [line.split(" | ") for line in packing_table.shown().splitlines()[2:]]
+    told = {line[0].removeprefix("| "): line[1] for line in lines}
+    expected = {}
+    for name in packing_table.names():
+        model = tiny.EVERY[name].model(tiny.tokenizer_of(name))
+        packs = "yes" if tiny.EVERY[name].packs else "no"
+        expected[packing_table.named(name, type(model).__name__)] = packs
+    assert told == expected
+    assert len(told) > 25

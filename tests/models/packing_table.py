@@ -1,0 +1,111 @@
+"""The table of architectures in docs/reference/scores.md; ``python -m tests.models.packing_table``.
+
+Each is made tiny, with random weights, and loaded as a user loads it, once with packing and once
+without; a local window, where it has one, is shorter than a pack.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
+
+from tests.models import tiny
+from tests.models.test_contract import CONTINUED, EVERYWHERE
+
+BEGIN, END = "<!-- measured architectures -->", "<!-- /measured architectures -->"
+PROMPTS = [*EVERYWHERE, *CONTINUED]
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "scores.md"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of an architecture.
+
+    Args:
+        name: The class of transformers, and what is special about the row.
+        difference: The largest difference that packing made of prompts' scores, or at load, in
+            nats; None where it fails.
+        refused: Why it does not pack; None where it does.
+    """
+
+    name: str
+    difference: float | None
+    refused: str | None
+
+    @property
+    def line(self) -> str:
+        """A row of the table."""
+        told = "" if self.difference is None else f"{self.difference:.0e}"
+        return (
+            f"| {self.name} | {'no' if self.refused else 'yes'} | {told} | {self.refused or ''} |"
+        )
+
+
+def measure(name: str, folder: Path) -> Measured:
+    """Loads an architecture with packing and without, and compares their scores."""
+    place = tiny.save(name, folder / name)
+    model, alone = tiny.load(place), tiny.load(place, packing=False)
+    told: dict[str, Any] = dict(model.description)
+    difference = told["packing_difference"]
+    if told["packs"]:
+        pairs = zip(model.score(PROMPTS), alone.score(PROMPTS), strict=True)
+        off = [
+            abs(a.logprob - b.logprob)
+            for one, other in pairs
+            for a, b in zip(one.answers, other.answers, strict=True)
+            if a.logprob is not None and b.logprob is not None
+        ]
+        difference = max(difference, *off)
+    return Measured(named(name, told["architecture"]), difference, told["not_packed"])
+
+
+def named(name: str, architecture: str) -> str:
+    """How the table calls an architecture, given its class."""
+    more = {
+        "gpt-neo": ", positions end before a pack",
+        "gpt-neo-long": ", local window shorter than a pack",
+        "falcon-alibi": " with ALiBi",
+        "mistral": ", window of 12",
+        "gemma2": ", window of 12",
+        "gemma3": ", window of 12",
+        "gpt-oss": ", window of 12",
+    }
+    return re.sub(r"(For|LMHead).*", "", architecture) + more.get(name, "")
+
+
+def names() -> list[str]:
+    """The architectures of the table; of GPT-Neo the two ways in which it cannot pack."""
+    every = [name for name, one in tiny.EVERY.items() if one.kind == "causal"]
+    return [name for name in every if name != "gpt-neo-local"]
+
+
+def table() -> str:
+    """The table in Markdown, those that pack first."""
+    with TemporaryDirectory() as folder:
+        measured = [measure(name, Path(folder)) for name in names()]
+    measured.sort(key=lambda one: (one.refused is not None, one.name.lower()))
+    head = "| architecture | packs | largest difference (nats) | why not |\n|---|---|---|---|\n"
+    return head + "".join(f"{one.line}\n" for one in measured)
+
+
+def shown() -> str:
+    """The table that stands in the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    return text[text.index(BEGIN) + len(BEGIN) : text.index(END)].strip() + "\n"
+
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)
+    made = table()
+    page = PAGE.read_text(encoding="utf-8")
+    page = page[: page.index(BEGIN) + len(BEGIN)] + f"\n{made}" + page[page.index(END) :]
+    PAGE.write_text(page, encoding="utf-8")
+    sys.stdout.write(made)
