@@ -1,13 +1,13 @@
 # make demo    run the demo            make check   lint, format, types, layers
 # make test    run the tests           make peers   compare with other people's programs
-# make bench   measure speed           make planted hold the demo's models against what they were taught
+# make bench   measure speed
 # Each sets up .venv the first time, with the versions in constraints.txt, and not again.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check peers planted bench clean
+.PHONY: demo test check peers bench clean
 
 demo: .venv/ready
 	$(BIN)/tacit demo
@@ -23,9 +23,6 @@ check: .venv/ready
 
 peers: .venv/ready-peers
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/peers
-
-planted: .venv/ready
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/planted
 
 bench: .venv/ready-peers
 	$(BIN)/python benchmarks/repair.py
