@@ -174,8 +174,8 @@ def test_made_up_packs(vocabulary: int, length: int, deepest: int) -> None:
     rows = made_up_pack(vocabulary, length, deepest)
     (pack,) = packs_of(rows, length)
     longest = max(len(row.ids) for row in rows)
-    assert longest <= deepest
-    assert length - longest <= len(pack.ids) <= length
+    assert longest == min(deepest, max(length // 2, 32))
+    assert length - 32 <= len(pack.ids) <= length
     assert all(0 < token < vocabulary for token in pack.ids)
     assert all([read.position for read in row.reads] == list(range(len(row.ids))) for row in rows)
     assert rows == sorted(rows, key=lambda row: row.ids)

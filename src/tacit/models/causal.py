@@ -44,7 +44,14 @@ PACK_TOKENS = 512
 
 _LEAST_PACK = 32
 
-_LOCAL = ("sliding_window", "window_size", "attention_chunk_size", "attention_window_size")
+_LOCAL = (
+    "sliding_window",
+    "sliding_window_size",
+    "window_size",
+    "attention_chunk_size",
+    "attention_window_size",
+    "local_attention",
+)
 
 log = logging.getLogger(__name__)
 

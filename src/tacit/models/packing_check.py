@@ -66,19 +66,21 @@ def measure_packing(
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
     """Rows, sorted, that fill one pack and part early and late; read at every position.
 
+    One is as deep as half the pack, which shows a window that no config tells of.
+
     Args:
         vocabulary: How many tokens there are.
         length: The pack's tokens.
         deepest: The most tokens in a row.
     """
-    depth = min(deepest, length, _DEPTH)
+    deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)
     # Many share a quarter or a half of the first row, so that some stand far behind it.
     kept = (depth // 4, depth // 2, depth // 4 + 1, depth - 1, 1, depth // 2)
-    stem = _spread(vocabulary, 0, depth)
+    stem = _spread(vocabulary, 0, max(deep, depth))
     rows = [_row(stem, 0)]
     for number in range(1, length):
         shared = kept[number % len(kept)] if number > 1 else 0
-        own = _spread(vocabulary, number * depth, depth - shared)
+        own = _spread(vocabulary, len(stem) + number * depth, depth - shared)
         more = [*rows, _row((*stem[:shared], *own), number)]
         if len(packs_of(more, length)) > 1:
             break
@@ -95,9 +97,10 @@ def _row(ids: tuple[int, ...], number: int) -> Row:
 
 
 def _some_of(rows: Sequence[Row]) -> list[Row]:
-    """A few rows from the pack's beginning to its end."""
+    """A few rows from the pack's beginning to its end, the deepest among them."""
     step = (len(rows) - 1) / (_COMPARED - 1)
-    return [rows[at] for at in sorted({round(number * step) for number in range(_COMPARED)})]
+    deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
+    return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(_COMPARED))})]
 
 
 def _difference(packed: Tally, alone: Tally) -> float:
