@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
     from tacit.models.loading import LoadOptions
     from tacit.models.masked import MaskedMode
+    from tacit.models.server.address import ServerOptions
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Ranking, RankingPrompt
 
@@ -78,9 +79,24 @@ def hush() -> None:
 
 
 def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]:
-    """Asks what is planned, with a bar, the rate and the time left on standard error."""
+    """Asks what is planned, with a bar, the rate and the time left on standard error.
+
+    Which answers a server could not be asked for is said there as well.
+    """
     with _bar(plan) as advance:
-        return engine.ask(prompts, plan, advance)
+        scores = engine.ask(prompts, plan, advance)
+    _tell_unmeasured(engine.model)
+    return scores
+
+
+def _tell_unmeasured(model: LanguageModel) -> None:
+    """Says how many answers have no score, and why, where a model knows."""
+    from tacit.models.base import CountsUnmeasured
+
+    if isinstance(model, CountsUnmeasured):
+        for reason, count in sorted(model.unmeasured.items()):
+            sys.stderr.write(f"tacit: {model.name}: {count:,} answers have no score: {reason}\n")
+        model.unmeasured.clear()
 
 
 def rank(engine: Engine, prompts: Sequence[RankingPrompt], plan: RankingPlan) -> list[Ranking]:
@@ -199,6 +215,7 @@ def load_options(
     batch_tokens: int | None,
     masked_mode: str,
     no_packing: bool,
+    server: ServerOptions | None = None,
 ) -> LoadOptions:
     """The options of the command line as those of a model.
 
@@ -212,7 +229,39 @@ def load_options(
             f"the masked mode {masked_mode!r} is none of left-to-right, one-at-a-time"
         )
     mode = cast("MaskedMode", masked_mode)
-    return LoadOptions(revision, dtype, device, batch_tokens, mode, not no_packing)
+    return LoadOptions(revision, dtype, device, batch_tokens, mode, not no_packing, server)
+
+
+def server_options(
+    served_model: str | None, tokenizer: Path | None, concurrency: int
+) -> ServerOptions:
+    """The options of the command line as those of a server."""
+    from tacit.models.server.address import ServerOptions
+
+    return ServerOptions(served_model, tokenizer, concurrency)
+
+
+def server_request(served_model: str | None, tokenizer: Path | None) -> dict[str, str]:
+    """What a run's ``run.yaml`` says of a server: nothing where none is asked for in particular."""
+    given = {"served_model": served_model, "tokenizer": tokenizer}
+    return {name: str(value) for name, value in given.items() if value is not None}
+
+
+def check_ranks(names: Sequence[str]) -> None:
+    """Refuses servers where a whole vocabulary is to be ranked.
+
+    Raises:
+        ModelError: A name is a server's address.
+    """
+    from tacit.errors import ModelError
+    from tacit.models.server.address import is_address
+
+    for name in names:
+        if is_address(name):
+            raise ModelError(
+                f"{name}: a server returns the most probable tokens alone, and this ranks a whole "
+                "vocabulary: use a model in this process"
+            )
 
 
 def _duration(seconds: float) -> str:

@@ -7,24 +7,22 @@ from typing import Annotated, Literal
 
 import typer
 
+_A_MODEL = "A Hugging Face name, a model's folder, demo, or a server's address (http://…/v1)"
+
 ModelName = Annotated[
     str,
-    typer.Option(
-        "--model", help="A Hugging Face name, a model's folder, or demo.", show_default=False
-    ),
+    typer.Option("--model", help=f"{_A_MODEL}.", show_default=False),
 ]
-OneModel = Annotated[
-    str | None, typer.Option("--model", help="A Hugging Face name, a model's folder, or demo.")
-]
+OneModel = Annotated[str | None, typer.Option("--model", help=f"{_A_MODEL}.")]
 ModelNames = Annotated[
     list[str] | None,
-    typer.Option("--model", help="A Hugging Face name, a model's folder, or demo; once or more."),
+    typer.Option("--model", help=f"{_A_MODEL}; once or more."),
 ]
 SomeModels = Annotated[
     list[str],
     typer.Option(
         "--model",
-        help="A Hugging Face name, a model's folder, or demo; once or more.",
+        help=f"{_A_MODEL}; once or more.",
         show_default=False,
     ),
 ]
@@ -55,6 +53,21 @@ MaskedMode = Annotated[
     typer.Option(
         help="How a masked model scores answers of several tokens: left-to-right or one-at-a-time."
     ),
+]
+ServedModel = Annotated[
+    str | None,
+    typer.Option(
+        "--served-model", help="With a server: what it calls the model [default: its only one]."
+    ),
+]
+TokenizerPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--tokenizer", help="With a server: the model's tokenizer.json, or a folder that holds it."
+    ),
+]
+Concurrency = Annotated[
+    int, typer.Option(min=1, help="With a server: how many prompts are under way at once.")
 ]
 Drawings = Annotated[
     Path,

@@ -38,6 +38,9 @@ def parrot(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    served_model: given.ServedModel = None,
+    tokenizer: given.TokenizerPath = None,
+    concurrency: given.Concurrency = 8,
     store: given.StorePath = None,
     as_json: given.AsJson = False,
 ) -> None:
@@ -57,7 +60,10 @@ def parrot(
     options = PartsOptions(drawings, None, None, preset, prompt, number, nouns)
     if out is not None:
         check_outputs([*options.files(), *([beliefs] if beliefs else [])], [out])
-    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
+    server = asking.server_options(served_model, tokenizer, concurrency)
+    loading = asking.load_options(
+        revision, dtype, device, batch_tokens, masked_mode, no_packing, server
+    )
     probe = options.probe()
     seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
     tables = [data_tables(probe, seed)]

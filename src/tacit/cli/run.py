@@ -44,6 +44,9 @@ def parts(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    served_model: given.ServedModel = None,
+    tokenizer: given.TokenizerPath = None,
+    concurrency: given.Concurrency = 8,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -60,7 +63,10 @@ def parts(
         raise RequestError("give either --model, once or more, or --beliefs")
     if beliefs is not None and dry_run:
         raise RequestError("--dry-run is for models; beliefs are there already")
-    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
+    server = asking.server_options(served_model, tokenizer, concurrency)
+    loading = asking.load_options(
+        revision, dtype, device, batch_tokens, masked_mode, no_packing, server
+    )
     options = PartsOptions(drawings, things, limit, preset, prompt, number, nouns)
     probe = options.probe()
     sheet = Sheet.of(figures, palette, graphs, probe)
@@ -69,6 +75,7 @@ def parts(
     kept = Store(store) if store else Store.default()
     asking.check_places(models, loading)
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
+    asked |= asking.server_request(served_model, tokenizer)
     folders = folders_of(models, out, {**request, **asked})
     job = Job(probe, folders, about, loading, kept)
     if dry_run:
@@ -115,6 +122,9 @@ def consistency(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    served_model: given.ServedModel = None,
+    tokenizer: given.TokenizerPath = None,
+    concurrency: given.Concurrency = 8,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -131,13 +141,17 @@ def consistency(
     check_formats(formats)
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
-    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
+    server = asking.server_options(served_model, tokenizer, concurrency)
+    loading = asking.load_options(
+        revision, dtype, device, batch_tokens, masked_mode, no_packing, server
+    )
     asking.check_places(model, loading)
     background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
     options = ConsistencyOptions(
         questions, kb, limit, background, wording, templates, answering, meta, pair, anchoring
     )
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
+    asked |= asking.server_request(served_model, tokenizer)
     request = {"probe": "consistency", **options.request(), **asked}
     folders = folders_of(model, out, request)
     probe = options.probe()
@@ -203,6 +217,7 @@ def assumptions(
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
     loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
+    asking.check_ranks(model)
     asking.check_places(model, loading)
     options = AssumptionsOptions(
         norms,

@@ -29,6 +29,9 @@ def score(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    served_model: given.ServedModel = None,
+    tokenizer: given.TokenizerPath = None,
+    concurrency: given.Concurrency = 8,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -39,7 +42,10 @@ def score(
     from tacit.tables import check_outputs
 
     begun = time.monotonic()
-    options = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
+    server = asking.server_options(served_model, tokenizer, concurrency)
+    options = asking.load_options(
+        revision, dtype, device, batch_tokens, masked_mode, no_packing, server
+    )
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
     check_outputs([prompts], [out])
@@ -142,6 +148,7 @@ def _readable(summary: dict[str, Any]) -> str:
         )
     if summary["missing"]:
         lines.append(
-            f"{summary['missing']:,} answers hold a token the model does not know: no score (null)"
+            f"{summary['missing']:,} answers have no score (null): the model does not know, "
+            "or a server does not tell of, a token of theirs"
         )
     return "\n".join([*lines, f"Written: {summary['out']}"])

@@ -120,15 +120,23 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
         verbose=False,
     )
     return [
-        _locate(ids, offsets, item)
+        answer_tokens(ids, offsets, item)
         for ids, offsets, item in zip(
             encoded["input_ids"], encoded["offset_mapping"], filled, strict=True
         )
     ]
 
 
-def _locate(ids: list[int], offsets: list[tuple[int, int]], filled: Filled) -> Tokens | None:
-    """Applies the boundary rule."""
+def answer_tokens(
+    ids: Sequence[int], offsets: Sequence[tuple[int, int]], filled: Filled
+) -> Tokens | None:
+    """Applies the boundary rule; None where no token covers the answer.
+
+    Args:
+        ids: The ids of the whole string's tokens.
+        offsets: Which characters each of them covers.
+        filled: The string, and where the answer stands in it.
+    """
     begin = bisect_left([end for _, end in offsets], filled.begin + 1)
     end = max(bisect_left([start for start, _ in offsets], filled.end), begin + 1)
     if begin == len(ids) or offsets[begin][0] >= filled.end:

@@ -15,6 +15,7 @@ from tacit.models.fingerprint import (
     tokenizer_digest,
     weight_hashes,
 )
+from tacit.models.server.address import check_address, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from tacit.models.base import LanguageModel
     from tacit.models.masked import MaskedMode
+    from tacit.models.server.address import ServerOptions
     from tacit.rankings import Vocabulary
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -43,6 +45,7 @@ class LoadOptions:
         masked_mode: How masked models score answers of several tokens.
         packing: Whether a causal model computes what prompts begin with alike once, where that is
             measured to give the same; it then changes the time alone.
+        server: How a server is asked, where the model's name is an address.
     """
 
     revision: str | None = None
@@ -51,6 +54,7 @@ class LoadOptions:
     batch_tokens: int | None = None
     masked_mode: MaskedMode = "left-to-right"
     packing: bool = True
+    server: ServerOptions | None = None
 
 
 def load_model(
@@ -59,10 +63,11 @@ def load_model(
     hashes: FileHashes | None = None,
     called: str | None = None,
 ) -> LanguageModel:
-    """Loads a causal, masked or seq2seq model from a folder or a Hugging Face name.
+    """Loads a causal, masked or seq2seq model from a folder or a Hugging Face name, or a server's.
 
     Args:
-        name: A folder that holds a model, a model's name on the hub, ``demo`` or ``demo-masked``.
+        name: A folder that holds a model, a model's name on the hub, ``demo`` or ``demo-masked``,
+            or a server's address.
         options: Revision, number format, device, batch size.
         hashes: Remembers the hashes of weight files.
         called: What messages and manifests call it; its name when None.
@@ -70,10 +75,18 @@ def load_model(
     Raises:
         ModelError: No such model, no weights, a kind that cannot be scored with, or weights that
             lack a part of the model.
-        MissingPackage: The extra ``local`` is not installed.
+        MissingPackage: The extra ``local`` is not installed, or for a server ``server``.
+        ScoringError: A server fails each time.
     """
     options = options or LoadOptions()
     check_place(name, options)
+    if is_address(name):
+        from tacit.models.server.model import load_server
+
+        # The store, beside whose hashes the descriptions of servers lie.
+        return load_server(
+            name, options.server, hashes.path.parent if hashes and hashes.path else None
+        )
     try:
         import torch  # noqa: F401
         import transformers  # noqa: F401
@@ -156,6 +169,9 @@ def check_place(name: str, options: LoadOptions) -> None:
     """
     if not name.strip():
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
+    if is_address(name):
+        check_address(name, options.server)
+        return
     folder = _named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_like_path and not folder:

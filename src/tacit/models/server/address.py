@@ -1,0 +1,87 @@
+"""Where a server is, and the key that it may want."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from tacit.errors import ModelError
+from tacit.models.server.backoff import Backoff
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
+"""The variables that may hold a key; the first that is set decides, an empty one for no key."""
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """How a server is asked.
+
+    Args:
+        served_model: What the server calls the model; None for the only one that it serves.
+        tokenizer: The model's ``tokenizer.json``, or a folder with it; None to go by the tokens
+            that the server itself returns.
+        concurrency: How many prompts are under way at once.
+        timeout: Seconds until an answer is waited for no longer.
+        backoff: What is done when the server fails.
+    """
+
+    served_model: str | None = None
+    tokenizer: Path | None = None
+    concurrency: int = 8
+    timeout: float = 120.0
+    backoff: Backoff = field(default_factory=Backoff)
+
+
+def is_address(name: str) -> bool:
+    """Whether a model's name is the address of a server."""
+    return name.lower().startswith(("http://", "https://"))
+
+
+def check_address(name: str, options: ServerOptions | None = None) -> str:
+    """The address without a slash at its end.
+
+    Raises:
+        ModelError: It names no host or holds a key, or an option is out of range. The message
+            repeats nothing of an address that may hold a key.
+    """
+    options = options or ServerOptions()
+    try:
+        parts = urlsplit(name)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit("http:"), None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ModelError(
+            "the server's address holds a user, a password or a query, which a log would show: "
+            f"give it as http://host:8000/v1, and the key in the variable {KEYS[0]}"
+        )
+    if not parts.hostname or port == 0:
+        raise ModelError(
+            f"{name}: this address names no host, or no port that there is; expected one such as "
+            "http://localhost:8000/v1"
+        )
+    if options.concurrency < 1:
+        raise ModelError(f"--concurrency is {options.concurrency}; it must be at least 1")
+    return name.rstrip("/").removesuffix("/completions")
+
+
+def key_from_environment() -> str | None:
+    """The key that the server is shown; None for no key.
+
+    Raises:
+        ModelError: No header can hold it. The message does not repeat it.
+    """
+    for variable in KEYS:
+        if variable in os.environ:
+            key = os.environ[variable].strip()
+            if not (key.isascii() and key.isprintable()):
+                raise ModelError(
+                    f"${variable} holds a character that no HTTP header can: set it anew"
+                )
+            return key or None
+    return None

@@ -1,0 +1,173 @@
+"""Asks a server over HTTP, again where it fails; no key comes out of here but to the server."""
+
+from __future__ import annotations
+
+import json
+import math
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import MissingPackage, ModelError, ScoringError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import httpx
+
+    from tacit.models.server.address import ServerOptions
+
+_AGAIN = frozenset({408, 425, 429})
+_CUT = 200
+_REFUSES_KEY = frozenset({401, 403})
+_SERVER_FAILS = 500
+
+
+class RefusalError(ScoringError):
+    """The server says that it will not do what it is asked, however often."""
+
+
+class Client:
+    """A connection to one server, which threads may share.
+
+    Args:
+        address: The address below which ``/completions`` is.
+        options: Time-out, concurrency and back-off.
+        key: Sent with each request; None for none.
+        transport: In place of the network, for tests.
+
+    Raises:
+        MissingPackage: httpx is not installed.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        options: ServerOptions,
+        key: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        try:
+            import httpx
+        except ImportError as error:
+            raise MissingPackage("httpx", "server") from error
+        self.address = address
+        self._key = key
+        self._backoff = options.backoff
+        self._timeout = options.timeout
+        self._errors = httpx.HTTPError
+        self._cannot_connect = (httpx.ConnectError, httpx.UnsupportedProtocol)
+        self._http = httpx.Client(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            limits=httpx.Limits(
+                max_connections=options.concurrency, max_keepalive_connections=options.concurrency
+            ),
+            timeout=options.timeout,
+            transport=transport,
+        )
+        weakref.finalize(self, self._http.close)
+
+    def models(self) -> list[dict[str, Any]]:
+        """What the server says of the models that it serves; none where it does not say.
+
+        Raises:
+            ModelError: Nobody answers at the address, or the key is refused.
+            ScoringError: As ``complete``.
+        """
+        try:
+            answer = self._ask("GET", "/models", None, self._backoff.attempts, first=True)
+        except RefusalError:
+            return []
+        data = answer.get("data")
+        found = data if isinstance(data, list) else []
+        return [one for one in found if isinstance(one, dict) and isinstance(one.get("id"), str)]
+
+    def complete(
+        self,
+        body: Mapping[str, Any],
+        timeout: float | None = None,
+        attempts: int | None = None,
+    ) -> dict[str, Any]:
+        """The server's answer to a request for a completion.
+
+        Args:
+            body: The request.
+            timeout: Seconds, in place of the usual ones.
+            attempts: How often it is asked at most, in place of the back-off's.
+
+        Raises:
+            RefusalError: The server refuses such a request.
+            ScoringError: It failed each time.
+        """
+        return self._ask("POST", "/completions", body, attempts or self._backoff.attempts, timeout)
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        attempts: int,
+        timeout: float | None = None,
+        *,
+        first: bool = False,
+    ) -> dict[str, Any]:
+        """Asks until there is an answer; ``first`` does not wait for a server that is not there."""
+        failure = ""
+        for failures in range(1, attempts + 1):
+            asked = None
+            try:
+                response = self._http.request(
+                    method, self.address + path, json=body, timeout=timeout or self._timeout
+                )
+            except self._errors as error:
+                failure = f"{type(error).__name__}: {self._shown(str(error))}"
+                if first and isinstance(error, self._cannot_connect):
+                    raise ModelError(
+                        f"{self.address}: no server answers there ({failure}); is it started?"
+                    ) from None
+            else:
+                answer = self._read(response)
+                if isinstance(answer, dict):
+                    return answer
+                failure, asked = answer, _seconds(response.headers.get("retry-after"))
+            if failures < attempts:
+                self._backoff.wait(failures, asked)
+        raise ScoringError(
+            f"{self.address}: the server failed {attempts} times; the last time: {failure}"
+        )
+
+    def _read(self, response: httpx.Response) -> dict[str, Any] | str:
+        """The answer; or, where it is worth asking again, what went wrong."""
+        status = response.status_code
+        if status in _AGAIN or status >= _SERVER_FAILS:
+            return f"status {status}: {self._shown(response.text)}"
+        if status in _REFUSES_KEY:
+            raise ModelError(
+                f"{self.address}: the server refuses the key (status {status}): "
+                "set TACIT_API_KEY to one that it takes"
+            )
+        if not response.is_success:
+            raise RefusalError(
+                f"{self.address}: the server refuses (status {status}): "
+                f"{self._shown(response.text)}"
+            )
+        try:
+            answer = json.loads(response.content)
+        except ValueError:
+            return "an answer that breaks off, or is no JSON"
+        return answer if isinstance(answer, dict) else "an answer that is no JSON object"
+
+    def _shown(self, text: str) -> str:
+        """The beginning of what a server said, without the key, which some repeat."""
+        line = " ".join(text.split())
+        if self._key:
+            line = line.replace(self._key, "[key]")
+        return line if len(line) <= _CUT else line[: _CUT - 1] + "…"
+
+
+def _seconds(header: str | None) -> float | None:
+    """The seconds that a ``Retry-After`` names; None for a date or anything else."""
+    try:
+        seconds = float(header or "")
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds > 0 else None

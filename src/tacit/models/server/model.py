@@ -1,0 +1,190 @@
+"""A model behind a server, as one that scores prompts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ModelError, PromptError, ScoringError
+from tacit.models.encoding import fill
+from tacit.models.server.address import ServerOptions, check_address, key_from_environment
+from tacit.models.server.asking import Questions
+from tacit.models.server.canaries import fingerprint_of
+from tacit.models.server.client import Client
+from tacit.models.server.cutting import TokenizerFile
+from tacit.models.server.measuring import Reading
+from tacit.models.server.preflight import preflight
+from tacit.prompts import AnswerScore, LogProbs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tacit.models.server.preflight import Abilities
+    from tacit.prompts import Prompt
+
+SCORER = "server-1"
+
+_BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model that a server serves, tried.
+
+    Args:
+        name: What the server calls it.
+        window: The longest prompt in tokens; None where the server does not say.
+        abilities: What the server does right.
+        tokenizer: The model's; None to go by the tokens that the server returns.
+    """
+
+    name: str
+    window: int | None
+    abilities: Abilities
+    tokenizer: TokenizerFile | None
+
+
+def load_server(
+    address: str, options: ServerOptions | None = None, kept: Path | None = None
+) -> ServerModel:
+    """Tries a server, and gives its model as one that scores.
+
+    Args:
+        address: For example ``http://localhost:8000/v1``.
+        options: What it calls the model, its tokenizer, how many prompts are under way at once.
+        kept: The store, by which a server is known again; None to know none.
+
+    Raises:
+        ModelError: No server is there, or it cannot be scored with; the message says why.
+        MissingPackage: The extra ``server`` is not installed.
+        ScoringError: The server failed each time.
+    """
+    options = options or ServerOptions()
+    place = check_address(address, options)
+    tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
+    client = Client(place, options, key_from_environment())
+    about = _chosen(client.models(), place, options.served_model)
+    abilities = preflight(Questions(client, about["id"]), tokenizer)
+    window = about.get("max_model_len")
+    served = Served(about["id"], window if isinstance(window, int) else None, abilities, tokenizer)
+    return ServerModel(served, options.concurrency, kept)
+
+
+def _chosen(models: Sequence[Mapping[str, Any]], address: str, name: str | None) -> dict[str, Any]:
+    """What the server says of the model of that name, or of its only one.
+
+    Raises:
+        ModelError: It serves no such model, or several and none was named.
+    """
+    known = {str(one["id"]): dict(one) for one in models}
+    if name is None:
+        if len(known) == 1:
+            return next(iter(known.values()))
+        listed = f"serves {', '.join(sorted(known))}" if known else "does not say what it serves"
+        raise ModelError(f"{address} {listed}: name the model with --served-model")
+    # Some complete with whatever they serve, by any name, and list it by its file.
+    return known.get(name, {"id": name})
+
+
+class ServerModel:
+    """Scores answers as continuations of their text, as a server has them.
+
+    Args:
+        served: The model, tried.
+        concurrency: How many prompts are under way at once.
+        kept: The store, by which the server is known again.
+
+    ``unmeasured`` counts the answers that could not be scored, by why.
+    """
+
+    def __init__(self, served: Served, concurrency: int, kept: Path | None = None) -> None:
+        self._served = served
+        self._concurrency = concurrency
+        self._address = served.abilities.questions.client.address
+        self._identity = self._identified()
+        self.name = f"{served.name} at {self._address}"
+        self.unmeasured: Counter[str] = Counter()
+        self.fingerprint, self._canaries = fingerprint_of(
+            self._identity, served.abilities.seen, kept
+        )
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Name, kind, fingerprint and what it covers, and what the server does not do right."""
+        abilities = self._served.abilities
+        return {
+            "name": self.name,
+            "kind": "server",
+            "fingerprint": self.fingerprint,
+            "identity": self._identity,
+            "window": self._served.window,
+            "refused": list(abilities.refused),
+            "concurrency": self._concurrency,
+            "canaries": self._canaries,
+        }
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.tokens``; without a tokenizer, one for every four bytes."""
+        return [
+            sum(self._cost(filled.string, prompt) for filled in fill(prompt)) for prompt in prompts
+        ]
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """See ``LanguageModel.score``; some prompts are under way at the same time."""
+        with ThreadPoolExecutor(self._concurrency) as pool:
+            under_way = [pool.submit(self._score, prompt) for prompt in prompts]
+            try:
+                scored = [each.result() for each in under_way]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        for _, reasons in scored:
+            self.unmeasured.update(reasons)
+        return [scores for scores, _ in scored]
+
+    def _score(self, prompt: Prompt) -> tuple[LogProbs, list[str]]:
+        """The scores of one prompt's answers, and why some are missing."""
+        reading = Reading(self._served.abilities, self._served.tokenizer)
+        try:
+            read = reading.read(fill(prompt))
+        except ScoringError as error:
+            raise ScoringError(f"{prompt.shown} could not be scored: {error}") from error
+        scores = tuple(
+            AnswerScore(answer, one.logprob, one.tokens, one.spanned)
+            for answer, one in zip(prompt.answers, read, strict=True)
+        )
+        return LogProbs(scores), [one.missing for one in read if one.missing]
+
+    def _cost(self, text: str, prompt: Prompt) -> int:
+        """The tokens of a text.
+
+        Raises:
+            PromptError: There are more than the model takes.
+        """
+        tokenizer, window = self._served.tokenizer, self._served.window
+        if tokenizer is None:
+            return 1 + len(text.encode()) // _BYTES_PER_TOKEN
+        cost = len(tokenizer.cut(text).tokens) + (self._served.abilities.before or 0)
+        # One token of the window is what the server generates.
+        if window is not None and cost + 1 > window:
+            raise PromptError(
+                f"{prompt.shown} is {cost} tokens long with its answer; {self.name} takes "
+                f"{window - 1} at most: shorten it, or choose a model with a longer window"
+            )
+        return cost
+
+    def _identified(self) -> dict[str, Any]:
+        """What scores depend on, as far as it can be seen."""
+        abilities, tokenizer = self._served.abilities, self._served.tokenizer
+        return {
+            "address": self._address,
+            "served_model": self._served.name,
+            "tokenizer": tokenizer and tokenizer.digest,
+            "next_tokens": abilities.top,
+            "echo": abilities.questions.way if abilities.echo else None,
+            "special_tokens_before": abilities.before,
+            "scorer": SCORER,
+        }

@@ -1,0 +1,223 @@
+"""What a server can do, tried before any work: it is used in the ways that it does right alone.
+
+A server may return no log-probabilities, or only a few; other ones each time; tokens that are not
+those of the tokenizer given; or echo a prompt with log-probabilities that belong to other tokens.
+The last passes every test but one: a token's log-probability in an echo has to be that of the same
+token as the next one behind the same text. So that is tried on at least eight texts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError, ScoringError
+from tacit.models.server.agreeing import ENOUGH, LARGEST, agree
+from tacit.models.server.cutting import MOST_BEFORE
+from tacit.models.server.echoing import find_echo
+from tacit.models.server.replies import TOPS, likeliest, returned, tells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.models.server.asking import Questions
+    from tacit.models.server.cutting import TokenizerFile
+    from tacit.models.server.replies import Reply, Token
+
+TEXTS = (
+    "The sun rises in the",
+    "Question: Is ice colder than steam?\nAnswer:",
+    "One, two, three, four,",
+    "A bird has wings, a beak and",
+    "True or false? A stone can swim.",
+    "In the morning she drank a cup of",
+    "The opposite of hot is",
+    "My brother's name is",
+    "Paris is the capital of",
+    "She said: \"I don't know",
+    "A bear is an animal that has",
+    "We went to the shop to buy some",
+)
+"""What every server is asked first; its answers are its canaries."""
+
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a server answered to the texts.
+
+    Args:
+        next_tokens: Its next token with the most probable ones, of each text.
+        echoes: The summed log-probability of each text's tokens; empty where no echo is right.
+    """
+
+    next_tokens: dict[str, Token] = field(default_factory=dict)
+    echoes: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a server does right.
+
+    Args:
+        questions: How it is asked.
+        top: How many of the most probable next tokens it returns; 0 where it is not asked so.
+        echo: Whether a prompt's own tokens come with their log-probabilities.
+        before: How many special tokens it puts before a text; None where that is not known.
+        spaced: Whether it writes the space before a word.
+        refused: What it does not do right, and how that was seen.
+        seen: What it answered to each text, for its canaries.
+    """
+
+    questions: Questions
+    top: int
+    echo: bool
+    before: int | None
+    spaced: bool
+    refused: tuple[str, ...]
+    seen: Seen
+
+
+def preflight(questions: Questions, tokenizer: TokenizerFile | None) -> Abilities:
+    """Tries a server.
+
+    Args:
+        questions: How it is asked, as far as that is known.
+        tokenizer: The model's; None to go by the tokens that the server returns.
+
+    Raises:
+        ModelError: The server can be used in no way; the message says what it does not do right.
+        ScoringError: It failed each time that it was asked.
+    """
+    where = f"{questions.model} at {questions.client.address}"
+    asked, replies = _next_tokens(questions, where, with_ids=tokenizer is not None)
+    counted = _check_tokens(where, replies, tokenizer)
+    nexts = {text: reply.tokens[0] for text, reply in replies.items() if reply.tokens}
+    spaced = any((one.text or "").startswith(" ") for each in nexts.values() for one in each.top)
+    _check_repeated(asked, where, nexts, tokenizer, spaced=spaced)
+    top = returned(list(nexts.values()))
+    echo = find_echo(asked, tokenizer, nexts, spaced=spaced)
+    refused = [] if top else ["it returns no log-probabilities of the most probable next tokens"]
+    refused += echo.refused
+    cuts = tokenizer is not None or echo.cuts
+    if not cuts:
+        refused.append(
+            "it does not say into which tokens it cuts a prompt: give its tokenizer with "
+            "--tokenizer PATH"
+        )
+    if not echo.right and not (top and cuts):
+        raise ModelError(f"{where} cannot be scored with: {'; '.join(refused)}")
+    return Abilities(
+        echo.questions,
+        top,
+        echo.right,
+        counted if echo.before is None else echo.before,
+        spaced,
+        tuple(refused),
+        Seen({text: likeliest(token, top) for text, token in nexts.items()}, echo.sums),
+    )
+
+
+def _check_repeated(
+    asked: Questions,
+    where: str,
+    nexts: dict[str, Token],
+    tokenizer: TokenizerFile | None,
+    *,
+    spaced: bool,
+) -> None:
+    """Refuses a server that gives the same prompt other log-probabilities when it is asked again.
+
+    Raises:
+        ModelError: It does.
+    """
+    apart = []
+    for text, token in list(nexts.items())[:ENOUGH]:
+        again = [one for token in asked.next_token(text).tokens[:1] for one in _given(token)]
+        alone = [
+            one
+            for one in again
+            if (tokenizer.names(one, spaced=spaced) if tokenizer else tells(one.text))
+        ]
+        apart += _apart(_given(token), alone)
+    if apart and not agree(apart):
+        raise ModelError(
+            f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
+            f"that differ by up to {max(apart):.3g} nats ({LARGEST:g} is the most that is taken "
+            "for rounding)"
+        )
+
+
+def _next_tokens(
+    questions: Questions, where: str, *, with_ids: bool
+) -> tuple[Questions, dict[str, Reply]]:
+    """How many next tokens may be asked for, and what comes after each text."""
+    refusal: ScoringError | None = None
+    for by_id in (True, False) if with_ids else (False,):
+        for top in TOPS:
+            asked = questions.but(top=top, by_id=by_id)
+            try:
+                asked.next_token(TEXTS[0], attempts=_TRIES)
+            except ScoringError as error:
+                refusal = error
+            else:
+                return asked, {text: asked.next_token(text) for text in TEXTS}
+    raise ModelError(
+        f"{where} cannot be scored with: it completes no text when it is asked for "
+        f"log-probabilities ({refusal})"
+    ) from refusal
+
+
+def _apart(first: Sequence[Token], again: Sequence[Token]) -> list[float]:
+    """How far the log-probabilities of tokens that came both times are apart."""
+    before = {(one.text, one.number): one.logprob for one in first}
+    pairs = [(one.logprob, before.get((one.text, one.number))) for one in again]
+    return [abs(one - other) for one, other in pairs if one is not None and other is not None]
+
+
+def _given(token: Token) -> list[Token]:
+    """The tokens whose log-probability is given in a token's place."""
+    return [token, *token.top]
+
+
+def _check_tokens(
+    where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None
+) -> int | None:
+    """How many special tokens stand before a text, by the server's count of its prompts' tokens.
+
+    Raises:
+        ModelError: What it returns and counts is not of the tokenizer given.
+    """
+    if tokenizer is None:
+        return None
+    for reply in replies.values():
+        for one in [one for token in reply.tokens[:1] for one in _given(token)]:
+            if not _may_be(one, tokenizer):
+                raise ModelError(
+                    f"{where} writes the token {one.text!r}, which {tokenizer.path} does not have "
+                    "there: give the tokenizer of the model that it serves"
+                )
+    counted = {
+        reply.counted - len(tokenizer.cut(text).tokens)
+        for text, reply in replies.items()
+        if reply.counted is not None
+    }
+    if not counted:
+        return None
+    if len(counted) > 1 or not 0 <= min(counted) <= MOST_BEFORE:
+        differences = ", ".join(f"{more:+d}" for more in sorted(counted))
+        raise ModelError(
+            f"{where} cuts texts into other tokens than {tokenizer.path} does ({differences} "
+            "beside it): give the tokenizer of the model that it serves"
+        )
+    return counted.pop()
+
+
+def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:
+    """Whether what a server returned may be a token of a tokenizer."""
+    if token.text is None:
+        return True
+    if token.number is None:
+        return tokenizer.knows(token.text)
+    return tokenizer.is_written(token.number, replace(token, number=None))

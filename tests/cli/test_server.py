@@ -1,0 +1,119 @@
+"""Models behind a server, from the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.models import tiny
+from tests.models.server.serving import Manners, Serving, Toy, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+PROMPTS = [
+    {"text": "A bear has fur, is big, and has", "answers": ["claws", "the egg yolk"]},
+    {"text": "True or false?", "answers": ["True", "False"], "separator": "\n"},
+]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
+    """A server of a toy language, and no key."""
+    for variable in ("TACIT_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners()) as state:
+        yield state
+
+
+@pytest.fixture
+def prompts(workplace: Path) -> Path:
+    """A file of prompts."""
+    path = workplace / "prompts.jsonl"
+    path.write_text("".join(f"{json.dumps(prompt)}\n" for prompt in PROMPTS))
+    return path
+
+
+def test_prompts_are_scored_and_the_second_time_taken_from_the_store(
+    tacit: Tacit, server: Serving, prompts: Path
+) -> None:
+    """The server is tried at each start, and then asked for what is not stored."""
+    options = ("--model", server.address, "--served-model", "toy", "--concurrency", 2, "--json")
+    ran = [tacit("score", prompts, *options, "--out", f"{n}.jsonl") for n in "ab"]
+    assert [one.code for one in ran] == [0, 0], ran[0].err
+    told = [json.loads(one.out) for one in ran]
+    assert [one["asked"] for one in told] == [2, 0]
+    assert told[0]["fingerprint"] == told[1]["fingerprint"]
+    assert told[0]["model"] == f"toy at {server.address}"
+    assert told[0]["missing"] == 0
+    a, b = (prompts.with_name(f"{n}.jsonl").read_bytes() for n in "ab")
+    assert a == b
+
+
+def test_answers_without_a_score_are_told_with_the_reason(
+    tacit: Tacit, server: Serving, prompts: Path
+) -> None:
+    """Counted, null in the file, and why on standard error."""
+    server.manners = Manners(echo="none", top=1)
+    tokenizer = prompts.with_name("tokenizer.json")
+    server.language.tokenizer.save(str(tokenizer))
+    ran = tacit(
+        *("score", prompts, "--model", server.address, "--tokenizer", tokenizer),
+        *("--out", "scores.jsonl", "--json"),
+    )
+    assert ran.code == 0, ran.err
+    missing = json.loads(ran.out)["missing"]
+    assert missing >= 3
+    assert f"{missing:,} answers have no score: not among the most probable tokens" in ran.err
+
+
+def test_a_server_that_cannot_be_scored_with_is_refused_and_nothing_is_written(
+    tacit: Tacit, server: Serving, prompts: Path, workplace: Path
+) -> None:
+    """Exit code 2, one line."""
+    server.manners = Manners(echo="shifted", top=0)
+    ran = tacit("score", prompts, "--model", server.address, "--out", "scores.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "cannot be scored with" in ran.err
+    assert "its echo is not right" in ran.err
+    assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
+
+
+def test_an_address_with_a_key_in_it_is_refused_without_being_shown(
+    tacit: Tacit, prompts: Path, workplace: Path
+) -> None:
+    """Before anything is written or asked."""
+    ran = tacit("score", prompts, "--model", "http://me:secret@host/v1", "--out", "s.jsonl")
+    assert ran.code == 2
+    assert "secret" not in ran.err + ran.out
+    assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
+
+
+def test_a_run_of_parts_asks_a_server(tacit: Tacit, server: Serving, workplace: Path) -> None:
+    """Its manifest says how the server was asked; its request what it was asked for."""
+    drawings = workplace / "annotations-0.tsv"
+    drawings.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
+    ran = tacit(
+        *("run", "parts", "--drawings", drawings, "--model", server.address),
+        *("--served-model", "toy", "--out", "run"),
+    )
+    assert ran.code == 0, ran.err
+    manifest = json.loads((workplace / "run" / "manifest.json").read_text())
+    assert manifest["model"]["kind"] == "server"
+    assert manifest["model"]["identity"]["served_model"] == "toy"
+    assert "served_model: toy" in (workplace / "run" / "run.yaml").read_text()
+
+
+def test_a_whole_vocabulary_is_not_asked_of_a_server(tacit: Tacit, workplace: Path) -> None:
+    """Said at once, before anything is read."""
+    ran = tacit(
+        *("run", "assumptions", "--norms", workplace / "none.csv", "--model", "http://h/v1"),
+        *("--out", "run"),
+    )
+    assert ran.code == 2
+    assert "a server returns the most probable tokens alone" in ran.err
