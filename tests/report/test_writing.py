@@ -106,3 +106,19 @@ def test_a_large_run_says_what_part_is_shown(
     html = report(read_runs([parts_run(tmp_path / "one")]))
     assert "A sample is here, 2 of 4 drawings" in html
     assert len(Page(html).blob("page")["graphs"]["parts-graphs"]) == 2
+
+
+def test_the_graph_that_contradicts_itself_most_is_shown_first(page: Page, runs: Path) -> None:
+    """A drawing whose beliefs cannot all be true comes before one that is only incomplete."""
+    told = page.blob("page")["graphs"]["parts-graphs"]
+    elements = Elements(page.html).found
+    first = told[int(next(a["data-first"] for _, a in elements if "data-first" in a) or 0)]
+    faults = {}
+    for run in read_runs([runs]):
+        if run.probe == "parts":
+            for row in run.tables["violation_by_drawing"].iter_rows(named=True):
+                key = (run.name, row["thing"], row["annotator"])
+                faults[key] = (not row["consistent"], row["violated"])
+    assert len(set(faults.values())) > 1
+    chosen = faults[first["model"], first["thing"], first["drawn by"]]
+    assert chosen == max(faults.values())

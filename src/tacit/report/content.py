@@ -137,12 +137,14 @@ class Graphs:
         title: What they are.
         about: How to read them, and which are there.
         graphs: The pictures.
+        first: Number of the one that is shown first.
     """
 
     id: str
     title: str
     about: str
     graphs: tuple[Graph, ...]
+    first: int = 0
     wide: bool = True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.report.content import Graph, Graphs
 from tacit.report.words import several
@@ -28,24 +28,31 @@ def parts_graphs(runs: Sequence[ReadRun], ontology: Ontology, look: Look) -> Gra
     from tacit.probes.parts.graph import parts_graph
 
     found: list[Graph] = []
+    faults: list[list[Any]] = []
     told = ""
     for run in runs:
         beliefs = run.tables["beliefs"]
         if beliefs.is_empty():
             continue
-        chosen, told = sampled(run.tables["violation_by_drawing"], MOST_GRAPHS)
+        drawings = run.tables["violation_by_drawing"]
+        told_of = drawings.select(*_KEY, ~pl.col("consistent"), "violated").iter_rows()
+        by_drawing = {(thing, annotator): fault for thing, annotator, *fault in told_of}
+        chosen, told = sampled(drawings, MOST_GRAPHS)
         for thing, annotator in chosen:
             rows = beliefs.filter(pl.col("thing") == thing, pl.col("annotator") == annotator)
             labels = {"model": run.name, "thing": thing, "drawn by": annotator or "nobody"}
             found.append(Graph(labels, parts_graph(rows, ontology, look)))
+            faults.append(by_drawing[thing, annotator])
     if not found:
         return None
     about = (
         "One drawing: what the model believes before repair, after repair, and what the annotator "
         "drew. Violated edges are coloured and dashed, or have a sign; rest the pointer on one, or "
-        f"reach it with Tab and the arrow keys, and it says what it clashes with. {told}"
+        f"reach it with Tab and the arrow keys, and it says what it clashes with. The one that "
+        f"contradicts itself most is shown first. {told}"
     )
-    return Graphs("parts-graphs", "Parts graphs", about, tuple(found))
+    first = faults.index(max(faults))
+    return Graphs("parts-graphs", "Parts graphs", about, tuple(found), first)
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:

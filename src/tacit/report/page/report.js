@@ -312,7 +312,7 @@
   function Graphs(figure) {
     const id = figure.dataset.graphs, canvas = figure.querySelector(".canvas"), list = page.graphs[id];
     const names = Object.keys(list[0]);
-    const chosen = { ...list[0] };
+    const chosen = { ...list[Number(figure.dataset.first)] };
     let fresh = false, near = false, text = "";
     const pickers = figure.querySelector(".pickers");
     const selects = {};
