@@ -1,0 +1,222 @@
+"""How fast answers are scored; the tables of docs/performance.md, "Scoring".
+
+python benchmarks/scoring.py facts  SOURCES     background facts: the harness, and 84 inputs naively
+python benchmarks/scoring.py parts  SOURCES     statements about the parts of things
+python benchmarks/scoring.py anchors SOURCES    choices of questions
+python benchmarks/scoring.py seq2seq SOURCES    background facts, by a model of T5-small's size
+python benchmarks/scoring.py masked SOURCES     blanks, beside minicons
+python benchmarks/scoring.py growth SOURCES     100 to 10,000 facts, by a small model
+python benchmarks/scoring.py profile SOURCES    where Tacit's time goes
+
+SOURCES are ``--dumps FILE…`` of a knowledge base, ``--questions FILE``, ``--drawings FOLDER``,
+``--norms FILE`` and ``--tokenizer FOLDER`` (``vocab.json`` and ``merges.txt`` of a byte-level BPE,
+such as GPT-2's); what is not given is the demo's. The models have random weights, in float32. All
+sides of a table score the same prompts: each time in a process of its own, by turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import ranking  # type: ignore[import-not-found]  # beside this file
+import ranking_model  # type: ignore[import-not-found]
+import scoring_profile  # type: ignore[import-not-found]
+import scoring_sides as sides  # type: ignore[import-not-found]
+from ranking import apart
+from scoring_work import (  # type: ignore[import-not-found]
+    DEMO,
+    Sizes,
+    Sources,
+    prepare,
+    prepare_growth,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from scoring_counts import Work  # type: ignore[import-not-found]
+    from scoring_sides import Scored, Task
+
+    Side = Callable[[], Scored]
+
+BATCHES = (8, 32, 64)
+FACTS = (100, 300, 1000, 3000, 10_000)
+FORMS = 24
+TABLES = ("facts", "parts", "anchors", "seq2seq", "masked", "growth", "profile")
+
+
+def main() -> None:
+    """Prints the tables that are asked for; all where none is named."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--dumps", type=Path, nargs="+", default=[DEMO / "facts.tsv"])
+    parser.add_argument("--questions", type=Path, default=DEMO / "questions.jsonl")
+    parser.add_argument("--drawings", type=Path, default=DEMO / "things")
+    parser.add_argument("--norms", type=Path)
+    parser.add_argument("--tokenizer", type=Path)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--facts", type=int, default=24)
+    parser.add_argument("--some-drawings", type=int, default=2)
+    parser.add_argument("--anchors", type=int, default=8)
+    parser.add_argument("--masked", type=int, default=100, help="prompts with a blank")
+    parser.add_argument("--most", type=int, default=FACTS[-1], help="facts of the table growth")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.tables) - set(TABLES):
+        parser.error(f"{', '.join(sorted(unknown))}: the tables are {', '.join(TABLES)}")
+    with tempfile.TemporaryDirectory() as folder:
+        tell(chosen, Path(folder))
+
+
+def tell(chosen: argparse.Namespace, place: Path) -> None:
+    """Prints the tables."""
+    asked = chosen.tables or TABLES
+    sources = Sources(tuple(chosen.dumps), chosen.questions, chosen.drawings, chosen.tokenizer)
+    if {"facts", "parts", "anchors", "seq2seq", "profile"} & set(asked):
+        sizes = Sizes(chosen.facts, chosen.some_drawings, chosen.anchors)
+        apart(partial(prepare, place, sources, sizes))
+    for table in asked:
+        print(f"\n### {table}\n", flush=True)
+        if table == "masked":
+            tell_masked(chosen, place / "masked")
+        elif table == "growth":
+            tell_growth(chosen, sources, place / "growth")
+        elif table == "profile":
+            for work in ("facts", "parts", "anchors"):
+                task = sides.Task(place, "gpt2", work, chosen.threads)
+                scoring_profile.tell(work, apart(partial(scoring_profile.run, task)))
+        else:
+            task = sides.Task(place, "gpt2", table, chosen.threads)
+            if table == "seq2seq":
+                task = replace(task, model="t5", work="facts")
+            compare(task, chosen.repeats, sides_of(table, task))
+        print(f"\nload {os.getloadavg()[0]:.1f}", flush=True)
+
+
+def sides_of(table: str, task: Task) -> Mapping[str, Side]:
+    """Who scores the prompts of a table, Tacit first."""
+    few = replace(task, part=max(1, len(task.prompts) // 6))
+    tried = {size: apart(partial(sides.run_harness, few, size)) for size in BATCHES}
+    best = min(BATCHES, key=lambda size: tried[size].processor)
+    told = ", ".join(f"{size}: {tried[size].processor:.1f} s" for size in BATCHES)
+    print(f"lm-evaluation-harness with {few.part} of the prompts, by batch size: {told}\n")
+    harness = {f"lm-evaluation-harness, {best} at once": partial(sides.run_harness, task, best)}
+    if table == "seq2seq":
+        return {"Tacit": partial(sides.run_tacit, task), **harness}
+    own = {
+        "Tacit, packed": partial(sides.run_tacit, task),
+        "Tacit, plain": partial(sides.run_tacit, task, packing=False),
+    }
+    if table != "facts":
+        return own | harness
+    through = {"Tacit, packed, engine and store": partial(sides.run_engine, task)}
+    return own | through | harness | {"84 inputs naively": partial(sides.run_naively, task)}
+
+
+def compare(task: Task, repeats: int, asked: Mapping[str, Side]) -> None:
+    """Prints what the sides took by turns, what the token counts allow, and if they agree."""
+    times: dict[str, list[Scored]] = {name: [] for name in asked}
+    for _ in range(repeats):
+        for name, run in asked.items():
+            times[name].append(apart(run))
+    ours = next(iter(times.values()))
+    print(f"{len(task.prompts):,} prompts, {len(ours[0].found):,} answers\n")
+    tell_times(times)
+    least = apart(partial(sides.run_needed, task)) if task.model == "gpt2" else None
+    tell_work(times, least)
+    if least:
+        tell_useful(ours, least[1])
+    for name, side in times.items():
+        pairs = zip(ours[0].found, side[-1].found, strict=True)
+        off = max(abs(one - other) for one, other in pairs)
+        print(f"{name}: log-probabilities differ by {off:.1e} nats at most")
+
+
+def tell_times(times: dict[str, list[Scored]]) -> None:
+    """Prints the table of times, ratios and memory."""
+    head = "| side | seconds | of the processor | Tacit is quicker by | of the processor "
+    print(f"{head}| memory (MB) |\n|---|---:|---:|---:|---:|---:|")
+    ours = next(iter(times.values()))
+    for name, side in times.items():
+        pairs = list(zip(side, ours, strict=True))
+        columns = (
+            spread([one.seconds for one in side], 1),
+            spread([one.processor for one in side], 1),
+            "" if side is ours else spread([one.seconds / own.seconds for one, own in pairs]),
+            "" if side is ours else spread([one.processor / own.processor for one, own in pairs]),
+            f"{max(one.megabytes for one in side):,.0f}",
+        )
+        print(f"| {name} | {' | '.join(columns)} |")
+    print(flush=True)
+
+
+def tell_work(times: dict[str, list[Scored]], least: tuple[Work, float] | None) -> None:
+    """Prints what was computed; beside the tree, each ratio is the ceiling of Tacit's gain."""
+    print("| side | tokens | of the tree's | logits at | GFLOP | of the tree's |")
+    print("|---|---:|---:|---:|---:|---:|")
+    counts = {"the prefix tree": least} if least else {}
+    counts |= {name: (side[0].work, side[0].flops) for name, side in times.items()}
+    for name, (work, flops) in counts.items():
+        columns = [f"{work.tokens:,}", "", f"{work.heads:,}", "", ""]
+        if least:
+            columns[1] = f"{work.tokens / least[0].tokens:.2f}"
+            columns[3:] = f"{flops / 1e9:,.0f}", f"{flops / least[1]:.2f}"
+        print(f"| {name} | {' | '.join(columns)} |")
+    print(flush=True)
+
+
+def tell_useful(ours: Sequence[Scored], useful: float) -> None:
+    """Prints what useful arithmetic Tacit does in a second, beside what the processor could."""
+    rates = [useful / took.processor / 1e9 for took in ours]
+    peaks = [took.peak / 1e9 for took in ours]
+    shares = [rate / most for rate, most in zip(rates, peaks, strict=True)]
+    print(f"useful GFLOP/s of the processor: {spread(rates, 1)}; ", end="")
+    print(f"its matrix products: {spread(peaks, 1)}; share: {spread(shares)}\n")
+
+
+def tell_masked(chosen: argparse.Namespace, place: Path) -> None:
+    """Prints what ranking a vocabulary at blanks takes, and what the token counts allow."""
+    place.mkdir()
+    apart(partial(ranking_model.prepare, place, chosen.norms, chosen.tokenizer, 2660))
+    lengths = [one[2] for one in json.loads((place / "prompts.json").read_text())]
+    some = ranking.sample(lengths, chosen.masked)
+    ranking.compare(place, some, chosen.repeats, chosen.threads)
+    own = [lengths[at] for at in some]
+    for size in ranking.BATCHES:
+        batches = [own[at : at + size] for at in range(0, len(own), size)]
+        padded = sum(max(batch) * len(batch) for batch in batches)
+        print(f"minicons, {size} at once: {padded:,} tokens and logits, ", end="")
+        print(f"{padded / sum(own):.2f} of the {sum(own):,} needed, with {len(own):,} logits")
+
+
+def tell_growth(chosen: argparse.Namespace, sources: Sources, place: Path) -> None:
+    """Prints how time grows with the number of facts."""
+    place.mkdir()
+    apart(partial(prepare_growth, place, sources, chosen.most))
+    task = sides.Task(place, "gpt2", "facts", chosen.threads)
+    known = len(task.prompts) // FORMS
+    print("| facts | tokens | seconds | of the processor (s) | a fact (ms) | memory (MB) |")
+    print("|---:|---:|---:|---:|---:|---:|")
+    for facts in dict.fromkeys(min(known, size) for size in FACTS):
+        took = apart(partial(sides.run_engine, replace(task, part=facts * FORMS)))
+        each = 1000 * took.processor / facts
+        print(f"| {facts:,} | {took.work.tokens:,} | {took.seconds:.1f} | ", end="")
+        print(f"{took.processor:.1f} | {each:.1f} | {took.megabytes:,.0f} |", flush=True)
+
+
+def spread(values: Sequence[float], digits: int = 2) -> str:
+    """The median, and the least and most."""
+    low, middle, high = (f"{x:,.{digits}f}" for x in (min(values), median(values), max(values)))
+    return middle if len(values) == 1 else f"{middle} ({low} to {high})"
+
+
+if __name__ == "__main__":
+    main()

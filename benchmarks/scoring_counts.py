@@ -1,0 +1,123 @@
+"""How many tokens, and how much arithmetic, scoring takes: what was computed and what is needed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import torch
+    from transformers import PreTrainedModel
+
+    from tacit.models.local import LocalModel
+    from tacit.prompts import Prompt
+
+
+@dataclass
+class Work:
+    """What goes through a model.
+
+    Args:
+        tokens: Through its layers.
+        pairs: Of tokens, one of which looks at the other.
+        heads: Through its head, which gives a vocabulary's logits.
+    """
+
+    tokens: int = 0
+    pairs: int = 0
+    heads: int = 0
+
+    def watch(self, model: PreTrainedModel) -> None:
+        """Adds up all that the model computes from now on, padding included."""
+
+        def embed(_module: object, given: tuple[torch.Tensor, ...], _output: object) -> None:
+            ids = given[0]
+            self.tokens += ids.numel()
+            self.pairs += ids.numel() * ids.shape[-1]
+
+        def head(_module: object, given: tuple[torch.Tensor, ...], _output: object) -> None:
+            self.heads += given[0].numel() // given[0].shape[-1]
+
+        model.get_input_embeddings().register_forward_hook(embed)
+        model.get_output_embeddings().register_forward_hook(head)
+
+
+def needed(model: LocalModel, prompts: Iterable[Prompt]) -> Work:
+    """The prefix tree of all inputs: each distinct beginning once, and the head where it is read.
+
+    A token looks at those before it and at itself.
+    """
+    inputs: set[tuple[int, ...]] = set()
+    places: set[tuple[int, ...]] = set()
+    for prompt in prompts:
+        for answer in prompt.answers:
+            (one,) = model.inputs(prompt, answer)
+            inputs.add(one.ids[:-1])
+            places.update(one.ids[:at] for at in one.scored)
+    work = Work(heads=len(places))
+    before: tuple[int, ...] = ()
+    for ids in sorted(inputs):
+        shared = next(
+            (at for at, (a, b) in enumerate(zip(before, ids, strict=False)) if a != b),
+            min(len(before), len(ids)),
+        )
+        work.tokens += len(ids) - shared
+        work.pairs += sum(range(shared + 1, len(ids) + 1))
+        before = ids
+    return work
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Of a model of GPT-2's kind: layers, width, vocabulary."""
+
+    layers: int
+    width: int
+    vocabulary: int
+
+    @classmethod
+    def of(cls, model: PreTrainedModel) -> Shape:
+        """Reads it off the config."""
+        config: Any = model.config
+        return cls(config.num_hidden_layers, config.hidden_size, config.vocab_size)
+
+    @property
+    def matrices(self) -> list[tuple[int, int]]:
+        """A layer's: queries, keys and values; what attention gives; the two of the rest."""
+        width = self.width
+        return [(width, 3 * width), (width, width), (width, 4 * width), (4 * width, width)]
+
+    def flops(self, work: Work) -> float:
+        """Two for each weight and token, and four for each number that a token looks at."""
+        body = 2 * work.tokens * sum(a * b for a, b in self.matrices)
+        looked = 4 * work.pairs * self.width
+        return self.layers * (body + looked) + 2.0 * work.heads * self.width * self.vocabulary
+
+
+def peak(shape: Shape, tokens: int, work: Work) -> float:
+    """FLOP/s of the processor at the model's own matrix products, in the share that work has them.
+
+    Args:
+        shape: The model's.
+        tokens: In one pass.
+        work: What is asked, whose share of the head counts.
+    """
+    import torch
+
+    heads = max(1, round(tokens * work.heads / work.tokens))
+    products = [(tokens, a, b) for a, b in shape.matrices] * shape.layers
+    given = {
+        size: (torch.randn(size[:2]), torch.randn(size[1:]))
+        for size in {*products, (heads, shape.width, shape.vocabulary)}
+    }
+    best = dict.fromkeys(given, float("inf"))
+    for _ in range(5):
+        for size, (one, other) in given.items():
+            begun = time.process_time()
+            torch.matmul(one, other)
+            best[size] = min(best[size], time.process_time() - begun)
+    sizes = [*products, (heads, shape.width, shape.vocabulary)]
+    return sum(2.0 * a * b * c for a, b, c in sizes) / sum(best[size] for size in sizes)

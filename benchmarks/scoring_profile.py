@@ -1,0 +1,81 @@
+"""Where the time of Tacit's packed scoring goes, stage by stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ranking import Clock, clocked  # type: ignore[import-not-found]  # beside this file
+from scoring_sides import body_of, load_tacit  # type: ignore[import-not-found]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scoring_sides import Task
+    from transformers import PreTrainedModel
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Seconds of the processor, by stage, and of all together."""
+
+    stages: dict[str, float]
+    whole: float
+
+
+def run(task: Task) -> Profile:
+    """Scores a task's prompts, every stage by a clock."""
+    from tacit.models import packed
+
+    model: Any = load_tacit(task)
+    clocks = {
+        name: Clock()
+        for name in ("tokens", "trees", "packs", "model", "head", "normalising", "scores")
+    }
+    watch(model, "_encode", clocks["tokens"])
+    watch(model, "_trees", clocks["trees"])
+    watch(model, "_scores", clocks["scores"])
+    watch(packed, "packs_of", clocks["packs"])
+    watch(packed, "read_values", clocks["normalising"])
+    around(body_of(model), clocks["model"])
+    around(body_of(model).get_output_embeddings(), clocks["head"])
+    whole = Clock()
+    prompts = task.prompts
+    with whole:
+        model.score(prompts)
+    spent = {name: clock.processor for name, clock in clocks.items()}
+    stages = {
+        "tokenizing": spent["tokens"],
+        "each prompt's tree": spent["trees"],
+        "packing": spent["packs"],
+        "the model's layers": spent["model"] - spent["head"],
+        "its head": spent["head"],
+        "log-sum-exp and reading off": spent["normalising"],
+        "putting scores together": spent["scores"],
+    }
+    return Profile(stages, whole.processor)
+
+
+def watch(holder: object, name: str, clock: Clock) -> None:
+    """Has a clock add up a function's calls."""
+
+    def call(*given: object) -> Any:  # noqa: ANN401 - as the function's own
+        return clocked(lambda all_given: function(*all_given), clock)(given)
+
+    function: Callable[..., Any] = getattr(holder, name)
+    setattr(holder, name, call)
+
+
+def around(module: PreTrainedModel, clock: Clock) -> None:
+    """Has a clock add up a module's passes."""
+    module.register_forward_pre_hook(lambda *_: clock.__enter__())
+    module.register_forward_hook(lambda *_: clock.__exit__())
+
+
+def tell(work: str, profile: Profile) -> None:
+    """Prints the stages."""
+    print(f"| {work} | of the processor (s) | share |\n|---|---:|---:|")
+    rest = {"the rest": profile.whole - sum(profile.stages.values())}
+    for name, seconds in (profile.stages | rest).items():
+        print(f"| {name} | {seconds:.2f} | {seconds / profile.whole:.1%} |")
+    print(f"| together | {profile.whole:.2f} | |\n", flush=True)

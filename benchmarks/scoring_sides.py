@@ -1,0 +1,193 @@
+"""Who scores the prompts of ``scoring.py``; each is run in a process of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ranking import Clock  # type: ignore[import-not-found]  # beside this file
+from scoring_counts import Shape, Work, needed, peak  # type: ignore[import-not-found]
+from scoring_work import read  # type: ignore[import-not-found]
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from tacit.models.base import LanguageModel
+    from tacit.prompts import LogProbs, Prompt
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is scored.
+
+    Args:
+        place: The folder that ``prepare`` wrote.
+        model: Its folder there.
+        work: ``facts``, ``parts``, ``anchors``.
+        threads: How many the processor uses.
+        part: Only the first so many prompts; all when None.
+    """
+
+    place: Path
+    model: str
+    work: str
+    threads: int = 1
+    part: int | None = None
+
+    @property
+    def folder(self) -> str:
+        """The model's."""
+        return str(self.place / self.model)
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """All that is asked."""
+        prompts: list[Prompt] = read(self.place / f"{self.work}.json")[: self.part]
+        return prompts
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What scoring took and gave.
+
+    Args:
+        seconds: Of the wall.
+        processor: Seconds of all cores together, nearly the same whatever else the machine does.
+        megabytes: The most that the process had.
+        work: What went through the model, padding included.
+        flops: That in floating-point operations; 0 where they are not counted.
+        found: Every answer's log-probability in nats, in the prompts' order.
+        peak: FLOP/s of the processor at the model's own matrix products; 0 where not measured.
+    """
+
+    seconds: float
+    processor: float
+    megabytes: float
+    work: Work
+    flops: float
+    found: list[float]
+    peak: float = 0.0
+
+
+def run_needed(task: Task) -> tuple[Work, float]:
+    """What a task needs at least, and that in floating-point operations."""
+    model = load_tacit(task)
+    work = needed(model, task.prompts)
+    return work, Shape.of(body_of(model)).flops(work)
+
+
+def run_tacit(task: Task, *, packing: bool = True) -> Scored:
+    """Tacit's model, without engine and store; behind it the processor's peak is measured."""
+    model = load_tacit(task, packing=packing)
+    clock, work, prompts = Clock(), Work(), task.prompts
+    work.watch(body_of(model))
+    with clock:
+        scores = model.score(prompts)
+    scored = _scored(clock, work, body_of(model), _values(scores))
+    if not scored.flops:
+        return scored
+    most = peak(Shape.of(body_of(model)), model.description["batch_tokens"], work)
+    return replace(scored, peak=most)
+
+
+def run_engine(task: Task) -> Scored:
+    """Tacit as its probes use it: plan, blocks, an empty store."""
+    from tacit.engine.ask import Engine
+    from tacit.engine.store import Store
+
+    model = load_tacit(task)
+    clock, work, prompts = Clock(), Work(), task.prompts
+    work.watch(body_of(model))
+    with tempfile.TemporaryDirectory() as folder, clock:
+        scores = Engine(model, Store(Path(folder))).ask(prompts)
+    return _scored(clock, work, body_of(model), _values(scores))
+
+
+def run_harness(task: Task, size: int) -> Scored:
+    """lm-evaluation-harness: all requests in one call."""
+    import torch
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    torch.set_num_threads(task.threads)
+    backend = "seq2seq" if task.model == "t5" else "causal"
+    model = HFLM(task.folder, backend=backend, device="cpu", dtype="float32", batch_size=size)
+    clock, work = Clock(), Work()
+    work.watch(model.model)
+    between = "" if backend == "seq2seq" else None
+    requests = [
+        Instance("loglikelihood", {}, (one.text, _continued(one, answer, between)), number)
+        for number, one in enumerate(task.prompts)
+        for answer in one.answers
+    ]
+    with clock:
+        found = model.loglikelihood(requests, disable_tqdm=True)
+    return _scored(clock, work, model.model, [value for value, _ in found])
+
+
+def _continued(prompt: Prompt, answer: str, between: str | None) -> str:
+    return (prompt.separator if between is None else between) + answer
+
+
+def run_naively(task: Task, size: int = 8) -> Scored:
+    """Each input of each answer whole, in batches as they come; logits of every token."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    torch.set_num_threads(task.threads)
+    tokenizer = AutoTokenizer.from_pretrained(task.folder)
+    tokenizer.pad_token = tokenizer.eos_token
+    model = AutoModelForCausalLM.from_pretrained(task.folder, dtype=torch.float32).eval()
+    clock, work = Clock(), Work()
+    work.watch(model)
+    asked = [(one.text, one.separator + answer) for one in task.prompts for answer in one.answers]
+    found: list[float] = []
+    with clock, torch.inference_mode():
+        for at in range(0, len(asked), size):
+            found += _naive_batch(model, tokenizer, asked[at : at + size])
+    return _scored(clock, work, model, found)
+
+
+def _naive_batch(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, asked: Sequence[tuple[str, str]]
+) -> Iterator[float]:
+    given = tokenizer([text + rest for text, rest in asked], return_tensors="pt", padding=True)
+    begins = [len(ids) for ids in tokenizer([text for text, _ in asked])["input_ids"]]
+    ids: torch.Tensor = given["input_ids"]
+    values = model(**given).logits[:, :-1].log_softmax(dim=-1)
+    values = values.gather(-1, ids[:, 1:, None])[..., 0]
+    for row, begin, end in zip(values, begins, given["attention_mask"].sum(-1), strict=True):
+        yield float(row[begin - 1 : end - 1].sum())
+
+
+def load_tacit(task: Task, *, packing: bool = True) -> LanguageModel:
+    """The model, as Tacit loads it."""
+    import torch
+
+    from tacit.models.loading import LoadOptions, load_model
+
+    torch.set_num_threads(task.threads)
+    return load_model(task.folder, LoadOptions(device="cpu", packing=packing))
+
+
+def body_of(model: Any) -> PreTrainedModel:  # noqa: ANN401 - a local model
+    """The torch model inside Tacit's, to count what it computes."""
+    inner: PreTrainedModel = model._model  # noqa: SLF001 - the part that is measured
+    return inner
+
+
+def _values(scores: Sequence[LogProbs]) -> list[float]:
+    return [one.logprob or 0.0 for score in scores for one in score.answers]
+
+
+def _scored(clock: Clock, work: Work, model: PreTrainedModel, found: list[float]) -> Scored:
+    megabytes = clock.took([], {}).megabytes
+    flops = 0.0 if model.config.is_encoder_decoder else Shape.of(model).flops(work)
+    return Scored(clock.seconds, clock.processor, megabytes, work, flops, found)
