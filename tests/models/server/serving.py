@@ -75,12 +75,12 @@ class Manners:
     Args:
         top: The most log-probabilities that it returns; None for as many as are asked for.
         most: Asked for more than so many it refuses, as vLLM and OpenAI do.
-        echo: Whether echoed log-probabilities are right, belong to the token before, or are not
-            there; or whether only the text is echoed.
+        echo: Whether echoed log-probabilities are right, are of the place behind their token, or
+            are not there; or whether only the text is echoed.
         zero: What it does when asked for no token: nothing, refuse, or go on to its window's end.
         prompt_logprobs: Whether it knows vLLM's own way.
         by_id: Whether it writes tokens by id when asked to.
-        form: In which form it gives log-probabilities.
+        form: In which form it gives log-probabilities, if any.
         spaced: Whether it writes the space before a word.
         noise: Nats by which what it says differs from one time to the next.
         failing: The share of requests that fail: with 500, 429 or a body that breaks off.
@@ -98,7 +98,7 @@ class Manners:
     zero: Literal["right", "refused", "endless"] = "right"
     prompt_logprobs: bool = False
     by_id: bool = False
-    form: Literal["completions", "content"] = "completions"
+    form: Literal["completions", "content", "none"] = "completions"
     spaced: bool = True
     noise: float = 0.0
     failing: float = 0.0
@@ -272,20 +272,21 @@ def _answer(
         ids = (*ids, int(random.choice(len(_next(language, ids)), p=np.exp(_next(language, ids)))))
     echoes = bool(body.get("echo")) and manners.echo in {"right", "shifted"}
     begin = 0 if echoes else len(prompt)
-    shift = 1 if manners.echo == "shifted" else 0
     write = _writer(language, manners, body)
     entries = []
     for at in range(begin, len(ids)):
-        behind = at - shift if at < len(prompt) else at
-        values = _next(language, ids[:behind]) + noise if behind > 0 else None
+        # As llama-cpp-python has it: the distribution behind the token itself.
+        behind = at + 1 if echoes and manners.echo == "shifted" else at
+        values = _next(language, ids[:behind]) + noise if at > 0 else None
         entries.append((ids[at], values))
     if time_of_it <= manners.silent and not body.get("echo"):
         entries = []
     most = min(top or 0, manners.top if manners.top is not None else 1000)
+    gives = top is not None and manners.form != "none"
     choice: dict[str, Any] = {
         "index": 0,
         "text": body["prompt"] if body.get("echo") else "",
-        "logprobs": _logprobs(entries, most, write, manners) if top is not None else None,
+        "logprobs": _logprobs(entries, most, write, manners) if gives else None,
     }
     if manners.prompt_logprobs and body.get("prompt_logprobs") is not None:
         choice["prompt_logprobs"] = _prompt_logprobs(language, prompt, noise)

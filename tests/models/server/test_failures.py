@@ -162,6 +162,7 @@ def test_a_run_goes_on_where_the_server_died(
     stored = Store(tmp_path).read(model.fingerprint).height
     assert 0 < stored <= 25
     server.manners.dies = None
+    assert model.score(prompts[:1]), "the same model is asked again when its server is back"
     again = load(server, tokenizer_file, kept=tmp_path, concurrency=1)
     assert again.fingerprint == model.fingerprint
     asked = len(server.requests)

@@ -58,7 +58,13 @@ def test_an_echo_off_by_one_without_next_tokens_is_refused(serve: Serve) -> None
         load(serve(echo="shifted", top=0))
 
 
-def test_no_log_probabilities_at_all_are_refused(serve: Serve, tokenizer_file: Path) -> None:
+def test_a_server_that_only_writes_is_refused(serve: Serve, tokenizer_file: Path) -> None:
+    """As one does whose completions never come with log-probabilities."""
+    with pytest.raises(ModelError, match="cannot be scored with: it returns no log-probabilities"):
+        load(serve(form="none"), tokenizer_file)
+
+
+def test_no_log_probabilities_of_use_are_refused(serve: Serve, tokenizer_file: Path) -> None:
     """Both reasons are given."""
     said = r"returns no log-probabilities of the most probable.*returns no tokens of the prompt"
     with pytest.raises(ModelError, match=said):

@@ -35,6 +35,8 @@ class Client:
         key: Sent with each request; None for none.
         transport: In place of the network, for tests.
 
+    ``abandoned`` is set when nobody waits for its answers any more: then nothing is asked again.
+
     Raises:
         MissingPackage: httpx is not installed.
     """
@@ -56,6 +58,7 @@ class Client:
         self._timeout = options.timeout
         self._errors = httpx.HTTPError
         self._cannot_connect = (httpx.ConnectError, httpx.UnsupportedProtocol)
+        self.abandoned = False
         self._http = httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             limits=httpx.Limits(
@@ -129,10 +132,12 @@ class Client:
                 if isinstance(answer, dict):
                     return answer
                 failure, asked = answer, _seconds(response.headers.get("retry-after"))
+            if self.abandoned:
+                break
             if failures < attempts:
                 self._backoff.wait(failures, asked)
         raise ScoringError(
-            f"{self.address}: the server failed {attempts} times; the last time: {failure}"
+            f"{self.address}: the server failed {failures} times; the last time: {failure}"
         )
 
     def _read(self, response: httpx.Response) -> dict[str, Any] | str:

@@ -134,11 +134,14 @@ class ServerModel:
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``; some prompts are under way at the same time."""
+        client = self._served.abilities.questions.client
+        client.abandoned = False
         with ThreadPoolExecutor(self._concurrency) as pool:
             under_way = [pool.submit(self._score, prompt) for prompt in prompts]
             try:
                 scored = [each.result() for each in under_way]
             except BaseException:
+                client.abandoned = True
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         for _, reasons in scored:

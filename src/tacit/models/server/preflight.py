@@ -92,6 +92,8 @@ def preflight(questions: Questions, tokenizer: TokenizerFile | None) -> Abilitie
     """
     where = f"{questions.model} at {questions.client.address}"
     asked, replies = _next_tokens(questions, where, with_ids=tokenizer is not None)
+    if not any(reply.tokens for reply in replies.values()):
+        raise ModelError(f"{where} cannot be scored with: it returns no log-probabilities at all")
     counted = _check_tokens(where, replies, tokenizer)
     nexts = {text: reply.tokens[0] for text, reply in replies.items() if reply.tokens}
     spaced = any((one.text or "").startswith(" ") for each in nexts.values() for one in each.top)
