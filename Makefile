@@ -32,7 +32,7 @@ clean:
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable '.[local,dev]'
+	$(PIP) --editable '.[local,server,dev]'
 	touch $@
 
 .venv/ready-peers: .venv/ready
