@@ -81,6 +81,7 @@ class LocalModel:
         self._bare = bare(checkpoint.tokenizer)
         self._checkpoint = checkpoint
         self._specials = Specials.of(checkpoint.tokenizer)
+        self._unknown = _unknown_of(checkpoint.tokenizer)
         self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
         self._budget = Budget(batch_tokens)
         self.name = checkpoint.name
@@ -185,10 +186,15 @@ class LocalModel:
 
     def _is_known(self, tokens: Tokens) -> bool:
         """Whether an answer is free of the unknown token, whose score would not be its own."""
-        unknown = self._tokenizer.unk_token_id
-        if unknown is None or unknown == self._tokenizer.eos_token_id:
-            return True  # GPT-2 and its kin name EOS so, and know every byte
-        return unknown not in tokens.ids[tokens.begin : tokens.end]
+        return self._unknown not in tokens.ids[tokens.begin : tokens.end]
+
+
+def _unknown_of(tokenizer: PreTrainedTokenizerBase) -> int | None:
+    """The token of what a tokenizer cannot write; None where it writes everything."""
+    unknown = tokenizer.unk_token_id
+    # GPT-2 and its kin name EOS so, and know every byte.
+    known = not isinstance(unknown, int) or unknown == tokenizer.eos_token_id
+    return None if known else unknown
 
 
 def window_of(model: PreTrainedModel) -> int | None:

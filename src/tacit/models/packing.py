@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import eq
 from typing import TYPE_CHECKING
 
 from tacit.models.reading import Read
@@ -73,12 +74,8 @@ def added_tokens(rows: Sequence[Row], length: int) -> list[int]:
 
 def shared_length(one: Sequence[int], other: Sequence[int]) -> int:
     """With how many tokens two sequences begin alike."""
-    length = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        length += 1
-    return length
+    alike = list(map(eq, one, other))
+    return alike.index(False) if False in alike else len(alike)
 
 
 def _cuts(ordered: Sequence[Row], length: int) -> list[int]:

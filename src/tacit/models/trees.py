@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from tacit.models.packing import shared_length
 from tacit.models.reading import Read, Row
 
 if TYPE_CHECKING:
@@ -60,5 +61,4 @@ def tree_of(prompt: int, answers: Sequence[Tokens]) -> Tree:
 
 def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
     """What two sequences begin with alike; of sorted ones, the first and last share what all do."""
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return tuple(token for token, _ in pairs)
+    return first if first is last else first[: shared_length(first, last)]
