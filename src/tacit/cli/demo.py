@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import webbrowser
 from dataclasses import dataclass
@@ -31,7 +32,9 @@ def demo(
     from tacit.report.writing import write_report
 
     runs = Runs(out)
+    bundling = _bundling()
     found = runs.found()
+    bundling.wait()
     report = out / "report.html"
     write_report([runs.parts, runs.consistency, runs.assumptions], report)
     for line in told(found):
@@ -138,6 +141,16 @@ def _run(folder: Path, request: dict[str, Any]) -> Run:
 
     (folder / "manifest.json").unlink(missing_ok=True)
     return Run(folder, request)
+
+
+def _bundling() -> subprocess.Popen[bytes]:
+    """Makes the charts' runtime meanwhile, which takes seconds the first time.
+
+    In a process of its own, as every other thread would have to wait. What fails there fails again,
+    and is told, when the report is written.
+    """
+    make = "from tacit.report.runtime import runtime; runtime()"
+    return subprocess.Popen([sys.executable, "-c", make], stderr=subprocess.DEVNULL)  # noqa: S603 - our own words
 
 
 def _has_display() -> bool:

@@ -22,7 +22,7 @@ _DECIMALS = 4
 def packed(content: object) -> str:
     """The content as JSON, gzip and base64, which has no ``<``; the same gives the same."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def table_data(table: Table) -> dict[str, Any]:
