@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import webbrowser
 from dataclasses import dataclass
@@ -32,9 +31,7 @@ def demo(
     from tacit.report.writing import write_report
 
     runs = Runs(out)
-    bundling = _bundling()
     found = runs.found()
-    bundling.wait()
     report = out / "report.html"
     write_report([runs.parts, runs.consistency, runs.assumptions], report)
     for line in told(found):
@@ -76,12 +73,23 @@ class Runs:
         return Store(self.out / "store")
 
     def found(self) -> dict[str, Findings]:
-        """What each probe finds of the causal model, by the probe's name."""
-        return {
-            "parts": self._parts(),
-            "consistency": self._consistency(),
-            "assumptions": self._assumptions(),
-        }
+        """What each probe finds of the causal model, by the probe's name.
+
+        One probe and the charts' runtime are made on the second core meanwhile.
+        """
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        from tacit.sources.demo import NORMS
+
+        with ProcessPoolExecutor(1, get_context("spawn"), _silent) as beside:
+            beside.submit(_bundle)
+            assumptions = beside.submit(self.assume, NORMS)
+            return {
+                "parts": self._parts(),
+                "consistency": self._consistency(),
+                "assumptions": assumptions.result(),
+            }
 
     def _parts(self) -> Findings:
         from tacit.cli.parts import PartsOptions
@@ -105,16 +113,20 @@ class Runs:
             "consistency", ConsistencyOptions(QUESTIONS, base, None, BackgroundOptions())
         )
 
-    def _assumptions(self) -> Findings:
+    def assume(self, norms: Path) -> Findings:
+        """What the assumptions probe finds of the causal model, asked of both.
+
+        Args:
+            norms: The norms.
+        """
         from tacit.cli.assumptions import AssumptionsJob, AssumptionsOptions, probes_of
         from tacit.models.demo import DEMOS
         from tacit.models.loading import LoadOptions
-        from tacit.sources.demo import NORMS
         from tacit.sources.norms import read_norms
 
-        options = AssumptionsOptions(NORMS, orders="main")
+        options = AssumptionsOptions(norms, orders="main")
         loading = LoadOptions()
-        probes = probes_of(DEMOS, read_norms(NORMS), options.choices(), loading)
+        probes = probes_of(DEMOS, read_norms(norms), options.choices(), loading)
         request = {"probe": "assumptions", **options.request()}
         folders = {
             name: _run(self.assumptions / name, {**request, "model": name}) for name in DEMOS
@@ -143,14 +155,16 @@ def _run(folder: Path, request: dict[str, Any]) -> Run:
     return Run(folder, request)
 
 
-def _bundling() -> subprocess.Popen[bytes]:
-    """Makes the charts' runtime meanwhile, which takes seconds the first time.
+def _silent() -> None:
+    """Keeps what a process says to itself; what fails is told by the one that waits for it."""
+    sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to its end
 
-    In a process of its own, as every other thread would have to wait. What fails there fails again,
-    and is told, when the report is written.
-    """
-    make = "from tacit.report.runtime import runtime; runtime()"
-    return subprocess.Popen([sys.executable, "-c", make], stderr=subprocess.DEVNULL)  # noqa: S603 - our own words
+
+def _bundle() -> None:
+    """Makes the charts' runtime for the report, which takes seconds the first time."""
+    from tacit.report.runtime import runtime
+
+    runtime()
 
 
 def _has_display() -> bool:
