@@ -26,6 +26,7 @@ peers: .venv/ready-peers
 
 bench: .venv/ready-peers
 	$(BIN)/python benchmarks/repair.py
+	HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scoring.py $(SOURCES)
 
 clean:
 	rm -rf .venv

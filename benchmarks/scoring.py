@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 from dataclasses import replace
 from functools import partial
@@ -104,9 +105,9 @@ def tell(chosen: argparse.Namespace, place: Path) -> None:
 def sides_of(table: str, task: Task) -> Mapping[str, Side]:
     """Who scores the prompts of a table, Tacit first."""
     few = replace(task, part=max(1, len(task.prompts) // 6))
-    tried = {size: apart(partial(sides.run_harness, few, size)) for size in BATCHES}
-    best = min(BATCHES, key=lambda size: tried[size].processor)
-    told = ", ".join(f"{size}: {tried[size].processor:.1f} s" for size in BATCHES)
+    tried: dict[int, float] = apart(partial(sides.try_harness, few, BATCHES))
+    best = min(BATCHES, key=lambda size: tried[size])
+    told = ", ".join(f"{size}: {tried[size]:.1f} s" for size in BATCHES)
     print(f"lm-evaluation-harness with {few.part} of the prompts, by batch size: {told}\n")
     harness = {f"lm-evaluation-harness, {best} at once": partial(sides.run_harness, task, best)}
     if table == "seq2seq":
@@ -126,14 +127,17 @@ def compare(task: Task, repeats: int, asked: Mapping[str, Side]) -> None:
     times: dict[str, list[Scored]] = {name: [] for name in asked}
     for _ in range(repeats):
         for name, run in asked.items():
-            times[name].append(apart(run))
+            took = apart(run)
+            times[name].append(took)
+            said = f"{name}: {took.seconds:.1f} s, {took.processor:.1f} s of the processor"
+            print(said, file=sys.stderr, flush=True)
     ours = next(iter(times.values()))
     print(f"{len(task.prompts):,} prompts, {len(ours[0].found):,} answers\n")
     tell_times(times)
-    least = apart(partial(sides.run_needed, task)) if task.model == "gpt2" else None
+    least = ours[0].needed and (ours[0].needed, ours[0].needed_flops)
     tell_work(times, least)
     if least:
-        tell_useful(ours, least[1])
+        tell_useful(ours)
     for name, side in times.items():
         pairs = zip(ours[0].found, side[-1].found, strict=True)
         off = max(abs(one - other) for one, other in pairs)
@@ -173,9 +177,9 @@ def tell_work(times: dict[str, list[Scored]], least: tuple[Work, float] | None) 
     print(flush=True)
 
 
-def tell_useful(ours: Sequence[Scored], useful: float) -> None:
+def tell_useful(ours: Sequence[Scored]) -> None:
     """Prints what useful arithmetic Tacit does in a second, beside what the processor could."""
-    rates = [useful / took.processor / 1e9 for took in ours]
+    rates = [took.needed_flops / took.processor / 1e9 for took in ours]
     peaks = [took.peak / 1e9 for took in ours]
     shares = [rate / most for rate, most in zip(rates, peaks, strict=True)]
     print(f"useful GFLOP/s of the processor: {spread(rates, 1)}; ", end="")

@@ -62,7 +62,9 @@ class Scored:
         work: What went through the model, padding included.
         flops: That in floating-point operations; 0 where they are not counted.
         found: Every answer's log-probability in nats, in the prompts' order.
-        peak: FLOP/s of the processor at the model's own matrix products; 0 where not measured.
+        needed: What would have to be, of Tacit's packed side alone, and of models of GPT-2's kind.
+        needed_flops: That in floating-point operations.
+        peak: FLOP/s of the processor at the model's own matrix products, measured right behind.
     """
 
     seconds: float
@@ -71,14 +73,9 @@ class Scored:
     work: Work
     flops: float
     found: list[float]
+    needed: Work | None = None
+    needed_flops: float = 0.0
     peak: float = 0.0
-
-
-def run_needed(task: Task) -> tuple[Work, float]:
-    """What a task needs at least, and that in floating-point operations."""
-    model = load_tacit(task)
-    work = needed(model, task.prompts)
-    return work, Shape.of(body_of(model)).flops(work)
 
 
 def run_tacit(task: Task, *, packing: bool = True) -> Scored:
@@ -89,10 +86,12 @@ def run_tacit(task: Task, *, packing: bool = True) -> Scored:
     with clock:
         scores = model.score(prompts)
     scored = _scored(clock, work, body_of(model), _values(scores))
-    if not scored.flops:
+    if not packing or not scored.flops:
         return scored
-    most = peak(Shape.of(body_of(model)), model.description["batch_tokens"], work)
-    return replace(scored, peak=most)
+    shape = Shape.of(body_of(model))
+    most = peak(shape, model.description["batch_tokens"], work)
+    least = needed(model, prompts)
+    return replace(scored, needed=least, needed_flops=shape.flops(least), peak=most)
 
 
 def run_engine(task: Task) -> Scored:
@@ -102,14 +101,39 @@ def run_engine(task: Task) -> Scored:
 
     model = load_tacit(task)
     clock, work, prompts = Clock(), Work(), task.prompts
-    work.watch(body_of(model))
-    with tempfile.TemporaryDirectory() as folder, clock:
-        scores = Engine(model, Store(Path(folder))).ask(prompts)
+    with tempfile.TemporaryDirectory() as folder:
+        # What the store imports at its first use is not part of the work.
+        Engine(model, Store(Path(folder) / "first")).ask(prompts[:1])
+        work.watch(body_of(model))
+        with clock:
+            scores = Engine(model, Store(Path(folder) / "store")).ask(prompts)
     return _scored(clock, work, body_of(model), _values(scores))
 
 
 def run_harness(task: Task, size: int) -> Scored:
     """lm-evaluation-harness: all requests in one call."""
+    model, requests = load_harness(task, size)
+    clock, work = Clock(), Work()
+    work.watch(model.model)
+    with clock:
+        found = model.loglikelihood(requests, disable_tqdm=True)
+    return _scored(clock, work, model.model, [value for value, _ in found])
+
+
+def try_harness(task: Task, sizes: Sequence[int]) -> dict[int, float]:
+    """Seconds of the processor that it takes, by batch size."""
+    model, requests = load_harness(task, sizes[0])
+    model.loglikelihood(requests[: sizes[0]], disable_tqdm=True)  # the first is slow for any
+    clocks = {size: Clock() for size in sizes}
+    for size, clock in clocks.items():
+        model.batch_size_per_gpu = size
+        with clock:
+            model.loglikelihood(requests, disable_tqdm=True)
+    return {size: clock.processor for size, clock in clocks.items()}
+
+
+def load_harness(task: Task, size: int) -> tuple[Any, list[Any]]:
+    """Its model, and a task's requests."""
     import torch
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
@@ -119,17 +143,13 @@ def run_harness(task: Task, size: int) -> Scored:
     torch.set_num_threads(task.threads)
     backend = "seq2seq" if task.model == "t5" else "causal"
     model = HFLM(task.folder, backend=backend, device="cpu", dtype="float32", batch_size=size)
-    clock, work = Clock(), Work()
-    work.watch(model.model)
     between = "" if backend == "seq2seq" else None
     requests = [
         Instance("loglikelihood", {}, (one.text, _continued(one, answer, between)), number)
         for number, one in enumerate(task.prompts)
         for answer in one.answers
     ]
-    with clock:
-        found = model.loglikelihood(requests, disable_tqdm=True)
-    return _scored(clock, work, model.model, [value for value, _ in found])
+    return model, requests
 
 
 def _continued(prompt: Prompt, answer: str, between: str | None) -> str:
