@@ -184,7 +184,7 @@ import functools, os, signal, sys
 from tacit.engine import ask, store
 
 moment, stop = sys.argv.pop(1), int(sys.argv.pop(1))
-ask.Engine = functools.partial(ask.Engine, block_tokens=3000)
+ask.Engine = functools.partial(ask.Engine, block_tokens=400)
 append, fsync, appended = store.Store.append, os.fsync, 0
 
 def die(*_):
@@ -214,6 +214,7 @@ def test_a_run_killed_three_times_ends_with_the_same_bytes(tacit: Tacit, workpla
     )
     assert whole.returncode == 0
     segments = len(list(workplace.glob(".tacit/scores/*/*.parquet")))
+    assert segments > 2 + 3 + 1
     shutil.rmtree(workplace / ".tacit")
     for moment, stop in (("between", 2), ("writing", 3), ("between", 0)):
         killed = subprocess.run(
