@@ -216,6 +216,7 @@ def load_options(
     masked_mode: str,
     no_packing: bool,
     server: ServerOptions | None = None,
+    chat: bool = False,
 ) -> LoadOptions:
     """The options of the command line as those of a model.
 
@@ -229,7 +230,7 @@ def load_options(
             f"the masked mode {masked_mode!r} is none of left-to-right, one-at-a-time"
         )
     mode = cast("MaskedMode", masked_mode)
-    return LoadOptions(revision, dtype, device, batch_tokens, mode, not no_packing, server)
+    return LoadOptions(revision, dtype, device, batch_tokens, mode, not no_packing, server, chat)
 
 
 def server_options(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tacit.cli import chat as chatting
 from tacit.cli import options as given
 from tacit.cli.group import group
 from tacit.errors import RequestError
@@ -44,6 +45,7 @@ def parts(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
@@ -65,7 +67,7 @@ def parts(
         raise RequestError("--dry-run is for models; beliefs are there already")
     server = asking.server_options(served_model, tokenizer, concurrency)
     loading = asking.load_options(
-        revision, dtype, device, batch_tokens, masked_mode, no_packing, server
+        revision, dtype, device, batch_tokens, masked_mode, no_packing, server, chat
     )
     options = PartsOptions(drawings, things, limit, preset, prompt, number, nouns)
     probe = options.probe()
@@ -75,7 +77,7 @@ def parts(
     kept = Store(store) if store else Store.default()
     asking.check_places(models, loading)
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asked |= asking.server_request(served_model, tokenizer)
+    asked |= asking.server_request(served_model, tokenizer) | chatting.chat_request(chat=chat)
     folders = folders_of(models, out, {**request, **asked})
     job = Job(probe, folders, about, loading, kept)
     if dry_run:
@@ -122,6 +124,7 @@ def consistency(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
@@ -143,7 +146,7 @@ def consistency(
     _ = look.colours  # refuses an unknown one
     server = asking.server_options(served_model, tokenizer, concurrency)
     loading = asking.load_options(
-        revision, dtype, device, batch_tokens, masked_mode, no_packing, server
+        revision, dtype, device, batch_tokens, masked_mode, no_packing, server, chat
     )
     asking.check_places(model, loading)
     background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
@@ -151,7 +154,7 @@ def consistency(
         questions, kb, limit, background, wording, templates, answering, meta, pair, anchoring
     )
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asked |= asking.server_request(served_model, tokenizer)
+    asked |= asking.server_request(served_model, tokenizer) | chatting.chat_request(chat=chat)
     request = {"probe": "consistency", **options.request(), **asked}
     folders = folders_of(model, out, request)
     probe = options.probe()
@@ -194,6 +197,7 @@ def assumptions(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    chat: chatting.Chat = False,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -216,7 +220,9 @@ def assumptions(
     check_formats(formats)
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
-    loading = asking.load_options(revision, dtype, device, batch_tokens, masked_mode, no_packing)
+    loading = asking.load_options(
+        revision, dtype, device, batch_tokens, masked_mode, no_packing, chat=chat
+    )
     asking.check_ranks(model)
     asking.check_places(model, loading)
     options = AssumptionsOptions(
@@ -235,6 +241,7 @@ def assumptions(
         seed,
     )
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
+    asked |= chatting.chat_request(chat=chat)
     compared = {"compared": sorted(model)}  # whose words they share
     request = {"probe": "assumptions", **options.request(), **compared, **asked}
     folders = folders_of(model, out, request)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli import chat as chatting
 from tacit.cli import options as given
 from tacit.errors import DataError, PromptError
 
@@ -29,6 +30,7 @@ def score(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
@@ -44,7 +46,7 @@ def score(
     begun = time.monotonic()
     server = asking.server_options(served_model, tokenizer, concurrency)
     options = asking.load_options(
-        revision, dtype, device, batch_tokens, masked_mode, no_packing, server
+        revision, dtype, device, batch_tokens, masked_mode, no_packing, server, chat
     )
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)

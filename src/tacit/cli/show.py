@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli import chat as chatting
 from tacit.cli import options as given
 from tacit.cli.group import group
 from tacit.errors import RequestError
@@ -15,6 +16,7 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.models.loading import LoadOptions
     from tacit.models.local import LocalModel
     from tacit.prompts import Prompt
 
@@ -34,13 +36,14 @@ def parts(
     nouns: given.NounsFile = None,
     first: Annotated[int, typer.Option(min=1, help="How many prompts.")] = 3,
     revision: given.Revision = None,
+    chat: chatting.Chat = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Show the parts probe's first prompts as text, tokens and ids."""
     from tacit.cli.parts import PartsOptions
 
     probe = PartsOptions(drawings, things, None, preset, prompt, number, nouns).probe()
-    _show(model, revision, probe.prompts[:first], as_json=as_json)
+    _show(model, _loading(revision, chat=chat), probe.prompts[:first], as_json=as_json)
 
 
 @prompts.command("consistency")
@@ -61,6 +64,7 @@ def consistency(
     anchoring: given.Anchoring = "choice",
     first: Annotated[int, typer.Option(min=1, help="How many prompts.")] = 3,
     revision: given.Revision = None,
+    chat: chatting.Chat = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Show the first prompts of background and questions as text, tokens and ids."""
@@ -73,7 +77,7 @@ def consistency(
     )
     probe = options.probe()
     shown = [*probe.prompts[:first], *probe.anchor_prompts[:first]]
-    _show(model, revision, shown, as_json=as_json)
+    _show(model, _loading(revision, chat=chat), shown, as_json=as_json)
 
 
 @prompts.command("assumptions")
@@ -90,11 +94,11 @@ def assumptions(
     most_words: given.MostWords = None,
     first: Annotated[int, typer.Option(min=1, help="How many prompts.")] = 3,
     revision: given.Revision = None,
+    chat: chatting.Chat = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Show the first prompts of retrieval and elicitation, with people's answers in place."""
     from tacit.cli.assumptions import AssumptionsOptions, first_prompts, probes_of
-    from tacit.models.loading import LoadOptions
     from tacit.sources.norms import read_norms
 
     options = AssumptionsOptions(
@@ -109,9 +113,9 @@ def assumptions(
         least_people,
         most_words,
     )
-    loading = LoadOptions(revision=revision)
+    loading = _loading(revision, chat=chat)
     probes = probes_of([model], read_norms(norms), options.choices(), loading)
-    _show(model, revision, first_prompts(probes[model], first), as_json=as_json)
+    _show(model, loading, first_prompts(probes[model], first), as_json=as_json)
 
 
 @app.command("anchor")
@@ -132,14 +136,19 @@ def anchor(
     echo_anchor(found)
 
 
-def _show(model: str, revision: str | None, prompts: Sequence[Prompt], *, as_json: bool) -> None:
+def _loading(revision: str | None, *, chat: bool) -> LoadOptions:
+    from tacit.models.loading import LoadOptions
+
+    return LoadOptions(revision=revision, chat=chat)
+
+
+def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_json: bool) -> None:
     """Prints prompts as a model is given them."""
     from tacit.cli import asking
     from tacit.engine.store import Store
-    from tacit.models.loading import LoadOptions
     from tacit.models.local import LocalModel
 
-    loaded = asking.load(model, LoadOptions(revision=revision), Store.default())
+    loaded = asking.load(model, loading, Store.default())
     if not isinstance(loaded, LocalModel):
         raise RequestError(f"{model} shows no tokens; a model in this process does")
     shown = [_shown(loaded, one) for one in prompts]

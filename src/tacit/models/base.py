@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Ranking, RankingPrompt, Vocabulary
 
+WHOLE = "log-probabilities of whole answers"
+FIRST = "log-probabilities of first tokens"
+IN_CHAT = ", in chat"
+"""How scores were obtained, as a description says it under ``obtained``."""
+
 
 class LanguageModel(Protocol):
     """Scores the candidate answers of prompts."""

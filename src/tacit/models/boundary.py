@@ -84,6 +84,16 @@ class Specials:
         )
 
 
+def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
+    """Tokens between special ones, less those that stand there already."""
+    before, after = specials.before, specials.after
+    if tuple(ids[: len(before)]) == before:
+        before = ()
+    if tuple(ids[len(ids) - len(after) :]) == after:
+        after = ()
+    return (*before, *ids, *after)
+
+
 def bare(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
     """A copy of a fast tokenizer that adds nothing, and says of every character who covers it.
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig
 
+    from tacit.models.boundary import Filled
     from tacit.models.candidates import Frame, Written
     from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
@@ -73,7 +74,7 @@ class CausalModel(RankingModel):
         self._selects = "logits_to_keep" in takes
         self._places = "position_ids" in takes
         self._local = _local_window(checkpoint.model.config)
-        self._encoder = Encoder(self.name, self._bare, self._specials)
+        self._encoder = Encoder(self.name, self._bare, self._specials, self._fill)
         self._remembered = Remembered()
         self._check_padding(self._score_rows, self._made_up())
         self._check_sight()
@@ -180,8 +181,11 @@ class CausalModel(RankingModel):
         return [known[prompt] or [] for prompt in prompts]
 
     def _beside(self, prompt: Prompt) -> tuple[str, str]:
-        filled = fill(prompt)[0]
+        filled = self._fill(prompt)[0]
         return filled.string[: filled.begin], ""
+
+    def _fill(self, prompt: Prompt) -> list[Filled]:
+        return fill(prompt) if self._chat is None else self._chat.fill(prompt)
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
         written = self._encoder.write(prompts)

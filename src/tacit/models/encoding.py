@@ -15,7 +15,7 @@ from tacit.models.packing import shared_length
 from tacit.models.splitting import locate_split, splits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from transformers import PreTrainedTokenizerBase
 
@@ -34,12 +34,20 @@ class Encoder:
         name: The model's, for messages.
         tokenizer: A ``bare`` tokenizer.
         specials: What the tokenizer's configuration puts around a text.
+        filled: Writes a prompt's answers in their place; ``fill`` where None.
     """
 
-    def __init__(self, name: str, tokenizer: PreTrainedTokenizerBase, specials: Specials) -> None:
+    def __init__(
+        self,
+        name: str,
+        tokenizer: PreTrainedTokenizerBase,
+        specials: Specials,
+        filled: Callable[[Prompt], list[Filled]] | None = None,
+    ) -> None:
         self._name = name
         self._tokenizer = tokenizer
         self._before = specials.before
+        self._fill = filled or fill
         self._locate = locate_split if splits(tokenizer) else locate
 
     def encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
@@ -50,13 +58,13 @@ class Encoder:
                 begin the text.
         """
         return [
-            [one or self._refuse(fill(prompt)[at]) for at, one in enumerate(written)]
+            [one or self._refuse(self._fill(prompt)[at]) for at, one in enumerate(written)]
             for prompt, written in zip(prompts, self.write(prompts), strict=True)
         ]
 
     def write(self, prompts: Sequence[Prompt]) -> list[Written]:
         """As ``encode``; None for an answer that the tokenizer drops."""
-        filled = [one for prompt in prompts for one in fill(prompt)]
+        filled = [one for prompt in prompts for one in self._fill(prompt)]
         pairs = zip(self._locate(self._tokenizer, filled), filled, strict=True)
         begun = iter([tokens and self._begun(tokens, one) for tokens, one in pairs])
         return [[next(begun) for _ in prompt.answers] for prompt in prompts]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
     from tacit.models.base import LanguageModel
+    from tacit.models.chat import Chat
     from tacit.models.masked import MaskedMode
     from tacit.models.server.address import ServerOptions
     from tacit.rankings import Vocabulary
@@ -46,6 +47,7 @@ class LoadOptions:
         packing: Whether a causal model computes what prompts begin with alike once, where that is
             measured to give the same; it then changes the time alone.
         server: How a server is asked, where the model's name is an address.
+        chat: Whether prompts are put as a chat, by the tokenizer's own template.
     """
 
     revision: str | None = None
@@ -55,6 +57,7 @@ class LoadOptions:
     masked_mode: MaskedMode = "left-to-right"
     packing: bool = True
     server: ServerOptions | None = None
+    chat: bool = False
 
 
 def load_model(
@@ -97,13 +100,33 @@ def load_model(
     kind = kind_of(called or name, config)
     tokenizer = _load("tokenizer", name, options)
     _check_tokenizer(name, tokenizer, config)
+    chat = _chat_of(called or name, kind, tokenizer) if options.chat else None
     model = _load_weights(name, kind, config, options, device)
     folder = _folder(name, options)
     weights = weight_hashes(folder, hashes or FileHashes())
     # A hub's cache names a snapshot's folder by its commit.
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
-    parts = (model, tokenizer, config)
-    return _assemble(called or name, kind, parts, replace(options, revision=revision), weights)
+    parts = Parts(kind, model, tokenizer, config, chat)
+    return _assemble(called or name, parts, replace(options, revision=revision), weights)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What was loaded of a model.
+
+    Args:
+        kind: causal, masked or seq2seq.
+        model: The model itself.
+        tokenizer: Its tokenizer.
+        config: Its config.
+        chat: How prompts are put as a chat; None to put them as plain text.
+    """
+
+    kind: str
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    config: PreTrainedConfig
+    chat: Chat | None = None
 
 
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
@@ -171,6 +194,8 @@ def check_place(name: str, options: LoadOptions) -> None:
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
     if is_address(name):
         check_address(name, options.server)
+        if options.chat:
+            raise ModelError(f"{name}: --chat is for models in this process; a server takes none")
         return
     folder = _named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
@@ -236,6 +261,21 @@ def _check_tokenizer(
         raise ModelError(f"{name}: there is no tokenizer beside the weights")
 
 
+def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
+    """How a model's chats are written.
+
+    Raises:
+        ModelError: The model fills blanks, or its tokenizer has no chat template.
+    """
+    from tacit.models.chat import Chat
+
+    if kind == "masked":
+        raise ModelError(
+            f"{name}: a masked model fills blanks and has no turn to speak: leave --chat away"
+        )
+    return Chat.of(name, tokenizer)
+
+
 def _load_weights(
     name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
 ) -> PreTrainedModel:
@@ -276,35 +316,32 @@ def _load_weights(
 
 
 def _assemble(
-    name: str,
-    kind: str,
-    parts: tuple[PreTrainedModel, PreTrainedTokenizerBase, PreTrainedConfig],
-    options: LoadOptions,
-    weights: Mapping[str, str],
+    name: str, parts: Parts, options: LoadOptions, weights: Mapping[str, str]
 ) -> LanguageModel:
     from tacit.models import causal, masked, seq2seq
     from tacit.models.boundary import Specials
     from tacit.models.local import Checkpoint, window_of
 
-    model, tokenizer, config = parts
+    kind, model, tokenizer = parts.kind, parts.model, parts.tokenizer
     specials = Specials.of(tokenizer)
     scorers = {"causal": causal.SCORER, "masked": masked.SCORER, "seq2seq": seq2seq.SCORER}
     scorer = scorers[kind] + (f" {options.masked_mode}" if kind == "masked" else "")
     identity = Identity(
         weights=weights,
-        config=config_digest(config),
+        config=config_digest(parts.config),
         tokenizer=tokenizer_digest(tokenizer),
         revision=options.revision,
         dtype=str(model.dtype).removeprefix("torch."),
         specials=f"as configured: {list(specials.before)} before, {list(specials.after)} after",
-        scorer=scorer,
+        scorer=f"{scorer} {parts.chat.scorer}" if parts.chat else scorer,
     )
     settings = {
         "architecture": type(model).__name__,
         "parameters": model.num_parameters(),
         "device": str(model.device),
     }
-    checkpoint = Checkpoint(name, model, tokenizer, window_of(model), identity, settings)
+    window = window_of(model)
+    checkpoint = Checkpoint(name, model, tokenizer, window, identity, settings, parts.chat)
     batch_tokens = options.batch_tokens or (2048 if model.device.type == "cpu" else 16384)
     if kind == "masked":
         return masked.MaskedModel(checkpoint, batch_tokens, options.masked_mode)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tacit.errors import PromptError
+from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.batching import Budget
 from tacit.models.boundary import Specials, bare
 from tacit.models.padding import made_up, padding_difference, tolerance
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from tacit.models.boundary import Tokens
+    from tacit.models.chat import Chat
     from tacit.models.fingerprint import Identity
     from tacit.models.reading import Found, Row, Tally
 
@@ -55,6 +57,7 @@ class Checkpoint:
         window: The longest input in tokens, special tokens included; None for no limit.
         identity: What its scores depend on.
         settings: What else a manifest says: device, architecture, …
+        chat: How prompts are put as a chat; None to put them as plain text.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Checkpoint:
     window: int | None
     identity: Identity
     settings: dict[str, Any]
+    chat: Chat | None = None
 
 
 class LocalModel:
@@ -80,6 +84,7 @@ class LocalModel:
         self._tokenizer = checkpoint.tokenizer
         self._bare = bare(checkpoint.tokenizer)
         self._checkpoint = checkpoint
+        self._chat = checkpoint.chat
         self._specials = Specials.of(checkpoint.tokenizer)
         self._unknown = _unknown_of(checkpoint.tokenizer)
         self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
@@ -100,6 +105,8 @@ class LocalModel:
             "dtype": identity.dtype,
             "special_tokens": identity.specials,
             "scorer": identity.scorer,
+            "obtained": WHOLE + (IN_CHAT if self._chat else ""),
+            "chat": self._chat and self._chat.description,
             "window": self._checkpoint.window,
             "batch_tokens": self._budget.tokens,
             **self._checkpoint.settings,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.batching import how_many, in_batches
-from tacit.models.boundary import Filled, Tokens, locate, tokenize
+from tacit.models.boundary import Filled, Tokens, enclosed, locate, tokenize
 from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Row, Tally, padded, read_off
 from tacit.models.trees import tree_of
@@ -90,13 +90,21 @@ class Seq2SeqModel(RankingModel):
         ]
 
     def _texts(self, prompts: Sequence[Prompt]) -> list[tuple[int, ...]]:
-        texts = [self._marked(prompt) for prompt in prompts]
-        encoded = self._tokenizer(texts, verbose=False)["input_ids"] if texts else []
+        encoded = self._encoder_ids(prompts) if prompts else []
         for prompt, ids in zip(prompts, encoded, strict=True):
             if not ids:
                 raise PromptError(f"{prompt.shown} has no token for the encoder to read")
             self._fits(prompt, ids)
         return [tuple(ids) for ids in encoded]
+
+    def _encoder_ids(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """The encoder's input for each prompt, special tokens around it, and never twice."""
+        if self._chat is None:
+            texts = [self._marked(prompt) for prompt in prompts]
+            return list(self._tokenizer(texts, verbose=False)["input_ids"])
+        texts = [self._chat.render(prompt.text) for prompt in prompts]
+        encoded = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+        return [list(enclosed(ids, self._specials)) for ids in encoded]
 
     def _marked(self, prompt: Prompt) -> str:
         """The text with its blank marked by the sentinel."""
@@ -124,7 +132,7 @@ class Seq2SeqModel(RankingModel):
 
     def _start_of(self, prompt: Prompt) -> tuple[int, ...]:
         """What the decoder is given before an answer."""
-        if prompt.around is not None and self._sentinel is not None:
+        if prompt.around is not None and self._sentinel is not None and self._chat is None:
             return (*self._start, self._sentinel)
         return self._start
 
