@@ -1,26 +1,62 @@
 from __future__ import annotations
 
+import io
+import os
+import re
+import resource
+import shutil
 import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
+from tacit.engine.segments import Damaged, decode
 from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.rankings import Ranking, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPT = Prompt("x", ("a",))
+PROMPTS = [Prompt(f"text {n}", ("a",)) for n in range(50)]
+SCORES = [LogProbs((AnswerScore("a", -n / 3, 1),)) for n in range(50)]
 
 
 def scored(value: float) -> list[LogProbs]:
     """One prompt's score."""
     return [LogProbs((AnswerScore("a", value, 1),))]
+
+
+def flipped(content: bytes) -> bytes:
+    """With one bit of a page the other way round."""
+    damaged = bytearray(content)
+    damaged[len(damaged) // 4] ^= 0x10
+    return bytes(damaged)
+
+
+def foreign(_: bytes) -> bytes:
+    """A Parquet file of something else."""
+    file = io.BytesIO()
+    pl.DataFrame({"name": ["bear"]}).write_parquet(file)
+    return file.getvalue()
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "flipped": flipped,
+    "truncated": lambda content: content[:-40],
+    "empty": lambda _: b"",
+    "foreign": foreign,
+    "no Parquet": lambda _: b"PK\x03\x04 something else",
+    "zeros": lambda content: bytes(len(content)),
+}
 
 
 def test_of_two_scores_for_one_answer_the_earlier_published_counts(tmp_path: Path) -> None:
@@ -37,19 +73,185 @@ def test_segments_are_numbered_in_the_order_they_were_published(tmp_path: Path) 
     assert names == ["00000001", "00000002", "00000003"]
 
 
-@pytest.mark.parametrize("damage", ["flip", "cut", "empty"])
-def test_a_damaged_segment_is_an_error_that_names_it(tmp_path: Path, damage: str) -> None:
-    """A wrong number never comes out of it."""
+@pytest.mark.parametrize("damage", sorted(DAMAGES))
+@pytest.mark.parametrize("earlier", [False, True], ids=["named now", "named by earlier versions"])
+def test_a_damaged_segment_is_set_aside_and_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str, *, earlier: bool
+) -> None:
+    """What the others hold is still there; what it held is lacking, and its file is kept."""
     store = Store(tmp_path)
-    prompts = [Prompt(f"text {n}", ("a",)) for n in range(50)]
-    scores = [LogProbs((AnswerScore("a", -n / 3, 1),)) for n in range(50)]
-    segment = store.append(MODEL, prompts, scores)
-    content = bytearray(segment.read_bytes())
-    content[len(content) // 4] ^= 0x10
-    damaged = {"flip": content, "cut": content[:-40], "empty": b""}[damage]
-    segment.write_bytes(bytes(damaged))
-    with pytest.raises(StoreError, match=segment.name):
+    segment = tmp_path / store.append(MODEL, PROMPTS, SCORES)
+    store.append(MODEL, [PROMPT], scored(-1.0))
+    if earlier:
+        segment = segment.rename(segment.with_name("00000001-0123abcd.parquet"))
+    damaged = DAMAGES[damage](segment.read_bytes())
+    segment.write_bytes(damaged)
+    assert store.read(MODEL["fingerprint"])["text"].to_list() == ["x"]
+    assert not segment.exists()
+    aside = segment.parent / "damaged" / segment.name
+    assert aside.read_bytes() == damaged
+    (said,) = caplog.messages
+    assert said.startswith(f"{segment} is damaged (it")
+    assert str(aside) in said
+    assert Store(tmp_path).read(MODEL["fingerprint"])["text"].to_list() == ["x"]
+    assert len(caplog.messages) == 1
+
+
+def test_each_flipped_byte_of_a_segment_is_noticed(tmp_path: Path) -> None:
+    """Whichever it is, in pages, statistics or footer."""
+    store = Store(tmp_path)
+    segment = tmp_path / store.append(MODEL, PROMPTS[:1], SCORES[:1])
+    content = segment.read_bytes()
+    for at in range(len(content)):
+        flipped = bytearray(content)
+        flipped[at] ^= 0x01
+        with pytest.raises(Damaged, match="checksum"):
+            decode(segment.name, bytes(flipped), MODEL["fingerprint"], {})
+
+
+def test_damaged_segments_of_one_name_do_not_replace_one_another(tmp_path: Path) -> None:
+    """The folder for them keeps all."""
+    store = Store(tmp_path)
+    for content in (b"first", b"second"):
+        folder = tmp_path / "scores" / ("f" * 32)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "00000001-0123abcd.parquet").write_bytes(content)
         store.read(MODEL["fingerprint"])
+    kept = [path.read_bytes() for path in (folder / "damaged").iterdir()]
+    assert sorted(kept) == [b"first", b"second"]
+
+
+def test_another_model_s_segment_is_set_aside(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One model's scores never become another's, though the file is whole."""
+    store = Store(tmp_path)
+    segment = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
+    other = tmp_path / "scores" / ("e" * 32)
+    other.mkdir()
+    shutil.copy(segment, other)
+    assert store.read("e" * 64).is_empty()
+    assert "another model" in caplog.text
+    assert store.read(MODEL["fingerprint"]).height == 1
+
+
+def test_files_that_are_no_segments_are_left_alone(tmp_path: Path) -> None:
+    """Notes, and the number that a year is."""
+    store = Store(tmp_path)
+    folder = (tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))).parent
+    for name in ("notes.txt", "notes.parquet", f"{'9' * 30}.parquet"):
+        (folder / name).write_text("mine", encoding="utf-8")
+    assert store.read(MODEL["fingerprint"]).height == 1
+    assert store.append(MODEL, [PROMPT], scored(-1.0)).name[:9] == "00000002-"
+    assert (folder / "notes.parquet").read_text(encoding="utf-8") == "mine"
+
+
+def test_segments_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    """They have no checksum in their names, and do not say which model they are of."""
+    store = Store(tmp_path)
+    segment = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
+    table = pq.read_table(segment).replace_schema_metadata(None)
+    segment.unlink()
+    old = segment.with_name("00000007-0123abcd.parquet")
+    pq.write_table(table, old, compression="zstd", write_page_checksum=True)
+    assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
+    assert store.append(MODEL, [PROMPT], scored(-1.0)).name[:8] == "00000008"
+
+
+def test_a_damaged_segment_that_cannot_be_moved_is_an_error(tmp_path: Path) -> None:
+    """It is named, and nothing of it is used."""
+    store = Store(tmp_path)
+    segment = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
+    segment.write_bytes(b"")
+    (segment.parent / "damaged").write_text("a file, where a folder should be", encoding="utf-8")
+    with pytest.raises(StoreError, match=f"{segment.name}: is damaged, and cannot be moved"):
+        store.read(MODEL["fingerprint"])
+
+
+def test_a_damaged_vocabulary_is_set_aside_and_written_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As soon as it is ranked again."""
+    words = Vocabulary(["bear", "seal"])
+    ranking = [Ranking((), -1.0, (("bear", -1.0),))]
+    Store(tmp_path).append_rankings(MODEL, [RankingPrompt("x", words)], ranking)
+    (file,) = (tmp_path / "vocabularies").iterdir()
+    file.write_text('["bear"]', encoding="utf-8")
+    with pytest.raises(StoreError, match="other words"):
+        Store(tmp_path).vocabulary(words.digest)
+    Store(tmp_path).append_rankings(MODEL, [RankingPrompt("x", words)], ranking)
+    assert Store(tmp_path).vocabulary(words.digest) == words
+    assert "other words" in caplog.text
+    assert (file.parent / "damaged" / file.name).read_text(encoding="utf-8") == '["bear"]'
+
+
+@pytest.mark.parametrize(
+    "fingerprint", ["../../outside", "/outside", "f" * 31 + "/", "CON", "a\0b"]
+)
+def test_a_model_cannot_choose_where_its_scores_lie(tmp_path: Path, fingerprint: str) -> None:
+    """Whatever it calls its fingerprint, they lie in the store."""
+    root = tmp_path / "a" / "b" / "store"
+    Store(root).append({"fingerprint": fingerprint}, [PROMPT], scored(-1.0))
+    assert Store(root).read(fingerprint).height == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    (folder,) = (root / "scores").iterdir()
+    assert re.fullmatch("[0-9a-f]{32}", folder.name)
+
+
+WRITING = """
+import sys
+from tacit.engine.store import Store
+from tacit.prompts import AnswerScore, LogProbs, Prompt
+
+root, who = sys.argv[1:]
+for n in range(20):
+    prompts = [Prompt(f"{who} {n}", ("a",))]
+    Store(root).append({"fingerprint": "f" * 64}, prompts, [LogProbs((AnswerScore("a", -1.0, 1),))])
+"""
+
+
+def test_several_processes_write_one_store_and_none_loses_a_segment(tmp_path: Path) -> None:
+    """Whoever reads meanwhile sees whole segments only, and what was seen stays."""
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITING, str(tmp_path), who]) for who in "abc"
+    ]
+    seen: set[str] = set()
+    while any(writer.poll() is None for writer in writers):
+        now = set(Store(tmp_path).read("f" * 64)["text"])
+        assert seen <= now
+        seen = now
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    assert set(Store(tmp_path).read("f" * 64)["text"]) == {
+        f"{who} {n}" for who in "abc" for n in range(20)
+    }
+    assert not list(tmp_path.rglob("damaged"))
+
+
+def test_on_a_full_disk_the_store_stays_as_it_was(tmp_path: Path) -> None:
+    """The error says so, and nothing half written is left."""
+    store = Store(tmp_path)
+    store.append(MODEL, [PROMPT], scored(-1.0))
+    before = sorted(tmp_path.rglob("*"))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (512, limits[1]))  # no file grows beyond that
+    try:
+        with pytest.raises(StoreError, match=r"cannot be written: .*; what the store holds stays"):
+            store.append(MODEL, PROMPTS, SCORES)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert sorted(tmp_path.rglob("*")) == before
+    store.append(MODEL, PROMPTS, SCORES)
+    assert store.read(MODEL["fingerprint"]).height == 1 + len(PROMPTS)
+
+
+def test_a_clock_that_jumps_back_does_not_change_which_score_counts(tmp_path: Path) -> None:
+    """The number does, whatever time the files have."""
+    store = Store(tmp_path)
+    first = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
+    second = tmp_path / store.append(MODEL, [PROMPT], scored(-2.0))
+    os.utime(first, (2e9, 2e9))
+    os.utime(second, (0, 0))
+    assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
 
 
 def test_a_person_s_own_files_are_left_alone(tmp_path: Path) -> None:

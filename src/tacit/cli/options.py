@@ -99,8 +99,11 @@ Graphs = Annotated[
     typer.Option(help="With --figures: the things to draw as graphs; one typical drawing if none."),
 ]
 StorePath = Annotated[
-    Path | None,
-    typer.Option("--store", help="Where scores are kept [default: $TACIT_STORE, else .tacit]."),
+    str | None,
+    typer.Option(
+        "--store",
+        help="Where scores are kept, a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+    ),
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be asked and how long it would take.")

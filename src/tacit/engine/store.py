@@ -1,24 +1,28 @@
-"""The store of scores: append-only Parquet segments, published by rename, keyed by content.
+"""The store of scores: append-only Parquet segments, published whole, keyed by content.
 
 One folder per model fingerprint, one row per (text, separator, answer); rankings stand beside, and
-each vocabulary that was ranked stands there once. Segments are numbered in
-the order in which they were published; where two hold the same key, the earlier one counts (of two
-that were published at the same moment, the one whose name sorts first).
+each vocabulary that was ranked stands there once. Segments are numbered in the order in which they
+were published, whatever the clock says; where two hold the same key, the earlier one counts (of two
+that were published at the same moment, the one whose name sorts first). A segment that is damaged
+is set aside, and what it held is asked again.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import logging
 import os
-import uuid
-from pathlib import Path
+import re
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from tacit.engine import ranked
-from tacit.errors import RequestError, StoreError
+from tacit.engine import ranked, segments
+from tacit.engine.places import place_of
+from tacit.errors import RequestError, StoreError, WorkError
 from tacit.models.fingerprint import FileHashes
 from tacit.prompts import AnswerScore, LogProbs
-from tacit.publishing import publish, publish_text
 from tacit.rankings import Vocabulary
 
 if TYPE_CHECKING:
@@ -31,19 +35,28 @@ if TYPE_CHECKING:
 
 KEY = ("text", "separator", "answer")
 
+log = logging.getLogger(__name__)
+
 
 class Store:
     """The scores in a folder; nothing is written before the first ``append``.
 
+    Several processes, on several machines, may read and write one store at once.
+
     Args:
-        root: The folder.
+        root: The folder, or an address that fsspec knows, such as ``s3://bucket/folder``.
+
+    Raises:
+        RequestError: The address names a protocol that is unknown, or whose package is missing.
+        StoreError: It is a file, or cannot be reached.
     """
 
     def __init__(self, root: Path | str) -> None:
-        self.root = Path(root)
-        if self.root.exists() and not self.root.is_dir():
-            raise StoreError(f"{self.root}: the store is a folder, and this is a file")
-        self.hashes = FileHashes(self.root / "hashes.json")
+        self.root = root
+        self._place = place_of(root)
+        kept = self._place.folder or _cache_of(self._place.shown())
+        self.hashes = FileHashes(kept / "hashes.json")
+        self._written: set[str] = set()
 
     @classmethod
     def default(cls) -> Store:
@@ -55,13 +68,16 @@ class Store:
         model: Mapping[str, Any],
         prompts: Sequence[Prompt],
         scores: Sequence[LogProbs],
-    ) -> Path:
+    ) -> PurePosixPath:
         """Publishes the scores of a block of prompts as one segment.
 
         Args:
             model: The model's description, with its ``fingerprint``.
             prompts: What was asked.
             scores: What came back, in the same order.
+
+        Returns:
+            The segment, as seen from the store's root.
 
         Raises:
             StoreError: The segment cannot be written; the store stays as it was.
@@ -73,7 +89,7 @@ class Store:
         model: Mapping[str, Any],
         prompts: Sequence[RankingPrompt],
         rankings: Sequence[Ranking],
-    ) -> Path:
+    ) -> PurePosixPath:
         """Publishes the rankings of a block of prompts as one segment, as ``append`` does.
 
         Raises:
@@ -88,22 +104,23 @@ class Store:
         model: Mapping[str, Any],
         frame: pl.DataFrame,
         vocabularies: Collection[Vocabulary] = (),
-    ) -> Path:
+    ) -> PurePosixPath:
         folder = self._folder(what, model["fingerprint"])
         self._prepare(folder, model)
         for vocabulary in vocabularies:
-            path = self._vocabulary_path(vocabulary.digest)
-            if not path.is_file():
-                publish_text(path, json.dumps(vocabulary.words, ensure_ascii=False, indent=0))
-        segment = folder / f"{self._next_number(folder):08d}-{uuid.uuid4().hex[:8]}.parquet"
-        publish(segment, lambda file: _write(frame, file))
-        return segment
+            self._keep(vocabulary)
+        content = segments.encode(frame, model["fingerprint"])
+        name = segments.next_name(self._place.names(folder), content)
+        self._place.publish(f"{folder}/{name}", content)
+        return PurePosixPath(folder, name)
 
     def read(self, fingerprint: str) -> pl.DataFrame:
         """All rows of a model: text, separator, answer, logprob, tokens, spanned.
 
+        A segment that is damaged is set aside, with a warning.
+
         Raises:
-            StoreError: A segment is damaged.
+            StoreError: The store cannot be read, or a damaged segment cannot be moved.
         """
         return self._all("scores", fingerprint, _schema()).unique(
             subset=KEY, keep="first", maintain_order=True
@@ -114,10 +131,10 @@ class Store:
 
         With normaliser, several, missing, targets (target, rank, logprob, tokens) and top (word,
         logprob). A text that was asked again for more targets has several rows, in the order in
-        which they were published.
+        which they were published. A segment that is damaged is set aside, with a warning.
 
         Raises:
-            StoreError: A segment is damaged.
+            StoreError: The store cannot be read, or a damaged segment cannot be moved.
         """
         return self._all("rankings", fingerprint, ranked.schema())
 
@@ -127,44 +144,107 @@ class Store:
         Raises:
             StoreError: It is not there, or damaged.
         """
-        path = self._vocabulary_path(digest)
+        name = _vocabulary_name(digest)
+        content = self._place.read(name)
+        if content is None:
+            raise StoreError(f"{self._place.shown(name)}: there is no such vocabulary")
         try:
-            vocabulary = Vocabulary(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, RequestError) as error:
-            raise StoreError(f"{path}: this vocabulary cannot be read ({error})") from error
-        if vocabulary.digest != digest:
-            raise StoreError(f"{path}: this vocabulary holds other words than it held at first")
-        return vocabulary
+            return _vocabulary(content, digest)
+        except segments.Damaged as error:
+            raise StoreError(
+                f"{self._place.shown(name)}: this vocabulary is damaged ({error}); ranking with it "
+                "again writes it anew"
+            ) from error
 
     def _all(self, what: str, fingerprint: str, schema: dict[str, Any]) -> pl.DataFrame:
         import polars as pl
 
-        segments = self._segments(self._folder(what, fingerprint))
-        return pl.concat(
-            [pl.DataFrame(schema=schema), *(_read(segment, schema) for segment in segments)]
-        )
+        folder = self._folder(what, fingerprint)
+        frames = [pl.DataFrame(schema=schema)]
+        for segment in segments.in_order(self._place.names(folder)):
+            name = f"{folder}/{segment}"
+            content = self._place.read(name)
+            if content is None:
+                continue  # another process has set it aside meanwhile
+            try:
+                frames.append(segments.decode(segment, content, fingerprint, schema))
+            except segments.Damaged as error:
+                self._set_aside(name, str(error))
+        return pl.concat(frames)
 
-    def _vocabulary_path(self, digest: str) -> Path:
-        return self.root / "vocabularies" / f"{digest[:32]}.json"
+    def _set_aside(self, name: str, reason: str) -> None:
+        """Moves what is damaged away and says so; whoever comes second finds it gone."""
+        moved = self._place.set_aside(name)
+        if moved is not None:
+            log.warning(
+                "%s is damaged (%s): it was moved to %s, and what it held is asked again",
+                self._place.shown(name),
+                reason,
+                moved,
+            )
 
-    def _folder(self, what: str, fingerprint: str) -> Path:
-        return self.root / what / fingerprint[:32]
+    def _folder(self, what: str, fingerprint: str) -> str:
+        # Whoever writes a model of their own may call it anything; a path is made of digits alone.
+        safe = re.fullmatch("[0-9a-f]{32,}", fingerprint)
+        name = fingerprint if safe else hashlib.sha256(fingerprint.encode()).hexdigest()
+        return f"{what}/{name[:32]}"
 
-    def _segments(self, folder: Path) -> list[Path]:
-        return sorted(folder.glob("[0-9]*.parquet"))
+    def _prepare(self, folder: str, model: Mapping[str, Any]) -> None:
+        """Says in the folder which model it is, and keeps the store out of version control."""
+        with contextlib.suppress(WorkError):  # only a shortcut: hashed again
+            self.hashes.save()
+        if folder in self._written:
+            return
+        root = self._place.folder
+        if root and (not root.is_dir() or not any(root.iterdir())):
+            self._place.publish(".gitignore", b"*\n")
+        if "model.json" not in self._place.names(folder):
+            about = json.dumps(dict(model), indent=1, ensure_ascii=False, default=str)
+            self._place.publish(f"{folder}/model.json", about.encode())
+        self._written.add(folder)
 
-    def _next_number(self, folder: Path) -> int:
-        segments = self._segments(folder)
-        return int(segments[-1].name.split("-")[0]) + 1 if segments else 1
+    def _keep(self, vocabulary: Vocabulary) -> None:
+        """Writes a vocabulary down, unless it stands there whole; looked at once."""
+        name = _vocabulary_name(vocabulary.digest)
+        if name in self._written:
+            return
+        content = self._place.read(name)
+        if content is not None:
+            try:
+                _vocabulary(content, vocabulary.digest)
+            except segments.Damaged as error:
+                self._set_aside(name, str(error))
+                content = None
+        if content is None:
+            words = json.dumps(vocabulary.words, ensure_ascii=False, indent=0)
+            self._place.publish(name, words.encode())
+        self._written.add(name)
 
-    def _prepare(self, folder: Path, model: Mapping[str, Any]) -> None:
-        """Makes the folder, says in it which model it is, and keeps it out of version control."""
-        if not self.root.is_dir() or not any(self.root.iterdir()):
-            publish_text(self.root / ".gitignore", "*\n")
-        self.hashes.save()
-        about = folder / "model.json"
-        if not about.is_file():
-            publish_text(about, json.dumps(dict(model), indent=1, ensure_ascii=False, default=str))
+
+def _cache_of(address: str) -> Path:
+    """A folder of this machine for what is known of its own files, beside a store elsewhere."""
+    place = os.environ.get("XDG_CACHE_HOME")
+    cache = Path(place) if place else Path.home() / ".cache"
+    return cache / "tacit" / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]
+
+
+def _vocabulary_name(digest: str) -> str:
+    return f"vocabularies/{digest[:32]}.json"
+
+
+def _vocabulary(content: bytes, digest: str) -> Vocabulary:
+    """The vocabulary of a file.
+
+    Raises:
+        Damaged: It is none, or another than it was.
+    """
+    try:
+        vocabulary = Vocabulary(json.loads(content))
+    except (ValueError, TypeError, RecursionError, RequestError) as error:
+        raise segments.Damaged(f"it cannot be read: {error}") from error
+    if vocabulary.digest != digest:
+        raise segments.Damaged("it holds other words than it held at first")
+    return vocabulary
 
 
 def _schema() -> dict[str, Any]:
@@ -199,24 +279,3 @@ def to_scores(answers: Sequence[Mapping[str, Any]]) -> LogProbs:
             for row in answers
         )
     )
-
-
-def _write(frame: pl.DataFrame, file: Path) -> None:
-    import pyarrow.parquet as pq
-
-    pq.write_table(frame.to_arrow(), file, compression="zstd", write_page_checksum=True)
-
-
-def _read(segment: Path, schema: dict[str, Any]) -> pl.DataFrame:
-    import polars as pl
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(segment, page_checksum_verification=True, memory_map=False)
-        return pl.DataFrame(pl.from_arrow(table)).match_to_schema(schema)
-    except (pa.ArrowException, OSError, pl.exceptions.PolarsError) as error:
-        raise StoreError(
-            f"{segment}: this segment of the store is damaged ({error}); move it away, and what it "
-            "held is asked again"
-        ) from error

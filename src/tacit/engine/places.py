@@ -1,0 +1,144 @@
+"""Where a store's files lie: in a folder of this machine, or wherever fsspec can put them.
+
+A file is there whole or not at all, is never written twice, and is never deleted. What is damaged
+is moved into a folder beside it.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote
+
+from tacit.errors import StoreError, WorkError
+from tacit.publishing import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DAMAGED = "damaged"
+"""The folder beside a file into which it is moved when it is damaged."""
+
+# One letter is a drive of Windows.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+class Place(Protocol):
+    """A folder for files that are written once; names are relative to it, with ``/`` between.
+
+    Each method raises ``StoreError`` when the place cannot be read or written.
+    """
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of this machine; None where it is none."""
+        ...
+
+    def shown(self, name: str = "") -> str:
+        """The place of a file as a message names it, without passwords."""
+        ...
+
+    def names(self, folder: str) -> list[str]:
+        """The names of a folder's files, without the folder; none where there is no such folder."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """A file's content; None where there is no such file."""
+        ...
+
+    def publish(self, name: str, content: bytes) -> None:
+        """Writes a file whole or not at all."""
+        ...
+
+    def set_aside(self, name: str) -> str | None:
+        """Moves a file into the folder for damaged ones; where it is now, None if it was gone."""
+        ...
+
+
+def place_of(root: Path | str) -> Place:
+    """The place of that path or address; a path needs no fsspec.
+
+    Raises:
+        RequestError: The address names a protocol that is unknown, or whose package is missing.
+        StoreError: It is a file, or cannot be reached.
+    """
+    if isinstance(root, str) and _ADDRESS.match(root):
+        if root.lower().startswith("file://"):
+            return LocalFolder(Path(unquote(root[len("file://") :])))
+        from tacit.engine.remote import RemoteFolder
+
+        return RemoteFolder(root)
+    return LocalFolder(Path(root))
+
+
+class LocalFolder:
+    """A folder of this machine, or one that the system shows as such.
+
+    Args:
+        folder: The folder; it is made with the first file.
+
+    Raises:
+        StoreError: It is a file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise StoreError(f"{folder}: the store is a folder, and this is a file")
+        self.folder = folder
+
+    def shown(self, name: str = "") -> str:
+        """See ``Place``."""
+        return str(self.folder / name)
+
+    def names(self, folder: str) -> list[str]:
+        """See ``Place``."""
+        place = self.folder / folder
+        try:
+            return [path.name for path in place.iterdir() if path.is_file()]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"{place}: cannot be read: {error}") from error
+
+    def read(self, name: str) -> bytes | None:
+        """See ``Place``."""
+        path = self.folder / name
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read: {error}") from error
+
+    def publish(self, name: str, content: bytes) -> None:
+        """See ``Place``."""
+        try:
+            publish(self.folder / name, lambda file: _fill(file, content))
+        except WorkError as error:
+            raise StoreError(f"{error}; what the store holds stays as it was") from error
+
+    def set_aside(self, name: str) -> str | None:
+        """See ``Place``."""
+        path = self.folder / name
+        place = self.folder / aside(name, lambda other: (self.folder / other).exists())
+        try:
+            place.parent.mkdir(exist_ok=True)
+            path.rename(place)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"{path}: is damaged, and cannot be moved away: {error}") from error
+        return str(place)
+
+
+def aside(name: str, taken: Callable[[str], bool]) -> str:
+    """The name of a damaged file in the folder for such, which no other file has."""
+    path = PurePosixPath(name)
+    place = str(path.parent / DAMAGED / path.name)
+    return f"{place}-{uuid.uuid4().hex[:8]}" if taken(place) else place
+
+
+def _fill(file: Path, content: bytes) -> None:
+    file.write_bytes(content)

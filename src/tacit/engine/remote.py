@@ -1,0 +1,136 @@
+"""A store's files on another machine or in an object store, through fsspec."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from tacit.engine.places import aside
+from tacit.errors import RequestError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What these are given becomes visible whole, in one step, and they copy in order to rename.
+_PUT_AT_ONCE = frozenset(
+    {"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oci", "oss", "s3", "s3a"}
+)
+_PASSWORD = re.compile(r"(?<=://)[^/@]*@")
+
+
+class RemoteFolder:
+    """A folder of a file system that fsspec knows.
+
+    Args:
+        address: The address, such as ``s3://bucket/folder``.
+
+    Raises:
+        RequestError: The protocol is unknown, or its package is not installed.
+        StoreError: The file system cannot be reached, or the address is that of a file.
+    """
+
+    folder = None
+
+    def __init__(self, address: str) -> None:
+        self._address = address.rstrip("/")
+        self._files, self._root = _reached(self._address)
+        with self._translated("be reached", ""):
+            if self._files.isfile(self._root):
+                raise StoreError(f"{self.shown()}: the store is a folder, and this is a file")
+
+    def shown(self, name: str = "") -> str:
+        """See ``Place``."""
+        place = _PASSWORD.sub("", self._address)
+        return f"{place}/{name}" if name else place
+
+    def names(self, folder: str) -> list[str]:
+        """See ``Place``; what others wrote meanwhile is among them."""
+        with self._translated("be read", folder):
+            self._files.invalidate_cache()
+            try:
+                entries = self._files.ls(self._at(folder), detail=True)
+            except FileNotFoundError:
+                return []
+        return [PurePosixPath(each["name"]).name for each in entries if each["type"] == "file"]
+
+    def read(self, name: str) -> bytes | None:
+        """See ``Place``."""
+        with self._translated("be read", name):
+            try:
+                return bytes(self._files.cat_file(self._at(name)))
+            except FileNotFoundError:
+                return None
+
+    def publish(self, name: str, content: bytes) -> None:
+        """See ``Place``: one put where that is all or nothing, else by another name, then moved."""
+        path = PurePosixPath(self._at(name))
+        with self._translated("be written", name):
+            self._files.makedirs(str(path.parent), exist_ok=True)
+            if self._puts_at_once:
+                self._files.pipe_file(str(path), content)
+                return
+            temporary = str(path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}"))
+            self._files.pipe_file(temporary, content)
+            self._files.mv(temporary, str(path))
+
+    def set_aside(self, name: str) -> str | None:
+        """See ``Place``."""
+        with self._translated("be moved away, and is damaged", name):
+            try:
+                place = aside(name, lambda other: bool(self._files.exists(self._at(other))))
+                self._files.makedirs(str(PurePosixPath(self._at(place)).parent), exist_ok=True)
+                self._files.mv(self._at(name), self._at(place))
+            except FileNotFoundError:
+                return None
+        return self.shown(place)
+
+    @property
+    def _puts_at_once(self) -> bool:
+        protocols = self._files.protocol
+        return not _PUT_AT_ONCE.isdisjoint(
+            (protocols,) if isinstance(protocols, str) else protocols
+        )
+
+    def _at(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    @contextmanager
+    def _translated(self, done: str, name: str) -> Iterator[None]:
+        """Translates the errors of file systems, which are of all kinds."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except Exception as error:
+            said = _PASSWORD.sub("", str(error)) or type(error).__name__
+            raise StoreError(f"{self.shown(name)}: cannot {done}: {said}") from error
+
+
+def _reached(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
+    shown = _PASSWORD.sub("", address)
+    protocol = address.partition("://")[0]
+    try:
+        import fsspec
+    except ImportError as error:
+        raise RequestError(
+            f"{shown}: a store at an address needs fsspec; install it with: pip install fsspec"
+        ) from error
+    try:
+        files, root = fsspec.url_to_fs(address)
+    except ImportError as error:
+        raise RequestError(
+            f"{shown}: {protocol}:// needs a package that is not installed: {error}"
+        ) from error
+    except Exception as error:
+        if protocol not in fsspec.available_protocols():
+            raise RequestError(
+                f"{shown}: {protocol}:// is no protocol that fsspec knows; a store is a folder, or "
+                "an address such as s3://bucket/folder"
+            ) from error
+        said = _PASSWORD.sub("", str(error)) or type(error).__name__
+        raise StoreError(f"{shown}: cannot be reached: {said}") from error
+    return files, root.rstrip("/")

@@ -1,0 +1,97 @@
+"""One segment of the store: a table as the bytes of a file, and a name that tells whether it is.
+
+A segment's name is its number, something no other has, and the first half of its content's SHA-256.
+Segments of earlier Tacits lack the last, and are checked by the checksums of their pages alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import uuid
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import polars as pl
+
+_NAME = re.compile(r"([0-9]{1,18})(?![0-9]).*\.parquet", re.DOTALL)
+_CHECKED = re.compile(r"[0-9]+-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
+
+
+class Damaged(Exception):  # noqa: N818 - says what it is
+    """This is no whole segment of ours; the message is the reason."""
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Those that are named like segments, in the order in which they were published."""
+    return [name for _, name in _numbered(names)]
+
+
+def next_name(names: Iterable[str], content: bytes) -> str:
+    """A name for a new segment, given those of the others."""
+    numbers = [number for number, _ in _numbered(names)]
+    number = numbers[-1] + 1 if numbers else 1
+    return f"{number:08d}-{uuid.uuid4().hex[:8]}-{_digest(content)}.parquet"
+
+
+def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
+    """A table as a segment of the model with that fingerprint."""
+    import pyarrow.parquet as pq
+
+    table = frame.to_arrow().replace_schema_metadata({"fingerprint": fingerprint})
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    return file.getvalue()
+
+
+def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
+    """The table of a segment.
+
+    Args:
+        name: Its name, in which the checksum stands.
+        content: Its bytes.
+        fingerprint: Of the model that it should be of.
+        schema: The columns and their types.
+
+    Raises:
+        Damaged: It holds other bytes than were written, or is no segment of this model.
+    """
+    checked = _CHECKED.fullmatch(name)
+    if not content:
+        raise Damaged("it is empty")
+    if checked and _digest(content) != checked[1]:
+        raise Damaged("its checksum is another than when it was written")
+    return _decoded(content, fingerprint, schema)
+
+
+def _decoded(content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
+        table.validate(full=True)
+        frame = pl.DataFrame(pl.from_arrow(table)).match_to_schema(dict(schema))
+    except (pa.ArrowException, OSError, ValueError, pl.exceptions.PolarsError) as error:
+        raise Damaged(f"it cannot be read: {_first_line(error)}") from error
+    written = (table.schema.metadata or {}).get(b"fingerprint", fingerprint.encode())
+    if written != fingerprint.encode():
+        raise Damaged("it holds what another model answered")
+    return frame
+
+
+def _numbered(names: Iterable[str]) -> list[tuple[int, str]]:
+    found = ((_NAME.fullmatch(name), name) for name in names)
+    return sorted((int(match[1]), name) for match, name in found if match)
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
