@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import fsspec
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.errors import RequestError, StoreError
+from tacit.models.fake import FakeModel
+from tacit.prompts import AnswerScore, LogProbs, Prompt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODEL = {"fingerprint": "f" * 64, "name": "made up"}
+PROMPT = Prompt("x", ("a",))
+SCORE = [LogProbs((AnswerScore("a", -1.0, 1),))]
+
+
+def by_length(prompt: Prompt, answer: str) -> float:
+    """A score that is another for each prompt."""
+    return -float(len(prompt.text + answer))
+
+
+class Slow(MemoryFileSystem):  # type: ignore[misc] # fsspec ships no types
+    """A file system on which a file grows as it is written, as on another machine."""
+
+    protocol = "slow"
+    store: dict[str, Any] = {}  # noqa: RUF012 - fsspec's own way
+    pseudo_dirs: list[str] = [""]  # noqa: RUF012
+    breaks = False
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return str(super()._strip_protocol(path.replace("slow://", "memory://")))
+
+    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **_: object) -> None:
+        """Writes half of it, and then the rest."""
+        super().pipe_file(path, value[: len(value) // 2], mode)
+        if Slow.breaks:
+            raise OSError(28, "No space left on device")
+        super().pipe_file(path, value, mode)
+
+
+fsspec.register_implementation("slow", Slow)
+
+
+@pytest.fixture(params=["memory", "slow"])
+def address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A new place on a file system, atomic or not."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return f"{request.param}://{uuid.uuid4().hex}/store"
+
+
+def files_of(address: str) -> list[str]:
+    """The names of all files there."""
+    files, root = fsspec.url_to_fs(address)
+    return sorted(name.rsplit("/", 1)[1] for name in files.find(root))
+
+
+def test_what_is_appended_is_read_by_whoever_names_the_same_address(address: str) -> None:
+    """As in a folder, with a segment and the model's description."""
+    Store(address).append(MODEL, [PROMPT], SCORE)
+    assert Store(address).read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
+    segment, about = files_of(address)
+    assert (segment[:9], about) == ("00000001-", "model.json")
+
+
+def test_an_engine_asks_nothing_that_is_stored_there(address: str) -> None:
+    """Asked again, the model is left alone."""
+    prompts = [Prompt(f"text {n}", ("a", "b")) for n in range(3)]
+    model = FakeModel(by_length)
+    first = Engine(model, Store(address), block_tokens=1).ask(prompts)
+    again = FakeModel(by_length)
+    assert Engine(again, Store(address)).ask(prompts) == first
+    assert not again.asked
+
+
+def test_a_damaged_segment_is_set_aside_there(
+    address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And said, with the address of both places."""
+    store = Store(address)
+    name = store.append(MODEL, [PROMPT], SCORE)
+    files, root = fsspec.url_to_fs(address)
+    files.store[f"{root}/{name}"].seek(30)
+    files.store[f"{root}/{name}"].write(b"\0\0\0")
+    assert store.read(MODEL["fingerprint"]).is_empty()
+    (said,) = caplog.messages
+    assert said.startswith(f"{address}/{name} is damaged (its checksum")
+    assert f"{address}/{name.parent}/damaged/{name.name}" in said
+    assert files.find(f"{root}/{name.parent}/damaged") == [
+        f"{root}/{name.parent}/damaged/{name.name}"
+    ]
+    assert store.read(MODEL["fingerprint"]).is_empty()
+    assert len(caplog.messages) == 1
+
+
+def test_where_writing_breaks_off_no_reader_sees_half_a_segment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The half is under another name; the store stays as it was, and goes on."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    store = Store(f"slow://{uuid.uuid4().hex}")
+    store.append(MODEL, [PROMPT], SCORE)
+    monkeypatch.setattr(Slow, "breaks", True)
+    with pytest.raises(StoreError, match=r"^slow://.*: cannot be written: .*No space left"):
+        store.append(MODEL, [Prompt("y", ("a",))], SCORE)
+    monkeypatch.setattr(Slow, "breaks", False)
+    assert store.read(MODEL["fingerprint"])["text"].to_list() == ["x"]
+    store.append(MODEL, [Prompt("y", ("a",))], SCORE)
+    assert store.read(MODEL["fingerprint"])["text"].to_list() == ["x", "y"]
+
+
+def test_a_file_address_is_that_folder(tmp_path: Path) -> None:
+    """Written as in a folder, for it is one."""
+    Store(f"file://{tmp_path}/a%20store").append(MODEL, [PROMPT], SCORE)
+    assert Store(tmp_path / "a store").read(MODEL["fingerprint"]).height == 1
+
+
+def test_a_folder_needs_no_fsspec(tmp_path: Path) -> None:
+    """It is not even imported."""
+    program = (
+        "import sys\nfrom tacit.engine.store import Store\n"
+        "Store(sys.argv[1]).read('f' * 64)\nassert 'fsspec' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("nowhere://bucket", "nowhere:// is no protocol that fsspec knows"),
+        ("s3://bucket/folder", "s3:// needs a package that is not installed: .*s3fs"),
+    ],
+)
+def test_a_protocol_that_cannot_be_used_is_refused(address: str, said: str) -> None:
+    """The package that it needs is named."""
+    with pytest.raises(RequestError, match=said):
+        Store(address)
+
+
+def test_a_password_in_an_address_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In no message, whoever made it."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("cannot log in at slow://me:secret@host/store")
+
+    monkeypatch.setattr(Slow, "isfile", refuse)
+    with pytest.raises(StoreError) as refused:
+        Store("slow://me:secret@host/store")
+    assert str(refused.value) == (
+        "slow://host/store: cannot be reached: cannot log in at slow://host/store"
+    )
+
+
+def test_a_file_is_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On any file system."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    fsspec.filesystem("memory").pipe_file("/a-file", b"mine")
+    with pytest.raises(StoreError, match="a folder"):
+        Store("memory://a-file")
+
+
+def test_the_hashes_of_this_machine_s_files_are_kept_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    """Weights are not hashed anew at each start, and their paths are nobody else's matter."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    weights = tmp_path / "weights"
+    weights.write_bytes(b"weights")
+    store = Store(address)
+    digest = store.hashes.sha256(weights)
+    store.append(MODEL, [PROMPT], SCORE)
+    assert "hashes.json" not in files_of(address)
+    assert digest in (next((tmp_path / "cache").rglob("hashes.json"))).read_text(encoding="utf-8")
