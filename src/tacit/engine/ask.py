@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.engine.plan import PlanOf, cut, cut_neighbours, digest_of, in_parts, recorded
 from tacit.engine.ranked import Known
 from tacit.engine.requests import Ranked, Scoring, prompt_key
 from tacit.engine.store import Store, to_scores
-from tacit.errors import ModelError, ScoringError
+from tacit.errors import ModelError, ScoringError, StoreError
 from tacit.models.base import RanksVocabulary, SharesPrefixes
+from tacit.prompts import Prompt
+from tacit.rankings import RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path, PurePosixPath
 
+    from tacit.engine.crew import Crew
     from tacit.engine.plan import Block, BlockOf, Plan, RankingBlock, RankingPlan
     from tacit.engine.requests import Held, Kind, Request
     from tacit.models.base import LanguageModel
-    from tacit.prompts import LogProbs, Prompt
-    from tacit.rankings import Ranking, RankingPrompt
+    from tacit.prompts import LogProbs
+    from tacit.rankings import Ranking
 
 BLOCK_TOKENS = 16384
 _HAIR = 1e-3
+
+Gathered = TypeVar("Gathered")
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,21 @@ class Engine:
         model: The model.
         store: Where scores are kept.
         block_tokens: About how many tokens are computed between two writes to the store.
+        crew: Who carries out the blocks; None is this process.
     """
 
     model: LanguageModel
     store: Store
     block_tokens: int = BLOCK_TOKENS
+    crew: Crew | None = None
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What a manifest says of who computes: the kind, and in how many threads where known."""
+        if self.crew:
+            return dict(self.crew.description)
+        torch = sys.modules.get("torch")
+        return {"kind": "local", "threads": torch.get_num_threads() if torch else None}
 
     def ask(
         self,
@@ -59,12 +75,10 @@ class Engine:
             ScoringError: The model failed; what was scored before is in the store.
             StoreError: The store cannot be read or written.
         """
-        plan = plan or self.plan(prompts)
-        for block in plan.blocks:
-            self.store.append(self.model.description, block.prompts, self._score(block))
-            if progress:
-                progress(block)
-        return self._gather(prompts)
+        self._ask(plan or self.plan(prompts), progress)
+        return _gathered(
+            lambda: self._gather(prompts), again=lambda: self._ask(self.plan(prompts), None)
+        )
 
     def plan(self, prompts: Sequence[Prompt], path: Path | None = None) -> Plan:
         """Cuts what the store does not hold into blocks, and checks that all can be scored.
@@ -100,13 +114,11 @@ class Engine:
             ScoringError: The model failed; what was ranked before is in the store.
             StoreError: The store cannot be read or written.
         """
-        plan = plan or self.plan_rankings(prompts)
-        for block in plan.blocks:
-            self.store.append_rankings(self.model.description, block.prompts, self._rank(block))
-            if progress:
-                progress(block)
-        known = Known(self.store.read_rankings(self.model.fingerprint))
-        return [known.ranking(prompt_key(prompt), prompt.targets) for prompt in prompts]
+        self._ask(plan or self.plan_rankings(prompts), progress)
+        return _gathered(
+            lambda: self._gather_rankings(prompts),
+            again=lambda: self._ask(self.plan_rankings(prompts), None),
+        )
 
     def plan_rankings(
         self, prompts: Sequence[RankingPrompt], path: Path | None = None
@@ -162,9 +174,38 @@ class Engine:
     def _cut_rankings(self, prompts: Sequence[RankingPrompt]) -> list[RankingBlock]:
         return cut(prompts, in_parts(self.ranker.ranking_tokens, prompts), self.block_tokens)
 
-    def _score(self, block: Block) -> list[LogProbs]:
-        scores = self.model.score(block.prompts)
-        for prompt, score in zip(block.prompts, scores, strict=True):
+    def keep(self, prompts: Sequence[Prompt | RankingPrompt]) -> PurePosixPath:
+        """Asks prompts of one kind together, and stores what is answered.
+
+        Returns:
+            The segment, as seen from the store's root.
+
+        Raises:
+            ScoringError: The model failed, or gave what is no log-probability.
+            StoreError: The store cannot be written.
+        """
+        about = self.model.description
+        ranked = [prompt for prompt in prompts if isinstance(prompt, RankingPrompt)]
+        if ranked:
+            return self.store.append_rankings(about, ranked, self._rank(ranked))
+        scored = [prompt for prompt in prompts if isinstance(prompt, Prompt)]
+        return self.store.append(about, scored, self._score(scored))
+
+    def _ask(
+        self, plan: PlanOf[Request], progress: Callable[[BlockOf[Request]], None] | None
+    ) -> None:
+        for block in self.crew.carry_out(plan) if self.crew else self._carry_out(plan):
+            if progress:
+                progress(block)
+
+    def _carry_out(self, plan: PlanOf[Request]) -> Iterator[BlockOf[Request]]:
+        for block in plan.blocks:
+            self.keep(block.prompts)
+            yield block
+
+    def _score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        scores = self.model.score(prompts)
+        for prompt, score in zip(prompts, scores, strict=True):
             if tuple(one.answer for one in score.answers) != prompt.answers:
                 raise ScoringError(
                     f"{self.model.name} scored other answers than {prompt.shown} has"
@@ -173,9 +214,9 @@ class Engine:
                 self._check(one.logprob, f"{one.answer!r} to {prompt.shown}")
         return scores
 
-    def _rank(self, block: RankingBlock) -> list[Ranking]:
-        rankings = self.ranker.rank(block.prompts)
-        for prompt, ranking in zip(block.prompts, rankings, strict=True):
+    def _rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        rankings = self.ranker.rank(prompts)
+        for prompt, ranking in zip(prompts, rankings, strict=True):
             shown = prompt.asking(prompt.vocabulary.words[:1]).shown
             if tuple(one.target for one in ranking.targets) != prompt.targets:
                 raise ScoringError(f"{self.model.name} ranked other targets than {shown} has")
@@ -203,3 +244,22 @@ class Engine:
             to_scores([known[prompt.text, prompt.separator, answer] for answer in prompt.answers])
             for prompt in prompts
         ]
+
+    def _gather_rankings(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        known = Known(self.store.read_rankings(self.model.fingerprint))
+        return [known.ranking(prompt_key(prompt), prompt.targets) for prompt in prompts]
+
+
+def _gathered(gather: Callable[[], Gathered], again: Callable[[], None]) -> Gathered:
+    """What the store holds; what was damaged since the plan was made is asked again, once."""
+    try:
+        return gather()
+    except KeyError:  # a segment was set aside
+        again()
+    try:
+        return gather()
+    except KeyError as error:
+        raise StoreError(
+            "the store no longer holds what was just written to it: look after its disk, and give "
+            "the same command again"
+        ) from error
