@@ -33,7 +33,7 @@ clean:
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable '.[local,server,dev]'
+	$(PIP) --editable '.[local,server,ray,dev]'
 	touch $@
 
 .venv/ready-peers: .venv/ready

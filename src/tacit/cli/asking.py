@@ -39,21 +39,15 @@ def load(name: str, options: LoadOptions, store: Store) -> LanguageModel:
     """
     from tacit.models.loading import load_model
 
-    logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
+    tell_warnings()
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     hush()
     return load_model(name, options, store.hashes)
 
 
-def engine_of(name: str, options: LoadOptions, store: Store) -> Engine:
-    """An engine that asks one model; whoever drops it frees the model.
-
-    Raises:
-        ModelError: As ``tacit.models.loading.load_model``.
-    """
-    from tacit.engine.ask import Engine
-
-    return Engine(load(name, options, store), store)
+def tell_warnings() -> None:
+    """Has what Tacit warns of said on standard error."""
+    logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
 
 
 def check_places(names: Sequence[str], options: LoadOptions) -> None:
@@ -156,7 +150,8 @@ def estimate(
         a short trial makes them (0 when there is nothing to ask).
     """
     plan, model = engine.plan(prompts, blocks), engine.model
-    return _told(len(prompts), plan, model.score, model.tokens)
+    told = _told(len(prompts), plan, model.score, model.tokens)
+    return _shared(told, engine)
 
 
 def estimate_ranking(
@@ -168,7 +163,8 @@ def estimate_ranking(
         ModelError: The model ranks no vocabularies.
     """
     plan, ranker = engine.plan_rankings(prompts, blocks), engine.ranker
-    return _told(len(prompts), plan, ranker.rank, ranker.ranking_tokens)
+    told = _told(len(prompts), plan, ranker.rank, ranker.ranking_tokens)
+    return _shared(told, engine)
 
 
 def _told(
@@ -194,6 +190,12 @@ def _told(
         "tokens": plan.tokens,
         "seconds": round(seconds, 1),
     }
+
+
+def _shared(told: dict[str, Any], engine: Engine) -> dict[str, Any]:
+    """The estimate with its time shared out among the engine's workers."""
+    at_once = engine.crew.size if engine.crew else 1
+    return {**told, "seconds": round(told["seconds"] / at_once, 1)}
 
 
 def echo_estimate(told: dict[str, Any]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from tacit.cli.running import digest, echo_json
+from tacit.cli.engines import EngineOptions
+from tacit.cli.running import about_engine, digest, echo_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,6 +112,7 @@ class AssumptionsJob:
         about: What the manifest says beside the model.
         loading: How models are loaded.
         store: Where scores are kept.
+        engine: Who asks them.
     """
 
     probes: Mapping[str, AssumptionsProbe]
@@ -118,6 +120,7 @@ class AssumptionsJob:
     about: Mapping[str, Any]
     loading: LoadOptions
     store: Store
+    engine: EngineOptions = field(default_factory=EngineOptions)
 
     def run(self) -> dict[Path, tuple[str, Findings]]:
         """Each model's folder, its name and what it shows."""
@@ -139,9 +142,7 @@ class AssumptionsJob:
         return told
 
     def _engine(self, name: str) -> Engine:
-        from tacit.cli.asking import engine_of
-
-        return engine_of(name, self.loading, self.store)
+        return self.engine.start(name, self.loading, self.store)
 
     def _ask(self, probe: AssumptionsProbe, engine: Engine, folder: Run) -> Findings:
         """As ``running.ask_a_model``, with what is ranked beside what is scored."""
@@ -149,7 +150,7 @@ class AssumptionsJob:
 
         scored = engine.plan(probe.prompts, folder.blocks)
         ranked = engine.plan_rankings(probe.rankings, folder.ranking_blocks)
-        folder.begin({"model": dict(engine.model.description), **self.about})
+        folder.begin(about_engine(engine) | dict(self.about))
         with folder.failing():
             scored.record(folder.blocks)
             ranked.record(folder.ranking_blocks)

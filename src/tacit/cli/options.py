@@ -212,6 +212,36 @@ CausalWording = Annotated[
         help="How a causal model is asked for a concept: blank-last, sentence or both.",
     ),
 ]
+EngineName = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--engine", help="local (this process), or ray (workers here or elsewhere)."),
+]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        help="With --engine ray: a running cluster, auto, HOST:PORT or ray://HOST:PORT "
+        "[default: $RAY_ADDRESS, else one that is started here for the run].",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="With --engine ray: how many workers [default: one per GPU, else per node]."
+    ),
+]
+GpusPerWorker = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="With --engine ray: each worker's GPUs, such as 0.5 or 2 [default: 1 or none]."
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="In how many threads the model computes, here or in each worker, on a CPU."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 

@@ -41,6 +41,11 @@ def parrot(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    engine: given.EngineName = "local",
+    address: given.ClusterAddress = None,
+    workers: given.Workers = None,
+    gpus_per_worker: given.GpusPerWorker = None,
+    threads: given.Threads = None,
     store: given.StorePath = None,
     as_json: given.AsJson = False,
 ) -> None:
@@ -48,6 +53,7 @@ def parrot(
     import polars as pl
 
     from tacit.cli import asking
+    from tacit.cli.engines import EngineOptions
     from tacit.cli.parts import PartsOptions
     from tacit.engine.store import Store
     from tacit.probes.parts.elsewhere import answers_in
@@ -64,6 +70,7 @@ def parrot(
     loading = asking.load_options(
         revision, dtype, device, batch_tokens, masked_mode, no_packing, server
     )
+    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     probe = options.probe()
     seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
     tables = [data_tables(probe, seed)]
@@ -72,8 +79,8 @@ def parrot(
         tables.append(model_tables(probe.measure_beliefs(answers)))
     if model is not None:
         kept = Store(store) if store else Store.default()
-        engine = asking.engine_of(model, loading, kept)
-        scores = asking.ask(engine, probe.prompts, engine.plan(probe.prompts))
+        started = asker.start(model, loading, kept)
+        scores = asking.ask(started, probe.prompts, started.plan(probe.prompts))
         tables.append(model_tables(probe.measure(scores)))
     _tell(pl.concat(tables), out, _echo, as_json=as_json)
 

@@ -49,12 +49,18 @@ def parts(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    engine: given.EngineName = "local",
+    address: given.ClusterAddress = None,
+    workers: given.Workers = None,
+    gpus_per_worker: given.GpusPerWorker = None,
+    threads: given.Threads = None,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Ask how the parts of things relate; count the contradictions and repair them."""
     from tacit.cli import asking
+    from tacit.cli.engines import EngineOptions
     from tacit.cli.parts import PartsOptions, Sheet, take_beliefs
     from tacit.cli.running import Job, echo_estimates, folders_of
     from tacit.engine.store import Store
@@ -75,11 +81,13 @@ def parts(
     about = {"data": options.digests()}
     request = {"probe": "parts", **options.request()}
     kept = Store(store) if store else Store.default()
+    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
+    asker.check(models)
     asking.check_places(models, loading)
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
     asked |= asking.server_request(served_model, tokenizer) | chatting.chat_request(chat=chat)
     folders = folders_of(models, out, {**request, **asked})
-    job = Job(probe, folders, about, loading, kept)
+    job = Job(probe, folders, about, loading, kept, asker)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)
         return
@@ -128,6 +136,11 @@ def consistency(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    engine: given.EngineName = "local",
+    address: given.ClusterAddress = None,
+    workers: given.Workers = None,
+    gpus_per_worker: given.GpusPerWorker = None,
+    threads: given.Threads = None,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -136,6 +149,7 @@ def consistency(
     from tacit.cli import asking
     from tacit.cli.background import BackgroundOptions
     from tacit.cli.consistency import ConsistencyOptions, echo_found
+    from tacit.cli.engines import EngineOptions
     from tacit.cli.running import Job, echo_estimates, folders_of
     from tacit.engine.store import Store
     from tacit.probes.figures.charts import Look, check_formats
@@ -148,6 +162,8 @@ def consistency(
     loading = asking.load_options(
         revision, dtype, device, batch_tokens, masked_mode, no_packing, server, chat
     )
+    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
+    asker.check(model)
     asking.check_places(model, loading)
     background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
     options = ConsistencyOptions(
@@ -159,7 +175,7 @@ def consistency(
     folders = folders_of(model, out, request)
     probe = options.probe()
     kept = Store(store) if store else Store.default()
-    job = Job(probe, folders, {"data": options.digests()}, loading, kept)
+    job = Job(probe, folders, {"data": options.digests()}, loading, kept, asker)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)
         return
@@ -198,6 +214,11 @@ def assumptions(
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
     chat: chatting.Chat = False,
+    engine: given.EngineName = "local",
+    address: given.ClusterAddress = None,
+    workers: given.Workers = None,
+    gpus_per_worker: given.GpusPerWorker = None,
+    threads: given.Threads = None,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -211,6 +232,7 @@ def assumptions(
         probes_of,
     )
     from tacit.cli.background import spare_torch
+    from tacit.cli.engines import EngineOptions
     from tacit.cli.running import echo_estimates, folders_of
     from tacit.engine.store import Store
     from tacit.probes.figures.charts import Look, check_formats
@@ -224,6 +246,8 @@ def assumptions(
         revision, dtype, device, batch_tokens, masked_mode, no_packing, chat=chat
     )
     asking.check_ranks(model)
+    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
+    asker.check(model)
     asking.check_places(model, loading)
     options = AssumptionsOptions(
         norms,
@@ -249,7 +273,7 @@ def assumptions(
     choices, read = options.choices(), read_norms(norms)
     probes = probes_of(model, read, choices, loading)
     kept = Store(store) if store else Store.default()
-    job = AssumptionsJob(probes, folders, {"data": options.digests()}, loading, kept)
+    job = AssumptionsJob(probes, folders, {"data": options.digests()}, loading, kept, asker)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)
         return

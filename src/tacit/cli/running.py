@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from tacit.cli.engines import EngineOptions
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Job:
         about: What the manifest says beside the model.
         loading: How models are loaded.
         store: Where scores are kept.
+        engine: Who asks them.
     """
 
     probe: Probe
@@ -55,6 +57,7 @@ class Job:
     about: Mapping[str, Any]
     loading: LoadOptions
     store: Store
+    engine: EngineOptions = field(default_factory=EngineOptions)
 
     def run(self) -> dict[Path, tuple[str, Findings]]:
         """Each model's folder, its name and what it shows."""
@@ -74,9 +77,7 @@ class Job:
         }
 
     def _engine(self, name: str) -> Engine:
-        from tacit.cli import asking
-
-        return asking.engine_of(name, self.loading, self.store)
+        return self.engine.start(name, self.loading, self.store)
 
 
 def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
@@ -142,12 +143,17 @@ def ask_a_model(probe: Probe, engine: Engine, folder: Run, about: Mapping[str, A
     from tacit.cli import asking
 
     plan = engine.plan(probe.prompts, folder.blocks)
-    folder.begin({"model": dict(engine.model.description), **about})
+    folder.begin(about_engine(engine) | dict(about))
     with folder.failing():
         plan.record(folder.blocks)
         findings = probe.measure(asking.ask(engine, probe.prompts, plan))
         folder.finish(findings)
     return findings
+
+
+def about_engine(engine: Engine) -> dict[str, Any]:
+    """What a manifest says of the model, and of who asks it."""
+    return {"model": dict(engine.model.description), "engine": engine.description}
 
 
 def digest(file: Path) -> str:

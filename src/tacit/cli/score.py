@@ -34,12 +34,18 @@ def score(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    engine: given.EngineName = "local",
+    address: given.ClusterAddress = None,
+    workers: given.Workers = None,
+    gpus_per_worker: given.GpusPerWorker = None,
+    threads: given.Threads = None,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Score the candidate answers of prompts."""
     from tacit.cli import asking
+    from tacit.cli.engines import EngineOptions
     from tacit.engine.store import Store
     from tacit.tables import check_outputs
 
@@ -53,14 +59,15 @@ def score(
     check_outputs([prompts], [out])
     asked = read_prompts(prompts)
     kept = Store(store) if store else Store.default()
-    engine = asking.engine_of(model, options, kept)
-    scorer = engine.model
+    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
+    started = asker.start(model, options, kept)
+    scorer = started.model
     if dry_run:
-        told = {"model": scorer.name, **asking.estimate(engine, asked)}
+        told = {"model": scorer.name, **asking.estimate(started, asked)}
         typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
         return
-    plan = engine.plan(asked)
-    scores = asking.ask(engine, asked, plan)
+    plan = started.plan(asked)
+    scores = asking.ask(started, asked, plan)
     _write(scores, out)
     summary = {
         "prompts": len(asked),

@@ -1,0 +1,280 @@
+"""The workers of the Ray engine, and how blocks go round among them.
+
+Each worker has one block at a time. One that is gone is replaced, and its block asked elsewhere;
+Ray's own restarts are not used, since an actor of a lost node may not answer for long.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import weakref
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.engine.places import place_of
+from tacit.engine.ray_cluster import alive
+from tacit.engine.ray_hands import Hand, Job, Lost, Patience
+from tacit.engine.ray_worker import Failed, Loaded
+from tacit.errors import ModelError, ScoringError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tacit.engine.plan import BlockOf, PlanOf
+    from tacit.engine.ray_share import Share
+    from tacit.engine.ray_worker import Order, Stored
+    from tacit.engine.requests import Request
+
+log = logging.getLogger(__name__)
+
+_TICK = 1.0
+
+
+class RayCrew:
+    """Workers that hold one model; ``tacit.engine.crew.Crew`` on Ray.
+
+    They end when nobody holds the crew any more.
+
+    Args:
+        order: What each worker is made for.
+        share: How many there are, and what each gets.
+        patience: How long they are waited for.
+    """
+
+    def __init__(self, order: Order, share: Share, patience: Patience) -> None:
+        self._order, self._share, self._patience = order, share, patience
+        self._hands: list[Hand] = []
+        self._wanted = share.workers
+        self._false_starts = 0
+        self._looked = self._anybody = time.monotonic()
+        self._seen_from: set[str] = set()
+        self._loaded: Loaded | None = None
+        weakref.finalize(self, _disband, self._hands)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The engine's kind, how many workers were asked for, and what each has."""
+        import ray
+
+        return {
+            "kind": "ray",
+            "ray": ray.__version__,
+            "workers": self._share.workers,
+            "threads": self._share.threads,
+            "gpus_per_worker": self._share.gpus,
+        }
+
+    @property
+    def size(self) -> int:
+        """How many workers are wanted, less those that could not be started."""
+        return self._wanted
+
+    def first(self) -> Loaded:
+        """Starts all workers, and waits for the first of them to have loaded the model.
+
+        Raises:
+            ModelError: As ``load_model``.
+            ScoringError: No worker starts.
+        """
+        self._hire()
+        while self._loaded is None:
+            for hand, outcome in self._outcomes():
+                self._arrived(hand, outcome)
+        return self._loaded
+
+    def call(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - what the model returns
+        """What a method of the model returns, asked of one of the workers.
+
+        Raises:
+            TacitError: What the method raises.
+        """
+        job = Job(lambda actor: actor.call.remote(method, arguments), f"{method} of the model")
+        ((_, result),) = self._done([job])
+        return result
+
+    def carry_out(self, plan: PlanOf[Request]) -> Iterator[BlockOf[Request]]:
+        """See ``Crew``."""
+        import ray
+
+        if not plan.blocks:
+            return
+        kind = _Fetched(ray.put(plan.kind))
+        jobs = [_job(plan, block, kind) for block in plan.blocks]
+        for job, stored in self._done(jobs):
+            self._check_seen(stored)
+            yield job.block
+
+    def _done(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Any]]:
+        """Has all jobs done, by whoever is idle; gives each with what came of it."""
+        todo, left = deque(jobs), len(jobs)
+        self._hire()
+        try:
+            while left:
+                for hand in [hand for hand in self._hands if hand.is_idle and todo]:
+                    hand.give(todo.popleft())
+                for hand, outcome in self._outcomes():
+                    job, hand.job = hand.job, None
+                    if job is None:
+                        self._arrived(hand, outcome)
+                    elif isinstance(outcome, Failed | Lost):
+                        self._failed(hand, job, outcome)
+                        todo.appendleft(job)
+                    else:
+                        left -= 1
+                        yield job, outcome
+        finally:
+            # Interrupted, or a block failed for good: nobody waits for the others.
+            for hand in [hand for hand in self._hands if hand.job is not None]:
+                self._leave(hand)
+
+    def _outcomes(self) -> Iterator[tuple[Hand, object]]:
+        """Who has done something since the last look, or is gone; waits a moment for the first."""
+        import ray
+
+        busy = {hand.pending: hand for hand in self._hands if hand.pending is not None}
+        ready = ray.wait(list(busy), timeout=_TICK)[0] if busy else []
+        for pending in ready:
+            yield busy[pending], busy[pending].take()
+        now = time.monotonic()
+        if now - self._looked < self._patience.look:
+            return
+        self._looked = now
+        nodes = {str(node["NodeID"]) for node in alive()}
+        for hand in list(self._hands):
+            lost = hand.missing(nodes, self._patience)
+            if lost:
+                hand.pending = None
+                yield hand, lost
+        self._check_anybody(now)
+
+    def _arrived(self, hand: Hand, outcome: object) -> None:
+        """Takes on a worker that has loaded its model, or replaces it when it could not."""
+        if not isinstance(outcome, Loaded):
+            self._false_start(hand, outcome)
+            return
+        first = self._loaded
+        if first and outcome.fingerprint != first.fingerprint:
+            raise ModelError(
+                f"{outcome.name} is another model on {outcome.host} than on {first.host}: its "
+                "files, tokenizer or number format differ; put the same on every node"
+            )
+        for warning in outcome.warnings if first is None else ():
+            log.warning("%s", warning)
+        hand.loaded = outcome
+        self._loaded, self._false_starts = first or outcome, 0
+
+    def _false_start(self, hand: Hand, outcome: object) -> None:
+        """Starts another in the place of one that could not load; gives the place up at last."""
+        self._leave(hand)
+        failed = outcome if isinstance(outcome, Failed) else None
+        if failed and failed.is_final and self._loaded is None:
+            raise failed.error
+        said = failed.message if failed else getattr(outcome, "reason", str(outcome))
+        self._false_starts += 1
+        if self._false_starts >= self._patience.tries:
+            self._wanted, self._false_starts = self._wanted - 1, 0
+            log.warning(
+                "a worker cannot be started (%s): %d of %d are left",
+                said,
+                self._wanted,
+                self._share.workers,
+            )
+        if self._wanted < 1:
+            raise ScoringError(
+                f"no worker can be started: {said}; Ray's logs (/tmp/ray/session_latest/logs on "
+                "the node) tell more, and the same command goes on from what is stored"
+            )
+        self._hire()
+
+    def _failed(self, hand: Hand, job: Job, outcome: Failed | Lost) -> None:
+        """Counts a job's failure; raises when it is to be given up."""
+        if isinstance(outcome, Failed) and outcome.is_final:
+            raise outcome.error
+        lost = isinstance(outcome, Lost)
+        said = outcome.reason if isinstance(outcome, Lost) else outcome.message
+        key = "lost" if lost else said
+        job.failures[key] += 1
+        if job.failures[key] >= self._patience.tries or len(job.failures) > self._patience.tries:
+            if isinstance(outcome, Failed) and outcome.is_ours:
+                raise outcome.error
+            ends = "ended its worker" if lost else "failed"
+            raise ScoringError(f"{job.about} {ends} {job.failures[key]} times: {said}")
+        if lost:
+            log.warning("%s is gone (%s): %s is asked elsewhere", hand.where, said, job.about)
+        else:
+            log.warning("%s failed: %s; it is asked again", job.about, said)
+        # What a library raised may have left the process, or its GPU, in a bad state.
+        if lost or not getattr(outcome, "is_ours", False):
+            self._leave(hand)
+            self._hire()
+
+    def _hire(self) -> None:
+        """Starts as many workers as are lacking."""
+        if not any(hand.loaded for hand in self._hands):
+            self._anybody = time.monotonic()
+        while len(self._hands) < self._wanted:
+            self._hands.append(Hand.hire(self._order, self._share))
+
+    def _leave(self, hand: Hand) -> None:
+        if hand in self._hands:
+            self._hands.remove(hand)
+        hand.job = hand.pending = None
+        hand.dismiss()
+
+    def _check_anybody(self, now: float) -> None:
+        """Refuses to wait for ever where there is no room for any worker."""
+        if any(hand.loaded for hand in self._hands):
+            self._anybody = now
+        elif now - self._anybody > self._patience.start:
+            raise ScoringError(
+                f"no worker has started within {self._patience.start:.0f} s; each needs "
+                f"{self._share.shown}: see `ray status` for what is free; the same command goes on "
+                "from what is stored"
+            )
+
+    def _check_seen(self, stored: Stored) -> None:
+        """Refuses a store that is another folder on the workers' machines than here."""
+        if stored.host in self._seen_from:
+            return
+        # What another machine wrote may take a moment to be seen on a shared file system.
+        until = time.monotonic() + self._patience.seen
+        while place_of(self._order.store).read(stored.segment) is None:
+            if time.monotonic() > until:
+                raise StoreError(
+                    f"{self._order.store}: what the worker on {stored.host} wrote there is not "
+                    "seen here, so it is another folder there: give --store a folder that all "
+                    "machines share, or an address such as s3://bucket/folder"
+                )
+            time.sleep(_TICK)
+        self._seen_from.add(stored.host)
+
+
+@dataclass(frozen=True)
+class _Fetched:
+    """Fetches in a worker what was put into Ray's object store here."""
+
+    reference: Any
+
+    def __call__(self) -> Any:  # noqa: ANN401 - a kind of any request
+        import ray
+
+        return ray.get(self.reference)
+
+
+def _job(plan: PlanOf[Request], block: BlockOf[Request], kind: _Fetched) -> Job:
+    """The job of asking a block; its rows are made when it is sent."""
+
+    def send(actor: Any) -> Any:  # noqa: ANN401 - Ray's handles
+        return actor.work.remote(plan.digest, kind, [plan.kind.row(one) for one in block.prompts])
+
+    text = block.prompts[0].text
+    return Job(send, f"the block that begins with {text[:60]!r}", block)
+
+
+def _disband(hands: list[Hand]) -> None:
+    """Ends all workers."""
+    for hand in hands:
+        hand.dismiss()
+    hands.clear()
