@@ -114,15 +114,30 @@ class LogProbs:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """How often each answer came among sampled ones, and how many could not be read."""
+    """How often each answer came among sampled ones, and how many could not be read.
+
+    Args:
+        counts: By the answer.
+        unparsed: Samples that are no answer for certain.
+        truncated: How many of the unparsed were cut before the model had ended its thought.
+    """
 
     counts: Mapping[str, int]
     unparsed: int = 0
+    truncated: int = 0
 
-    def share(self, answer: str) -> float | None:
-        """The answer's share of the readable samples; None where there are none."""
-        readable = sum(self.counts.values())
-        return self.counts.get(answer, 0) / readable if readable else None
+    @property
+    def parsed(self) -> int:
+        """How many samples could be read."""
+        return sum(self.counts.values())
+
+    def count(self, *answers: str) -> int:
+        """How many samples were one of some answers."""
+        return sum(self.counts.get(answer, 0) for answer in answers)
+
+    def share(self, *answers: str) -> float | None:
+        """The share of some answers among the readable samples; None where there are none."""
+        return self.count(*answers) / self.parsed if self.parsed else None
 
 
 def log_sum_exp(values: Sequence[float]) -> float:

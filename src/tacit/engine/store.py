@@ -18,7 +18,7 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from tacit.engine import ranked, segments
+from tacit.engine import ranked, segments, voted
 from tacit.engine.places import place_of
 from tacit.errors import RequestError, StoreError, WorkError
 from tacit.models.fingerprint import FileHashes
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.models.chat_samples import Draws, Sample
     from tacit.prompts import Prompt
     from tacit.rankings import Ranking, RankingPrompt
 
@@ -98,6 +99,19 @@ class Store:
         frame = ranked.to_frame(prompts, rankings)
         return self._publish("rankings", model, frame, {prompt.vocabulary for prompt in prompts})
 
+    def append_samples(
+        self,
+        model: Mapping[str, Any],
+        draws: Sequence[Draws],
+        samples: Sequence[Sequence[Sample]],
+    ) -> PurePosixPath:
+        """Publishes the sampled replies to some texts as one segment, as ``append`` does.
+
+        Raises:
+            StoreError: The segment cannot be written; the store stays as it was.
+        """
+        return self._publish("votes", model, voted.to_frame(draws, samples))
+
     def _publish(
         self,
         what: str,
@@ -137,6 +151,18 @@ class Store:
             StoreError: The store cannot be read, or a damaged segment cannot be moved.
         """
         return self._all("rankings", fingerprint, ranked.schema())
+
+    def read_samples(self, fingerprint: str) -> pl.DataFrame:
+        """All sampled replies of a model: text, number, reply, state.
+
+        A segment that is damaged is set aside, with a warning.
+
+        Raises:
+            StoreError: The store cannot be read, or a damaged segment cannot be moved.
+        """
+        return self._all("votes", fingerprint, voted.schema()).unique(
+            subset=voted.KEY, keep="first", maintain_order=True
+        )
 
     def vocabulary(self, digest: str) -> Vocabulary:
         """A vocabulary that was ranked, by its digest.

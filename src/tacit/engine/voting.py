@@ -1,0 +1,141 @@
+"""The local engine for models that are known by their replies: from prompts to votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.engine import voted
+from tacit.errors import ScoringError, StoreError
+from tacit.models.chat_samples import Draws, votes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tacit.engine.store import Store
+    from tacit.models.chat_samples import SamplesReplies
+    from tacit.prompts import Prompt, Votes
+
+BLOCK_DRAWS = 128
+"""So many replies, about, are paid for between two writes to the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawBlock:
+    """Replies that are asked for together and stored together.
+
+    Args:
+        prompts: Which replies to which texts.
+        tokens: How many replies they are, as a measure of the work.
+    """
+
+    prompts: tuple[Draws, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class DrawPlan:
+    """Which replies are still to be asked for.
+
+    Args:
+        blocks: In the order in which they are asked for.
+        distinct: How many distinct texts there were, stored ones included.
+        stored: For how many of these the store held all replies.
+    """
+
+    blocks: tuple[DrawBlock, ...]
+    distinct: int
+    stored: int
+
+    @property
+    def prompts(self) -> int:
+        """How many texts lack replies; one that two blocks share counts in each."""
+        return sum(len(block.prompts) for block in self.blocks)
+
+    @property
+    def tokens(self) -> int:
+        """How many replies are lacking."""
+        return sum(block.tokens for block in self.blocks)
+
+
+@dataclass(frozen=True)
+class VotingEngine:
+    """Asks one model for replies, keeps them, and reads votes off them.
+
+    Args:
+        model: The model.
+        store: Where replies are kept.
+    """
+
+    model: SamplesReplies
+    store: Store
+
+    def plan(self, prompts: Sequence[Prompt]) -> DrawPlan:
+        """Which replies the store does not hold, in blocks.
+
+        A prompt has the same replies whatever its answers and its separator are.
+        """
+        texts = dict.fromkeys(prompt.text for prompt in prompts)
+        held = voted.known(self.store.read_samples(self.model.fingerprint))
+        missing = {
+            text: tuple(n for n in range(self.model.samples) if (text, n) not in held)
+            for text in texts
+        }
+        lacking = [Draws(text, numbers) for text, numbers in missing.items() if numbers]
+        return DrawPlan(tuple(_blocks(lacking)), len(texts), len(texts) - len(lacking))
+
+    def ask(
+        self,
+        prompts: Sequence[Prompt],
+        plan: DrawPlan | None = None,
+        progress: Callable[[DrawBlock], None] | None = None,
+    ) -> list[Votes]:
+        """The votes of all prompts, in their order; replies that the store lacks are asked for.
+
+        Args:
+            prompts: What to ask.
+            plan: What ``plan`` made of the same prompts; made now when it is not given.
+            progress: Called with each block that was stored.
+
+        Raises:
+            ScoringError: The model failed; what was replied before is in the store.
+            StoreError: The store cannot be read or written.
+        """
+        for block in (plan or self.plan(prompts)).blocks:
+            samples = self.model.sample(block.prompts)
+            if [len(some) for some in samples] != [len(one.numbers) for one in block.prompts]:
+                raise ScoringError(f"{self.model.name} gave another number of replies than asked")
+            self.store.append_samples(self.model.description, block.prompts, samples)
+            if progress:
+                progress(block)
+        return self._gathered(prompts)
+
+    def _gathered(self, prompts: Sequence[Prompt]) -> list[Votes]:
+        known = voted.known(self.store.read_samples(self.model.fingerprint))
+        numbers = range(self.model.samples)
+        try:
+            return [
+                votes_of([known[prompt.text, number] for number in numbers], prompt.answers)
+                for prompt in prompts
+            ]
+        except KeyError as error:
+            raise StoreError(
+                "the store no longer holds what was just written to it: look after its disk, and "
+                "give the same command again"
+            ) from error
+
+
+def _blocks(lacking: Sequence[Draws]) -> Iterator[DrawBlock]:
+    """Blocks of about as many replies; a text that takes more of them alone is split."""
+    block: list[Draws] = []
+    size = 0
+    for draws in lacking:
+        for at in range(0, len(draws.numbers), BLOCK_DRAWS):
+            part = Draws(draws.text, draws.numbers[at : at + BLOCK_DRAWS])
+            if block and size + len(part.numbers) > BLOCK_DRAWS:
+                yield DrawBlock(tuple(block), size)
+                block, size = [], 0
+            block.append(part)
+            size += len(part.numbers)
+    if block:
+        yield DrawBlock(tuple(block), size)

@@ -1,0 +1,139 @@
+"""Sampled replies of a chat, and the votes that they are read as.
+
+A reply is kept as it came, without what was thought before it. Which answer it is, is read off it
+later, without a model: it has to begin with one of the prompt's answers, in whatever case and
+decoration, with no other answer behind it on its line. Any other reply is unparsed and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from tacit.prompts import Votes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ANSWER_TOKENS = 16
+"""The longest reply that is asked for, in tokens, thinking not counted."""
+
+State = Literal["whole", "cut", "thinking"]
+"""Whether a reply ended by itself, was cut, or was cut before its thought had ended."""
+
+# Straight and typographic quotation marks, Markdown, brackets.
+_QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
+_DECORATION = f" \t\r\n{_QUOTES}*_#()[]{{}}"
+_LEAD = re.compile(
+    r"(?:the\s+)?(?:final\s+|correct\s+)?answer(?:\s+is)?\s*[:\-]?\s*", re.IGNORECASE
+)
+_DASHES = "\\-\u2013\u2014"
+_BEHIND = re.compile(rf"[.,;:!?)\]}}*_\r\n{_QUOTES}]|\s+[({_DASHES}\n]|\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """A text that is to be answered several times.
+
+    Args:
+        text: What the user says.
+        numbers: Which draws, counted from 0; another number is another sample.
+    """
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sampled reply.
+
+    Args:
+        reply: Its text, without the thought before it.
+        state: How it ended.
+    """
+
+    reply: str
+    state: State = "whole"
+
+
+class SamplesReplies(Protocol):
+    """A model that is known by what it replies, as it gives no log-probabilities."""
+
+    @property
+    def name(self) -> str:
+        """The name that the user knows the model by."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all that a reply depends on but the prompt and the number of its draw."""
+        ...
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What a manifest says of the model: plain values, ready for JSON."""
+        ...
+
+    @property
+    def samples(self) -> int:
+        """How often each prompt is to be answered."""
+        ...
+
+    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
+        """The replies, one for each number of each text, in their order.
+
+        Raises:
+            ScoringError: The model failed.
+        """
+        ...
+
+
+def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
+    """What replies say, read as a prompt's answers."""
+    read = [read_answer(one.reply, answers) for one in samples if one.state != "thinking"]
+    thinking = sum(one.state == "thinking" for one in samples)
+    counts = Counter(answer for answer in read if answer is not None)
+    return Votes(
+        {answer: counts[answer] for answer in answers},
+        unparsed=len(samples) - counts.total(),
+        truncated=thinking,
+    )
+
+
+def read_answer(reply: str, answers: Sequence[str]) -> str | None:
+    """The answer that a reply is; None where it is none for certain.
+
+    Args:
+        reply: As the model wrote it.
+        answers: The candidates; of some that differ in case alone, the one that is written as in
+            the reply counts, else the first.
+    """
+    text = _LEAD.sub("", reply.strip(_DECORATION), count=1).lstrip(_DECORATION)
+    forms = {answer: answer.strip(_DECORATION).casefold() for answer in answers}
+    begun = [answer for answer, form in forms.items() if _begins(text, form)]
+    if not begun:
+        return None
+    longest = max((forms[answer] for answer in begun), key=len)
+    line = text[len(longest) :].partition("\n")[0].casefold()
+    if any(form != longest and form and _holds(line, form) for form in forms.values()):
+        return None
+    alike = [answer for answer in begun if forms[answer] == longest]
+    exact = [answer for answer in alike if text.startswith(answer.strip(_DECORATION))]
+    return (exact or alike)[0]
+
+
+def _begins(text: str, form: str) -> bool:
+    """Whether a text begins with an answer, and the answer ends there."""
+    return (
+        bool(form)
+        and text[: len(form)].casefold() == form
+        and _BEHIND.match(text, len(form)) is not None
+    )
+
+
+def _holds(line: str, form: str) -> bool:
+    """Whether an answer stands in a line as a word of its own."""
+    return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", line) is not None

@@ -1,0 +1,119 @@
+"""The engine of models that are known by their replies."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.engine.store import Store
+from tacit.engine.voting import BLOCK_DRAWS, VotingEngine
+from tacit.errors import ScoringError
+from tacit.models.chat_samples import Draws, Sample
+from tacit.prompts import Prompt, Votes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+PROMPTS = [
+    Prompt("Is ice cold?", ("Yes", "No")),
+    Prompt("Is fire cold?", ("Yes", "No")),
+    Prompt("Is ice cold?", ("Yes", "No", "Perhaps"), "\n"),
+]
+
+
+@dataclass
+class Talker:
+    """Replies by text and number alone; fails when it has been asked too often."""
+
+    samples: int = 5
+    name: str = "talker"
+    fingerprint: str = "0" * 64
+    dies: int | None = None
+    asked: list[tuple[str, int]] = field(default_factory=list)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Its name and fingerprint."""
+        return {"name": self.name, "fingerprint": self.fingerprint}
+
+    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
+        """Replies Yes, No or Perhaps."""
+        for each in draws:
+            self.asked += [(each.text, number) for number in each.numbers]
+        if self.dies is not None and len(self.asked) > self.dies:
+            raise ScoringError("out of money")
+        return [[reply(each.text, number) for number in each.numbers] for each in draws]
+
+
+def reply(text: str, number: int) -> Sample:
+    """What the talker replies."""
+    draw = hashlib.sha256(f"{text} {number}".encode()).digest()[0]
+    return Sample(("Yes", "No.", "Perhaps")[draw % 3], "whole")
+
+
+def counted(text: str, samples: int, answers: Sequence[str]) -> Votes:
+    """The votes, counted by hand."""
+    said = [reply(text, number).reply.strip(".") for number in range(samples)]
+    counts = {answer: said.count(answer) for answer in answers}
+    return Votes(counts, samples - sum(counts.values()))
+
+
+def test_votes_are_those_of_the_replies(tmp_path: Path) -> None:
+    """One text is asked once for all its prompts, and each reads the replies by its own answers."""
+    talker = Talker()
+    votes = VotingEngine(talker, Store(tmp_path)).ask(PROMPTS)
+    assert votes == [counted(prompt.text, 5, prompt.answers) for prompt in PROMPTS]
+    assert sorted(talker.asked) == sorted(
+        (text, number) for text in ("Is ice cold?", "Is fire cold?") for number in range(5)
+    )
+
+
+def test_replies_are_asked_for_once_and_more_samples_ask_the_rest(tmp_path: Path) -> None:
+    """Also in another process; fewer samples take the first of them."""
+    VotingEngine(Talker(samples=3), Store(tmp_path)).ask(PROMPTS)
+    more = Talker(samples=5)
+    engine = VotingEngine(more, Store(tmp_path))
+    plan = engine.plan(PROMPTS)
+    assert (plan.distinct, plan.stored, plan.tokens) == (2, 0, 4)
+    votes = engine.ask(PROMPTS, plan)
+    assert sorted({number for _, number in more.asked}) == [3, 4]
+    assert votes == [counted(prompt.text, 5, prompt.answers) for prompt in PROMPTS]
+    fewer = Talker(samples=2)
+    votes = VotingEngine(fewer, Store(tmp_path)).ask(PROMPTS)
+    assert votes == [counted(prompt.text, 2, prompt.answers) for prompt in PROMPTS]
+    assert not fewer.asked
+
+
+def test_what_was_replied_before_a_failure_is_kept(tmp_path: Path) -> None:
+    """The same request goes on from the last whole block."""
+    samples = 2 * BLOCK_DRAWS
+    dying = Talker(samples, dies=BLOCK_DRAWS)
+    with pytest.raises(ScoringError, match="out of money"):
+        VotingEngine(dying, Store(tmp_path)).ask(PROMPTS[:1])
+    again = Talker(samples)
+    votes = VotingEngine(again, Store(tmp_path)).ask(PROMPTS[:1])
+    assert len(again.asked) == BLOCK_DRAWS
+    assert votes == [counted(PROMPTS[0].text, samples, PROMPTS[0].answers)]
+
+
+def test_another_model_shares_no_reply(tmp_path: Path) -> None:
+    """The store knows replies by the fingerprint."""
+    VotingEngine(Talker(), Store(tmp_path)).ask(PROMPTS)
+    other = Talker(fingerprint="1" * 64)
+    VotingEngine(other, Store(tmp_path)).ask(PROMPTS)
+    assert len(other.asked) == 10
+
+
+def test_a_model_that_replies_too_little_is_an_error(tmp_path: Path) -> None:
+    """Nothing is stored under a wrong number."""
+
+    class Terse(Talker):
+        def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
+            return [some[:-1] for some in super().sample(draws)]
+
+    with pytest.raises(ScoringError, match="another number of replies"):
+        VotingEngine(Terse(), Store(tmp_path)).ask(PROMPTS)

@@ -1,0 +1,94 @@
+"""Replies of a chat, read as answers."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.models.chat_samples import Sample, read_answer, votes_of
+
+TRUTH = ("True", "False")
+WORDS = ("Yes", "No", "True", "False", "Right", "Wrong", "Correct", "Incorrect", "On", "Off")
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("True", "True"),
+        (" true.", "True"),
+        ("**False**", "False"),
+        ("FALSE!\nBecause it is not true.", "False"),
+        ("“True”, I think.", "True"),
+        ("Answer: False", "False"),
+        ("The answer is: **True**", "True"),
+        ("The final answer is false", "False"),
+        ("True (the stone is inside)", "True"),
+        ("False — it is outside", "False"),
+        ("[True]", "True"),
+    ],
+)
+def test_a_reply_that_begins_with_an_answer_is_that_answer(reply: str, answer: str) -> None:
+    """In any case, quotation marks, emphasis, and behind "the answer is"."""
+    assert read_answer(reply, TRUTH) == answer
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "   ",
+        "True or false?",
+        "True, or is it false?",
+        "True/False",
+        "Truest",
+        "It is true.",
+        "I would say True",
+        "False. It is not true that the stone is outside.",
+        "Not true.",
+        "True enough that I would not object",
+        "1",
+        "ture",
+    ],
+)
+def test_a_reply_that_is_not_certain_is_no_answer(reply: str) -> None:
+    """Nothing is guessed, also where a person would."""
+    assert read_answer(reply, TRUTH) is None
+
+
+def test_the_longest_answer_counts_and_case_decides_among_alike() -> None:
+    """One answer may begin with another, or differ from it in case alone."""
+    assert read_answer("no, never", ("no", "no, never")) == "no, never"
+    assert read_answer("TRUE", ("true", "True", "TRUE")) == "TRUE"
+    assert read_answer("tRUE", ("true", "True")) == "true"
+    assert read_answer("Incorrect.", WORDS) == "Incorrect"
+    assert read_answer("No, correct.", WORDS) is None
+
+
+@given(st.sampled_from(WORDS), st.sampled_from(["", ".", "!", "\n", ", ", " \n\nYes or no"]))
+def test_every_answer_is_read_as_itself(answer: str, behind: str) -> None:
+    """Whatever ends it."""
+    assert read_answer(answer + behind, WORDS) == answer
+
+
+@given(st.text(max_size=30), st.lists(st.sampled_from(WORDS), min_size=1, unique=True))
+def test_what_is_read_stands_at_the_beginning(reply: str, answers: list[str]) -> None:
+    """No reply is read as an answer whose letters it does not hold."""
+    read = read_answer(reply, answers)
+    assert read is None or (read in answers and read.casefold() in reply.casefold())
+
+
+def test_votes_count_every_sample_once() -> None:
+    """As an answer or as unparsed; those cut while thinking are among the latter."""
+    replies = ["True", "true.", "False", "Perhaps", ""]
+    samples = [*map(Sample, replies), Sample("True", "cut"), Sample("", "thinking")]
+    votes = votes_of(samples, TRUTH)
+    assert votes.counts == {"True": 3, "False": 1}
+    assert (votes.unparsed, votes.truncated) == (3, 1)
+    assert votes.parsed + votes.unparsed == len(samples)
+    assert votes.share("True") == 3 / 4
+
+
+def test_a_cut_thought_is_not_read_whatever_it_says() -> None:
+    """It is no reply yet."""
+    assert votes_of([Sample("True", "thinking")], TRUTH).share("True") is None
