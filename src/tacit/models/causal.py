@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 SCORER = "causal-1"
 
-PACK_TOKENS = 512
-"""The longest pack: attention costs the square of it, and what packs repeat its inverse."""
+PACK_TOKENS = 1024
+"""The longest pack: what packs repeat goes with its inverse, some models' attention with it."""
 
 _LEAST_PACK = 32
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tacit.errors import PromptError
+from tacit.models.activations import in_one_operation
 from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.batching import Budget
 from tacit.models.boundary import Specials, bare
@@ -89,6 +90,7 @@ class LocalModel:
         self._unknown = _unknown_of(checkpoint.tokenizer)
         self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
         self._budget = Budget(batch_tokens)
+        in_one_operation(checkpoint.model)
         self.name = checkpoint.name
         self.fingerprint = checkpoint.identity.fingerprint
 

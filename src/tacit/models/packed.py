@@ -86,17 +86,29 @@ class Packer:
 
         if self.body is None:
             raise ScoringError("its head cannot be used at chosen places only")
+        from tacit.models.near import NearAttention, piece_of
+
         device, dtype = self.model.device, self.model.dtype
-        ids, _ = padded([pack.ids for pack in packs], self.pad, device)
-        positions, _ = padded([pack.depths for pack in packs], 0, device)
-        ends, _ = padded([pack.ends for pack in packs], 0, device)
-        hidden = torch.finfo(dtype).min
+        length = max(len(pack.ids) for pack in packs)
+        piece = piece_of(length)
+
+        def filled(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
+            """Of whole pieces."""
+            return torch.nn.functional.pad(
+                padded(rows, fill, device)[0], (0, -length % piece), value=fill
+            )
+
         with torch.inference_mode(), gathered(self.body, *places):
-            sees = sight(ends)
+            sees = sight(filled([pack.ends for pack in packs], 0))
+            hidden = torch.finfo(dtype).min
             mask = torch.zeros(sees.shape, dtype=dtype, device=device).masked_fill_(~sees, hidden)
-            logits: torch.Tensor = self.model(
-                input_ids=ids, attention_mask=mask, position_ids=positions, use_cache=False
-            ).logits
+            with NearAttention(packs, sees, piece):
+                logits: torch.Tensor = self.model(
+                    input_ids=filled([pack.ids for pack in packs], self.pad),
+                    attention_mask=mask,
+                    position_ids=filled([pack.depths for pack in packs], 0),
+                    use_cache=False,
+                ).logits
         return logits[0]
 
 
