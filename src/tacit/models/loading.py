@@ -84,12 +84,9 @@ def load_model(
     options = options or LoadOptions()
     check_place(name, options)
     if is_address(name):
-        from tacit.models.server.model import load_server
-
         # The store, beside whose hashes the descriptions of servers lie.
-        return load_server(
-            name, options.server, hashes.path.parent if hashes and hashes.path else None
-        )
+        kept = hashes.path.parent if hashes and hashes.path else None
+        return _served(name, options.server, kept)
     try:
         import torch  # noqa: F401
         import transformers  # noqa: F401
@@ -108,6 +105,20 @@ def load_model(
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
     parts = Parts(kind, model, tokenizer, config, chat)
     return _assemble(called or name, parts, replace(options, revision=revision), weights)
+
+
+def _served(name: str, options: ServerOptions | None, kept: Path | None) -> LanguageModel:
+    from tacit.models.server.chatting import load_first_tokens
+    from tacit.models.server.model import load_server
+
+    if options is None or options.api == "completions":
+        return load_server(name, options, kept)
+    if options.samples is not None:
+        raise ModelError(
+            f"{name}: sampled replies give votes and no scores: load it with "
+            "tacit.models.server.chatting.load_sampled, and ask it with tacit.engine.voting"
+        )
+    return load_first_tokens(name, options, kept)
 
 
 @dataclass(frozen=True)

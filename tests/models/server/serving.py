@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from tests.models.server.speaking import ChatRefusal, Speech, speak
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -90,6 +92,7 @@ class Manners:
         silent: How often it first says nothing of each prompt's next token.
         dies: After so many completions it only fails.
         counts: Whether it says how many tokens a prompt has.
+        speech: How it chats.
     """
 
     top: int | None = None
@@ -108,6 +111,7 @@ class Manners:
     silent: int = 0
     dies: int | None = None
     counts: bool = True
+    speech: Speech = field(default_factory=Speech)
 
 
 @dataclass
@@ -132,7 +136,15 @@ class Serving:
 
     def asked(self, prompt: str) -> list[dict[str, Any]]:
         """The requests about one prompt."""
-        return [request for request in self.requests if request["prompt"] == prompt]
+        return [request for request in self.requests if request.get("prompt") == prompt]
+
+    def chats(self, text: str) -> list[dict[str, Any]]:
+        """The requests for a reply to one text."""
+        return [
+            request
+            for request in self.requests
+            if request.get("messages") == [{"role": "user", "content": text}]
+        ]
 
 
 class _Refusal(Exception):  # noqa: N818 - what the server says
@@ -241,8 +253,11 @@ def _complete(state: Serving, body: dict[str, Any], handler: _Handler) -> None:
         handler.send(429, {"error": "too many"})
         return
     try:
-        answer = _answer(state.language, manners, body, time_of_it)
-    except _Refusal as refusal:
+        if "messages" in body:
+            answer = speak(manners.speech, body, before)
+        else:
+            answer = _answer(state.language, manners, body, time_of_it)
+    except (_Refusal, ChatRefusal) as refusal:
         handler.send(400, {"error": str(refusal)})
         return
     if draw < manners.failing:

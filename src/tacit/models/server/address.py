@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from tacit.errors import ModelError
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
 """The variables that may hold a key; the first that is set decides, an empty one for no key."""
+
+Api = Literal["completions", "chat"]
+Thinking = int | Literal["all"] | None
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,12 @@ class ServerOptions:
         concurrency: How many prompts are under way at once.
         timeout: Seconds until an answer is waited for no longer.
         backoff: What is done when the server fails.
+        api: What it is asked for: to complete texts, or to reply in a chat.
+        samples: In a chat, how many replies are sampled of each prompt; None for the
+            log-probabilities of the reply's first token.
+        thinking: In a chat, the longest thought before a reply, in tokens: 0 asks for none, ``all``
+            lets it run; None for a model that does not think.
+        seed: Where the seeds of sampled replies begin.
     """
 
     served_model: str | None = None
@@ -35,6 +44,10 @@ class ServerOptions:
     concurrency: int = 8
     timeout: float = 120.0
     backoff: Backoff = field(default_factory=Backoff)
+    api: Api = "completions"
+    samples: int | None = None
+    thinking: Thinking = None
+    seed: int = 0
 
 
 def is_address(name: str) -> bool:
@@ -67,7 +80,13 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
         )
     if options.concurrency < 1:
         raise ModelError(f"--concurrency is {options.concurrency}; it must be at least 1")
-    return name.rstrip("/").removesuffix("/completions")
+    if options.samples is not None and options.samples < 1:
+        raise ModelError(f"--samples is {options.samples}; it must be at least 1")
+    if isinstance(options.thinking, int) and options.thinking < 0:
+        raise ModelError(f"--thinking-tokens is {options.thinking}; it must be 0 or more, or all")
+    if options.api == "completions" and (options.samples or options.thinking is not None):
+        raise ModelError("--samples and --thinking-tokens are for chats: add --api chat")
+    return name.rstrip("/").removesuffix("/completions").removesuffix("/chat")
 
 
 def key_from_environment() -> str | None:

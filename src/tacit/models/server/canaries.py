@@ -16,13 +16,16 @@ from tacit.models.server.agreeing import agree
 from tacit.models.server.replies import find
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from tacit.models.server.preflight import Seen
 
 Canary = dict[str, Any]
-"""A ``text``, a ``token`` or its ``id`` (neither: all of the text's own), and the ``logprob``."""
+"""A ``text``, a ``token`` or its ``id`` (neither: all of the text's own), and the ``logprob``.
+
+Of a model that gives no log-probabilities, a ``text`` and its ``reply``.
+"""
 
 _OF_EACH = 2
 
@@ -72,11 +75,27 @@ def fingerprint_of(
     Returns:
         Those of a server in the store that is the same, else new ones.
     """
+    return recognised(identity, canaries_of(seen), kept, lambda known: same_answers(known, seen))
+
+
+def recognised(
+    identity: Mapping[str, Any],
+    new: list[Canary],
+    kept: Path | None,
+    same: Callable[[Sequence[Canary]], bool],
+) -> tuple[str, list[Canary]]:
+    """As ``fingerprint_of``, with canaries of any kind.
+
+    Args:
+        identity: What a model's answers depend on, as far as it can be seen.
+        new: The canaries of now.
+        kept: The store, where descriptions of models lie; None to know no server again.
+        same: Whether canaries of then are answered so now.
+    """
     for known in _described(kept) if kept else ():
         canaries = known.get("canaries")
-        if known.get("identity") == identity and canaries and same_answers(canaries, seen):
+        if known.get("identity") == identity and canaries and same(canaries):
             return str(known["fingerprint"]), list(canaries)
-    new = canaries_of(seen)
     content = json.dumps([identity, new], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(f"server {content}".encode()).hexdigest(), new
 
@@ -84,7 +103,7 @@ def fingerprint_of(
 def _described(store: Path) -> list[dict[str, Any]]:
     """The descriptions of servers in a store, the latest first."""
     found = []
-    for file in store.glob("scores/*/model.json"):
+    for file in (*store.glob("scores/*/model.json"), *store.glob("votes/*/model.json")):
         try:
             known = json.loads(file.read_text(encoding="utf-8"))
             found.append((file.stat().st_mtime_ns, str(file), known))

@@ -103,6 +103,16 @@ class Client:
         """
         return self._ask("POST", "/completions", body, attempts or self._backoff.attempts, timeout)
 
+    def chat(
+        self,
+        body: Mapping[str, Any],
+        timeout: float | None = None,
+        attempts: int | None = None,
+    ) -> dict[str, Any]:
+        """The server's answer to a request for a reply in a chat; otherwise as ``complete``."""
+        path, tries = "/chat/completions", attempts or self._backoff.attempts
+        return self._ask("POST", path, body, tries, timeout)
+
     def _ask(
         self,
         method: str,

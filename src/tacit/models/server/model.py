@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ModelError, PromptError, ScoringError
+from tacit.errors import PromptError, ScoringError
+from tacit.models.base import WHOLE
 from tacit.models.encoding import fill
 from tacit.models.server.address import ServerOptions, check_address, key_from_environment
 from tacit.models.server.asking import Questions
@@ -16,10 +17,11 @@ from tacit.models.server.client import Client
 from tacit.models.server.cutting import TokenizerFile
 from tacit.models.server.measuring import Reading
 from tacit.models.server.preflight import preflight
+from tacit.models.server.serving import chosen
 from tacit.prompts import AnswerScore, LogProbs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tacit.models.server.preflight import Abilities
@@ -66,27 +68,11 @@ def load_server(
     place = check_address(address, options)
     tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
     client = Client(place, options, key_from_environment())
-    about = _chosen(client.models(), place, options.served_model)
+    about = chosen(client.models(), place, options.served_model)
     abilities = preflight(Questions(client, about["id"]), tokenizer)
     window = about.get("max_model_len")
     served = Served(about["id"], window if isinstance(window, int) else None, abilities, tokenizer)
     return ServerModel(served, options.concurrency, kept)
-
-
-def _chosen(models: Sequence[Mapping[str, Any]], address: str, name: str | None) -> dict[str, Any]:
-    """What the server says of the model of that name, or of its only one.
-
-    Raises:
-        ModelError: It serves no such model, or several and none was named.
-    """
-    known = {str(one["id"]): dict(one) for one in models}
-    if name is None:
-        if len(known) == 1:
-            return next(iter(known.values()))
-        listed = f"serves {', '.join(sorted(known))}" if known else "does not say what it serves"
-        raise ModelError(f"{address} {listed}: name the model with --served-model")
-    # Some complete with whatever they serve, by any name, and list it by its file.
-    return known.get(name, {"id": name})
 
 
 class ServerModel:
@@ -120,6 +106,7 @@ class ServerModel:
             "kind": "server",
             "fingerprint": self.fingerprint,
             "identity": self._identity,
+            "obtained": WHOLE,
             "window": self._served.window,
             "refused": list(abilities.refused),
             "concurrency": self._concurrency,

@@ -1,0 +1,204 @@
+"""A model behind a server's chat that is scored by the first token of its reply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ModelError, ScoringError
+from tacit.models.base import FIRST, IN_CHAT
+from tacit.models.server.agreeing import ENOUGH, LARGEST, agree
+from tacit.models.server.canaries import fingerprint_of
+from tacit.models.server.preflight import TEXTS, Seen
+from tacit.models.server.replies import TOPS, find, likeliest, returned
+from tacit.models.server.said import OPENS
+from tacit.prompts import AnswerScore, LogProbs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tacit.models.server.replies import Token
+    from tacit.models.server.talking import Talk
+    from tacit.prompts import Prompt
+
+SCORER = "server-chat-1"
+
+OUTSIDE = "not among the most probable first tokens that the server returns, or of several tokens"
+UNSAID = "the server says nothing of the reply's first token"
+
+_TRIES = 5
+_BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class Beginnings:
+    """What a server tells of how replies begin.
+
+    Args:
+        talk: How it is asked.
+        top: How many of the most probable first tokens it returns.
+        seen: What it answered to the texts of the preflight.
+    """
+
+    talk: Talk
+    top: int
+    seen: Seen
+
+
+def try_beginnings(talk: Talk) -> Beginnings:
+    """Tries whether a server gives log-probabilities in a chat, how many, and the same twice.
+
+    Raises:
+        ModelError: It does not; the message says what it does, and what to do.
+        ScoringError: It failed each time that it was asked.
+    """
+    where = f"{talk.model} at {talk.client.address}"
+    asked = _asked(talk, where)
+    firsts = {text: _first(asked, text) for text in TEXTS}
+    there = {text: token for text, token in firsts.items() if token is not None and token.top}
+    if not there:
+        raise ModelError(
+            f"{where} gives no log-probabilities in a chat: count answers instead, with --samples N"
+        )
+    if any((token.text or "").strip() == OPENS for token in there.values()):
+        raise ModelError(
+            f"{where} thinks before it answers, so that a reply's first token is no answer: turn "
+            "thinking off with --thinking-tokens 0, or count answers with --samples N"
+        )
+    again = {text: _first(asked, text) for text in list(there)[:ENOUGH]}
+    apart = [each for text, token in again.items() if token for each in _apart(there[text], token)]
+    if not apart or not agree(apart):
+        raise ModelError(
+            f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
+            f"that differ by up to {max(apart, default=float('inf')):.3g} nats ({LARGEST:g} is the "
+            "most that is taken for rounding); count answers instead, with --samples N"
+        )
+    top = returned(list(there.values()))
+    if not top:
+        raise ModelError(
+            f"{where} returns no log-probabilities beside that of the token that it drew: count "
+            "answers instead, with --samples N"
+        )
+    seen = Seen({text: likeliest(token, top) for text, token in there.items()})
+    return Beginnings(asked, top, seen)
+
+
+def _asked(talk: Talk, where: str) -> Talk:
+    """With as many of the most probable tokens as the server takes.
+
+    Raises:
+        ModelError: It takes none.
+    """
+    refusal: ScoringError | None = None
+    for top in TOPS:
+        asked = talk.but(top=top)
+        try:
+            asked.first_token(TEXTS[0], attempts=_TRIES)
+        except ScoringError as error:
+            refusal = error
+        else:
+            return asked
+    raise ModelError(
+        f"{where} gives no log-probabilities in a chat ({refusal}): count answers instead, with "
+        "--samples N"
+    ) from refusal
+
+
+def _first(talk: Talk, text: str) -> Token | None:
+    tokens = talk.first_token(text).tokens
+    return tokens[0] if tokens else None
+
+
+def _apart(first: Token, again: Token) -> list[float]:
+    """How far the log-probabilities of tokens that came both times are apart."""
+    before = {one.text: one.logprob for one in first.top}
+    pairs = [(one.logprob, before.get(one.text)) for one in again.top]
+    return [abs(one - other) for one, other in pairs if one is not None and other is not None]
+
+
+class FirstTokensModel:
+    """Scores answers that are one token as the beginning of a reply.
+
+    An answer of several tokens, or one that is not among the most probable, has no score.
+
+    Args:
+        beginnings: The model, tried.
+        concurrency: How many prompts are under way at once.
+        kept: The store, by which the server is known again.
+
+    ``unmeasured`` counts the answers that could not be scored, by why.
+    """
+
+    def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:
+        self._talk, self._top = beginnings.talk, beginnings.top
+        self._concurrency = concurrency
+        self._identity = {
+            "address": self._talk.client.address,
+            "served_model": self._talk.model,
+            "first_tokens": self._top,
+            "thinking": self._talk.thinking,
+            "scorer": SCORER,
+        }
+        self.name = f"{self._talk.model} at {self._talk.client.address}"
+        self.unmeasured: Counter[str] = Counter()
+        self.fingerprint, self._canaries = fingerprint_of(self._identity, beginnings.seen, kept)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Name, kind, fingerprint and what it covers, and how scores are obtained."""
+        return {
+            "name": self.name,
+            "kind": "server",
+            "fingerprint": self.fingerprint,
+            "identity": self._identity,
+            "obtained": FIRST + IN_CHAT,
+            "concurrency": self._concurrency,
+            "canaries": self._canaries,
+        }
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.tokens``: one for every four bytes, and the one that is generated."""
+        return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in prompts]
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """See ``LanguageModel.score``; some prompts are under way at the same time."""
+        self._talk.client.abandoned = False
+        with ThreadPoolExecutor(self._concurrency) as pool:
+            under_way = [pool.submit(self._score, prompt) for prompt in prompts]
+            try:
+                scored = [each.result() for each in under_way]
+            except BaseException:
+                self._talk.client.abandoned = True
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        for _, reasons in scored:
+            self.unmeasured.update(reasons)
+        return [scores for scores, _ in scored]
+
+    def _score(self, prompt: Prompt) -> tuple[LogProbs, list[str]]:
+        """The scores of one prompt's answers, and why some are missing."""
+        try:
+            first = _first(self._talk, prompt.text)
+        except ScoringError as error:
+            raise ScoringError(f"{prompt.shown} could not be scored: {error}") from error
+        top = () if first is None else likeliest(first, self._top).top
+        values = [_value(top, answer) for answer in prompt.answers]
+        why = OUTSIDE if top else UNSAID
+        scores = tuple(
+            AnswerScore(answer, value, int(value is not None))
+            for answer, value in zip(prompt.answers, values, strict=True)
+        )
+        return LogProbs(scores), [why for value in values if value is None]
+
+
+def _value(top: Sequence[Token], answer: str) -> float | None:
+    """The log-probability of the token that is an answer, in nats.
+
+    Some servers write the space that the model puts before a reply's first word; a token with it
+    counts where there is none without.
+    """
+    found = find(top, answer, None) or find(top, f" {answer}", None)
+    return None if found is None else found.logprob

@@ -1,0 +1,85 @@
+"""What a server replies in a chat: the text, the thought before it, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ScoringError
+from tacit.models.chat_samples import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OPENS, CLOSES = "<think>", "</think>"
+
+_THOUGHTS = ("reasoning_content", "reasoning")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One reply.
+
+    Args:
+        text: Its text; with tags where the server leaves a thought in it.
+        thought: The thought, where the server tells it apart.
+        cut: Whether it was cut at the most tokens that were asked for.
+    """
+
+    text: str
+    thought: str
+    cut: bool
+
+    @property
+    def whole(self) -> str:
+        """All that the model wrote."""
+        return self.thought + self.text
+
+    @property
+    def thinks(self) -> bool:
+        """Whether there is a thought in it."""
+        return bool(self.thought.strip()) or CLOSES in self.text or self._opens
+
+    def sample(self, *, begun: bool) -> Sample:
+        """The reply behind its thought.
+
+        Args:
+            begun: Whether the server's template begins the thought, so that a reply shows its end
+                alone.
+        """
+        _, ended, behind = self.text.rpartition(CLOSES)
+        if ended:
+            return Sample(behind.strip(), "cut" if self.cut else "whole")
+        silent = self.thought.strip() and not self.text.strip()
+        if self._opens or ((begun or silent) and self.cut):
+            return Sample("", "thinking")
+        return Sample(self.text.strip(), "cut" if self.cut else "whole")
+
+    @property
+    def _opens(self) -> bool:
+        return self.text.lstrip().startswith(OPENS) and CLOSES not in self.text
+
+
+def read_said(answer: Mapping[str, Any]) -> list[Said]:
+    """The replies in a server's answer, in the order of their index.
+
+    Raises:
+        ScoringError: It is no answer of a chat.
+    """
+    try:
+        choices = sorted(answer["choices"], key=lambda one: one.get("index") or 0)
+        return [_said(one) for one in choices]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ScoringError(
+            f"the server's answer has not the form of a chat's ({type(error).__name__}: {error}); "
+            "is the address that of its OpenAI-compatible interface, with /v1?"
+        ) from error
+
+
+def _said(choice: Mapping[str, Any]) -> Said:
+    message = choice["message"]
+    text = message.get("content") or ""
+    thought = next((message[key] for key in _THOUGHTS if message.get(key)), "")
+    if not isinstance(text, str) or not isinstance(thought, str):
+        raise TypeError("a reply that is no text")
+    return Said(text, thought, choice.get("finish_reason") == "length")

@@ -1,0 +1,130 @@
+"""A model behind a server's chat that is known by its sampled replies."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ModelError, ScoringError
+from tacit.models.base import IN_CHAT
+from tacit.models.chat_samples import ANSWER_TOKENS
+from tacit.models.server.canaries import recognised
+from tacit.models.server.client import RefusalError
+from tacit.models.server.trying import same_replies
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tacit.models.chat_samples import Draws, Sample
+    from tacit.models.server.address import ServerOptions
+    from tacit.models.server.trying import Sampler
+
+SCORER = "server-votes-1"
+
+TOGETHER = 16
+"""At most so many replies are asked for in one request."""
+
+_Piece = tuple[str, tuple[int, ...]]
+
+
+class SampledModel:
+    """Samples replies in a chat.
+
+    Args:
+        sampler: The model, tried.
+        options: How many replies of each prompt, how many requests are under way at once, the seed.
+        kept: The store, by which the server is known again.
+
+    Raises:
+        ModelError: The options do not say how many replies are sampled.
+    """
+
+    def __init__(self, sampler: Sampler, options: ServerOptions, kept: Path | None = None) -> None:
+        if options.samples is None:
+            raise ModelError(
+                "a sampled model needs to know how many samples: ServerOptions.samples"
+            )
+        self._sampler, self._talk = sampler, sampler.talk
+        self._concurrency, self._seed = options.concurrency, options.seed
+        self.samples = options.samples
+        self.name = f"{self._talk.model} at {self._talk.client.address}"
+        self._identity = {
+            "address": self._talk.client.address,
+            "served_model": self._talk.model,
+            "temperature": 1.0,
+            "answer_tokens": ANSWER_TOKENS,
+            "thinking": self._talk.thinking,
+            "seed": options.seed,
+            "scorer": SCORER,
+        }
+        now = list(sampler.canaries)
+        self.fingerprint, self._canaries = recognised(
+            self._identity, now, kept, lambda known: same_replies(known, now)
+        )
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Name, kind, fingerprint and what it covers, and what the server does not do right."""
+        return {
+            "name": self.name,
+            "kind": "server",
+            "fingerprint": self.fingerprint,
+            "identity": self._identity,
+            "obtained": obtained(self.samples),
+            "samples": self.samples,
+            "several_at_once": self._sampler.several,
+            "refused": list(self._sampler.refused),
+            "concurrency": self._concurrency,
+            "canaries": self._canaries,
+        }
+
+    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
+        """See ``SamplesReplies``; some requests are under way at the same time."""
+        pieces = [piece for each in draws for piece in self._pieces(each)]
+        self._talk.client.abandoned = False
+        with ThreadPoolExecutor(self._concurrency) as pool:
+            under_way = [pool.submit(self._drawn, piece) for piece in pieces]
+            try:
+                found = [each.result() for each in under_way]
+            except BaseException:
+                self._talk.client.abandoned = True
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        known = {
+            (text, number): sample
+            for (text, numbers), samples in zip(pieces, found, strict=True)
+            for number, sample in zip(numbers, samples, strict=True)
+        }
+        return [[known[each.text, number] for number in each.numbers] for each in draws]
+
+    def _pieces(self, draws: Draws) -> list[_Piece]:
+        """What each request asks for."""
+        step = TOGETHER if self._sampler.several else 1
+        numbers = draws.numbers
+        return [(draws.text, numbers[at : at + step]) for at in range(0, len(numbers), step)]
+
+    def _drawn(self, piece: _Piece) -> list[Sample]:
+        """One sample for each number of a piece; what does not come at once is asked singly."""
+        text, numbers = piece
+        try:
+            said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))
+            said = said[: len(numbers)]
+            for number in numbers[len(said) :]:
+                said += self._talk.replies(text, self._seed_of(text, number))[:1]
+        except RefusalError as error:
+            raise ScoringError(f"no reply to {text[:80]!r}: {error}") from error
+        if len(said) < len(numbers):
+            raise ScoringError(f"{self.name} gave no reply to {text[:80]!r}")
+        return [one.sample(begun=self._sampler.begun) for one in said]
+
+    def _seed_of(self, text: str, number: int) -> int:
+        """A seed that hardly another text and number has; of 31 bits, which all servers take."""
+        content = f"{self._seed} {number} {text}".encode()
+        return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
+
+
+def obtained(samples: int) -> str:
+    """What a description says of how beliefs were obtained."""
+    return f"votes of {samples} samples{IN_CHAT}"

@@ -1,0 +1,95 @@
+"""How one model of a server is asked in a chat: for a reply's first token, or for whole replies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from tacit.models.chat_samples import ANSWER_TOKENS
+from tacit.models.server.replies import read_reply
+from tacit.models.server.said import read_said
+
+if TYPE_CHECKING:
+    from tacit.models.server.address import Thinking
+    from tacit.models.server.client import Client
+    from tacit.models.server.replies import Reply
+    from tacit.models.server.said import Said
+
+LIMITS = ("max_tokens", "max_completion_tokens")
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How a model is asked in a chat.
+
+    Args:
+        client: The server.
+        model: What the server calls the model.
+        thinking: The longest thought, in tokens; 0 asks for none, ``all`` lets it run.
+        limit: What the server calls the most tokens of a reply.
+        seeded: Whether it takes a seed.
+        top: How many of the most probable tokens are asked for.
+    """
+
+    client: Client
+    model: str
+    thinking: Thinking = None
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    seeded: bool = True
+    top: int = 1
+
+    def first_token(self, text: str, attempts: int | None = None) -> Reply:
+        """What a reply begins with; no token where the server tells of none.
+
+        Raises:
+            RefusalError: The server refuses.
+            ScoringError: It failed each time, or its answer is none of a chat.
+        """
+        more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
+        return read_reply(self.client.chat(self._body(text, more), attempts=attempts))
+
+    def replies(self, text: str, seed: int, several: int = 1) -> list[Said]:
+        """Replies sampled at temperature 1 with nothing cut off; perhaps fewer than asked for.
+
+        Args:
+            text: What the user says.
+            seed: Of this request; another seed gives other replies.
+            several: How many are asked for at once.
+
+        Raises:
+            RefusalError: The server refuses.
+            ScoringError: It failed each time, or its answer is none of a chat.
+        """
+        more: dict[str, Any] = dict(self._most())
+        if self.seeded:
+            more["seed"] = seed
+        if several > 1:
+            more["n"] = several
+        return read_said(self.client.chat(self._body(text, more)))
+
+    def likeliest(self, text: str) -> Said:
+        """The beginning of the reply at temperature 0, thought or not.
+
+        Raises:
+            RefusalError: The server refuses.
+            ScoringError: It failed each time, or its answer is none of a chat.
+        """
+        body = self._body(text, {self.limit: ANSWER_TOKENS}) | {"temperature": 0.0}
+        return read_said(self.client.chat(body))[0]
+
+    def but(self, **changed: object) -> Talk:
+        """The same with some settings changed."""
+        return replace(self, **changed)  # type: ignore[arg-type] # names of its own fields
+
+    def _most(self) -> dict[str, int]:
+        """The most tokens of a reply; no limit of ours where the thought may run."""
+        if self.thinking == "all":
+            return {}
+        return {self.limit: ANSWER_TOKENS + (self.thinking or 0)}
+
+    def _body(self, text: str, more: dict[str, Any]) -> dict[str, Any]:
+        messages = [{"role": "user", "content": text}]
+        body = {"model": self.model, "messages": messages, "temperature": 1.0, "top_p": 1.0, **more}
+        if self.thinking == 0:
+            body["chat_template_kwargs"] = {"enable_thinking": False}
+        return body

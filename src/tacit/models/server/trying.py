@@ -1,0 +1,161 @@
+"""What a server does in a chat, tried before replies are sampled and counted.
+
+Shares are worth their intervals only where replies are independent draws. A server that gives the
+same reply each time, from a cache or at a temperature of its own, is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError
+from tacit.models.server.client import RefusalError
+from tacit.models.server.preflight import TEXTS
+from tacit.models.server.said import CLOSES, OPENS
+from tacit.models.server.talking import LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.models.server.canaries import Canary
+    from tacit.models.server.said import Said
+    from tacit.models.server.talking import Talk
+
+OPEN_ENDED = (
+    "Write the first sentence of a story about an invented place.",
+    "Describe an imaginary animal in one sentence.",
+)
+"""What hardly anybody answers twice alike."""
+
+DRAWN = 4
+MOST_CALLS = len(LIMITS) * 2 + len(TEXTS) + DRAWN * len(OPEN_ENDED) + 2
+"""So many calls, at most, are made to try a server."""
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How a server's replies are sampled.
+
+    Args:
+        talk: How it is asked.
+        several: Whether it gives several replies to one request, each drawn by itself.
+        begun: Whether its template begins a thought, so that a reply shows its end alone.
+        canaries: Its likeliest reply to each text; none where it gives none.
+        refused: What it does not do right.
+    """
+
+    talk: Talk
+    several: bool
+    begun: bool
+    canaries: tuple[Canary, ...]
+    refused: tuple[str, ...]
+
+
+def try_sampling(talk: Talk) -> Sampler:
+    """Tries a server.
+
+    Raises:
+        ModelError: Its replies are no samples, or it thinks and nothing says for how long.
+        ScoringError: It failed each time that it was asked.
+    """
+    where = f"{talk.model} at {talk.client.address}"
+    # A few words are enough to see whether two replies differ.
+    brief = _settled(talk.but(thinking=0 if talk.thinking == 0 else None), where)
+    drawn = [[brief.replies(text, seed=1 + at)[0] for at in range(DRAWN)] for text in OPEN_ENDED]
+    _check_thinking(talk, where, [one for some in drawn for one in some])
+    if all(len({one.whole for one in some}) == 1 for some in drawn):
+        raise ModelError(
+            f"{where} gives the same reply each time, at temperature 1 and with other seeds, so "
+            "that its replies are no samples: turn its cache off, or let it take the temperature "
+            "that it is asked for"
+        )
+    refused = [] if brief.seeded else ["it takes no seed, so that other replies come each time"]
+    several = _gives_several(brief, refused)
+    canaries = _canaries(brief, refused)
+    settled = brief.but(thinking=talk.thinking)
+    return Sampler(settled, several, _begins_thoughts(settled), canaries, tuple(refused))
+
+
+def _settled(talk: Talk, where: str) -> Talk:
+    """How the server lets itself be asked: by which name for the limit, with or without a seed.
+
+    Raises:
+        ModelError: It refuses to reply, however it is asked.
+    """
+    refusal: RefusalError | None = None
+    for seeded in (True, False):
+        for limit in LIMITS:
+            asked = talk.but(limit=limit, seeded=seeded)
+            try:
+                asked.replies(OPEN_ENDED[0], seed=0)
+            except RefusalError as error:
+                refusal = error
+            else:
+                return asked
+    hint = "; it may not know how to turn thinking off" if talk.thinking == 0 else ""
+    raise ModelError(f"{where} does not reply in a chat ({refusal}){hint}") from refusal
+
+
+def _check_thinking(talk: Talk, where: str, drawn: Sequence[Said]) -> None:
+    """Refuses a model that thinks where it was not said for how long, or was told not to.
+
+    Raises:
+        ModelError: It is one.
+    """
+    if not any(one.thinks for one in drawn):
+        return
+    if talk.thinking is None:
+        raise ModelError(
+            f"{where} thinks before it answers: say for how long it may with --thinking-tokens N, "
+            "or all, or turn it off with 0"
+        )
+    if talk.thinking == 0:
+        raise ModelError(
+            f"{where} thinks although it is asked not to: let it, with --thinking-tokens N, or all"
+        )
+
+
+def _gives_several(talk: Talk, refused: list[str]) -> bool:
+    """Whether one request may bring several replies; why not is added to what is refused."""
+    try:
+        some = talk.replies(OPEN_ENDED[0], seed=1 + DRAWN, several=DRAWN)
+    except RefusalError:
+        some = []
+    if len(some) != DRAWN:
+        refused.append("it gives one reply to a request, however many are asked for")
+        return False
+    if len({one.whole for one in some}) == 1:
+        refused.append("several replies to one request are copies of each other")
+        return False
+    return True
+
+
+def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
+    """The likeliest replies; none where the server takes no other temperature."""
+    try:
+        return tuple({"text": text, "reply": talk.likeliest(text).whole} for text in TEXTS)
+    except RefusalError:
+        refused.append(
+            "it takes no other temperature, so that another model by its name is not noticed"
+        )
+        return ()
+
+
+def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
+    """Whether at least half of the likeliest replies are those of then.
+
+    Where a server batches otherwise, rounding may change a word; another model changes most.
+    """
+    known = {canary["text"]: canary["reply"] for canary in now}
+    same = sum(known.get(one.get("text")) == one.get("reply") for one in canaries)
+    return bool(canaries) and 2 * same >= len(canaries)
+
+
+def _begins_thoughts(talk: Talk) -> bool:
+    """Whether the end of a thought comes without its beginning."""
+    if not talk.thinking:
+        return False
+    said = talk.replies(TEXTS[0], seed=0)[0]
+    opened = said.thought or said.text.lstrip().startswith(OPENS)
+    return CLOSES in said.text and not opened

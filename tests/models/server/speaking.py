@@ -1,0 +1,167 @@
+"""The chat of the server for tests: replies of known probability, well mannered or badly."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+WORDS = ("True", "False", "Perhaps", "Yes", "No", "Well,")
+
+
+def opinions(text: str) -> dict[str, float]:
+    """How probable each reply to a text is; every reply begins with another word.
+
+    To a text that asks for a story or a description there are a thousand of them.
+    """
+    digest = hashlib.sha256(text.encode()).digest()
+    if text.startswith(("Write", "Describe")):
+        return {f"{digest[0]}-{number} is far away": 1e-3 for number in range(1000)}
+    weights = np.array(list(digest[: len(WORDS)]), float) + 1
+    weights[:2] *= 4
+    tails = (".", "", " so it is", "!", ", never", " hm")
+    shares = weights / weights.sum()
+    return {
+        word + tail: float(share) for word, tail, share in zip(WORDS, tails, shares, strict=True)
+    }
+
+
+@dataclass
+class Speech:
+    """How the server chats; it does so well unless told otherwise.
+
+    Args:
+        replies: How probable each reply to a text is.
+        logprobs: Whether it gives log-probabilities.
+        most: Asked for more of the most probable tokens than so many, it refuses.
+        noise: Nats by which what it says differs from one time to the next.
+        several: What it does when asked for several replies: gives them, gives one, gives copies of
+            one, gives two at most, or refuses.
+        stuck: Whether it replies the same whenever it is asked the same text.
+        seeds: Whether it heeds a seed, does not, or refuses one.
+        limit: What it calls the most tokens of a reply.
+        thinks: Whether it thinks, and how that is told: in a field, in tags, by the end tag alone.
+        thought: How many words it thinks for, given the draw.
+        stops: Whether it can be told not to think, goes on all the same, or refuses to be told.
+        greedy: Whether it takes a temperature of 0.
+        pads: Whether it writes the space before a reply's first token.
+    """
+
+    replies: Callable[[str], Mapping[str, float]] = opinions
+    logprobs: bool = True
+    most: int = 20
+    noise: float = 0.0
+    several: Literal["right", "ignored", "copies", "two", "refused"] = "right"
+    stuck: bool = False
+    seeds: Literal["heeded", "ignored", "refused"] = "heeded"
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    thinks: Literal["field", "tags", "begun"] | None = None
+    thought: Callable[[int], int] = lambda draw: 5 + draw % 10
+    stops: Literal["right", "ignored", "refused"] = "right"
+    greedy: bool = True
+    pads: bool = False
+
+
+class ChatRefusal(Exception):  # noqa: N818 - what the server says
+    """The server will not do it."""
+
+
+def speak(speech: Speech, body: dict[str, Any], before: int) -> dict[str, Any]:
+    """A chat's answer; ``before`` is how many requests came before it.
+
+    Raises:
+        ChatRefusal: The server refuses such a request.
+    """
+    _refuse(speech, body)
+    text = body["messages"][-1]["content"]
+    asked = int(body.get("n", 1))
+    given = {"right": asked, "ignored": 1, "copies": 1, "two": min(asked, 2), "refused": 1}
+    seed = body.get("seed") if speech.seeds == "heeded" else None
+    begun = [0] if speech.stuck else [seed if seed is not None else 10**9 + before]
+    random = np.random.default_rng([*text.encode(), *begun])
+    choices = [_choice(speech, body, text, random) for _ in range(given[speech.several])]
+    if speech.several == "copies":
+        choices *= asked
+    return {
+        "object": "chat.completion",
+        "choices": [{**choice, "index": at} for at, choice in enumerate(choices)][::-1],
+        "usage": {"prompt_tokens": len(text.split())},
+    }
+
+
+def _refuse(speech: Speech, body: dict[str, Any]) -> None:
+    limits = {"max_tokens", "max_completion_tokens"} - {speech.limit}
+    if limits & set(body):
+        raise ChatRefusal(f"unknown parameter {limits.pop()}; use {speech.limit}")
+    if body.get("n", 1) > 1 and speech.several == "refused":
+        raise ChatRefusal("n must be 1")
+    if "seed" in body and speech.seeds == "refused":
+        raise ChatRefusal("unknown parameter seed")
+    if body["temperature"] == 0 and not speech.greedy:
+        raise ChatRefusal("only temperature 1 is supported")
+    if "chat_template_kwargs" in body and speech.stops == "refused":
+        raise ChatRefusal("unknown parameter chat_template_kwargs")
+    if body.get("top_logprobs", 0) > speech.most:
+        raise ChatRefusal(f"top_logprobs is at most {speech.most}")
+    if body.get("logprobs") and not speech.logprobs and speech.most == 0:
+        raise ChatRefusal("logprobs are not supported")
+
+
+def _choice(
+    speech: Speech, body: dict[str, Any], text: str, random: np.random.Generator
+) -> dict[str, Any]:
+    shares = speech.replies(text)
+    values = np.array(list(shares.values()))
+    at = int(values.argmax())
+    if body["temperature"] > 0:
+        at = int(random.choice(len(values), p=values / values.sum()))
+    told_not_to = "chat_template_kwargs" in body and speech.stops == "right"
+    thinks = None if told_not_to else speech.thinks
+    thought = (
+        [f"hm{n}" for n in range(speech.thought(int(random.integers(1000))))] if thinks else []
+    )
+    words = list(shares)[at].split(" ")
+    most = body.get(speech.limit, 10**6)
+    cut = most < len(thought) + len(words)
+    ended = most >= len(thought)
+    said = " ".join(words[: max(most - len(thought), 0)])
+    mused = " ".join(thought[:most])
+    message: dict[str, Any] = {"role": "assistant", "content": said}
+    if thinks == "field":
+        message = {**message, "content": said or None, "reasoning_content": mused}
+    elif thinks:
+        opened = "<think>\n" if thinks == "tags" else ""
+        message["content"] = f"{opened}{mused}\n</think>\n\n{said}" if ended else opened + mused
+    choice: dict[str, Any] = {"message": message, "finish_reason": "length" if cut else "stop"}
+    if body.get("logprobs") and speech.logprobs:
+        choice["logprobs"] = {"content": [_first(speech, body, shares, thinks, random)]}
+    return choice
+
+
+def _first(
+    speech: Speech,
+    body: dict[str, Any],
+    shares: Mapping[str, float],
+    thinks: str | None,
+    random: np.random.Generator,
+) -> dict[str, Any]:
+    """The first token: the reply's first word without its marks, or the tag of a thought."""
+    if thinks == "tags":
+        one = {"token": "<think>", "logprob": 0.0}
+        return {**one, "top_logprobs": [one]}
+    noise = float(random.normal(0, speech.noise)) if speech.noise else 0.0
+    firsts = [
+        {
+            "token": " " * speech.pads + reply.split(" ")[0].rstrip(".,!"),
+            "logprob": math.log(share) + noise,
+        }
+        for reply, share in shares.items()
+    ]
+    firsts.sort(key=lambda one: -float(str(one["logprob"])))
+    return {**firsts[0], "top_logprobs": firsts[: body.get("top_logprobs", 0)]}

@@ -1,0 +1,307 @@
+"""Models behind a server's chat: by their first tokens, by sampled replies, and thinking ones."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.engine.voting import VotingEngine
+from tacit.errors import ModelError, ScoringError
+from tacit.models.loading import LoadOptions, load_model
+from tacit.models.server.address import ServerOptions, check_address
+from tacit.models.server.backoff import Backoff
+from tacit.models.server.chatting import load_first_tokens, load_sampled
+from tacit.models.server.said import Said
+from tacit.models.server.trying import MOST_CALLS
+from tacit.prompts import Prompt
+from tests.models.server.speaking import Speech, opinions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.models.server.first_tokens import FirstTokensModel
+    from tacit.models.server.sampled import SampledModel
+    from tests.models.server.conftest import Serve
+    from tests.models.server.serving import Serving
+
+ANSWERS = ("True", "False")
+PROMPTS = [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(12)]
+
+
+def options(**given: object) -> ServerOptions:
+    """Those of a chat, whose server is asked again at once where it fails."""
+    known = {"api": "chat", "backoff": Backoff(sleep=lambda _: None), "timeout": 20.0, **given}
+    return ServerOptions(**known)  # type: ignore[arg-type] # its own fields
+
+
+def first_tokens(server: Serving, kept: Path | None = None, **given: object) -> FirstTokensModel:
+    """The model of a server by its first tokens."""
+    return load_first_tokens(server.address, options(**given), kept)
+
+
+def sampled(
+    server: Serving, samples: int = 8, kept: Path | None = None, **given: object
+) -> SampledModel:
+    """The model of a server by its replies."""
+    return load_sampled(server.address, options(samples=samples, **given), kept)
+
+
+def speaking(serve: Serve, **speech: object) -> Serving:
+    """A server that chats so."""
+    return serve(speech=Speech(**speech))  # type: ignore[arg-type] # its own fields
+
+
+# By first tokens
+
+
+@pytest.mark.parametrize("pads", [False, True])
+def test_answers_of_one_token_have_the_server_s_log_probabilities(
+    serve: Serve, *, pads: bool
+) -> None:
+    """Of the reply's first token, with or without the space that some write before it."""
+    model = first_tokens(speaking(serve, pads=pads))
+    for prompt, scores in zip(PROMPTS, model.score(PROMPTS), strict=True):
+        shares = opinions(prompt.text)
+        assert scores["True"].logprob == pytest.approx(math.log(shares["True."]))
+        assert scores["False"].logprob == pytest.approx(math.log(shares["False"]))
+    assert model.description["obtained"] == "log-probabilities of first tokens, in chat"
+    assert model.description["identity"]["first_tokens"] == 5
+
+
+def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve) -> None:
+    """Of several tokens, or less probable than those that are returned; never imputed."""
+    model = first_tokens(speaking(serve, most=1))
+    scores = model.score([Prompt(prompt.text, (*ANSWERS, "True enough")) for prompt in PROMPTS])
+    for prompt, score in zip(PROMPTS, scores, strict=True):
+        best = max(opinions(prompt.text).items(), key=lambda pair: pair[1])[0].rstrip(".")
+        told = {one.answer for one in score.answers if one.logprob is not None}
+        assert told == {best} & set(ANSWERS)
+    missing = sum(one.logprob is None for score in scores for one in score.answers)
+    (reason,) = model.unmeasured
+    assert reason.startswith("not among the most probable first tokens")
+    assert model.unmeasured[reason] == missing > len(PROMPTS)
+
+
+@pytest.mark.parametrize(
+    ("speech", "reason"),
+    [
+        ({"logprobs": False}, "gives no log-probabilities in a chat: count answers"),
+        ({"logprobs": False, "most": 0}, r"gives no log-probabilities in a chat \("),
+        ({"noise": 1.0}, "asked twice has log-probabilities"),
+        ({"thinks": "tags"}, "thinks before it answers, so that a reply's first token"),
+    ],
+)
+def test_a_chat_without_right_log_probabilities_is_refused(
+    serve: Serve, speech: dict[str, object], reason: str
+) -> None:
+    """With the reason, and what to do."""
+    with pytest.raises(ModelError, match=reason):
+        first_tokens(speaking(serve, **speech))
+
+
+def test_thinking_is_turned_off_for_first_tokens(serve: Serve) -> None:
+    """Where the server's template lets it be."""
+    model = first_tokens(speaking(serve, thinks="tags"), thinking=0)
+    assert model.score(PROMPTS[:1])[0]["False"].logprob is not None
+
+
+def test_a_chat_is_known_again_by_its_first_tokens(serve: Serve, tmp_path: Path) -> None:
+    """Other log-probabilities are another model's; the first one's are taken up again."""
+    server = speaking(serve)
+    model = first_tokens(server, tmp_path)
+    Engine(model, Store(tmp_path)).ask(PROMPTS)
+    server.manners.speech.noise = 0.003
+    assert first_tokens(server, tmp_path).fingerprint == model.fingerprint
+    server.manners.speech = Speech(replies=lambda text: opinions(text + "!"))
+    assert first_tokens(server, tmp_path).fingerprint != model.fingerprint
+
+
+# By sampled replies
+
+
+@pytest.mark.parametrize("several", ["right", "ignored", "copies", "two", "refused"])
+def test_replies_are_independent_draws_however_many_come_at_once(
+    serve: Serve, several: str, tmp_path: Path
+) -> None:
+    """Copies are not taken for samples, and what is lacking is asked for singly."""
+    server = speaking(serve, several=several)
+    model = sampled(server, samples=40)
+    assert model.description["several_at_once"] == (several == "right")
+    assert bool(model.description["refused"]) == (several != "right")
+    votes = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:3])
+    for prompt, of in zip(PROMPTS, votes, strict=False):
+        assert of.parsed + of.unparsed == 40
+        shares = opinions(prompt.text)
+        readable = shares["True."] + shares["False"]
+        # Four standard deviations of 40 draws.
+        assert abs(of.parsed / 40 - readable) < 4 * math.sqrt(readable * (1 - readable) / 40)
+        assert of.counts["True"] < of.parsed or shares["False"] < 0.1
+    asked = server.chats(PROMPTS[0].text)
+    assert len(asked) == (3 if several == "right" else 40)
+    assert len({request["seed"] for request in asked}) == len(asked)
+
+
+def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> None:
+    """And another seed others; a run that goes on with more samples keeps the first."""
+    server = speaking(serve, several="ignored")
+    votes = [
+        VotingEngine(sampled(server, 10, seed=seed), Store(tmp_path / name)).ask(PROMPTS)
+        for seed, name in ((0, "a"), (0, "b"), (1, "c"))
+    ]
+    assert votes[0] == votes[1] != votes[2]
+    more = VotingEngine(sampled(server, 20), Store(tmp_path / "a")).ask(PROMPTS)
+    fresh = VotingEngine(sampled(server, 20), Store(tmp_path / "d")).ask(PROMPTS)
+    assert more == fresh
+
+
+def test_failures_change_no_vote(serve: Serve, tmp_path: Path) -> None:
+    """A fifth of the requests fail, with 500, 429 or half a body."""
+    right = VotingEngine(sampled(serve(), 20), Store(tmp_path / "a")).ask(PROMPTS)
+    server = serve(failing=0.2)
+    assert VotingEngine(sampled(server, 20), Store(tmp_path / "b")).ask(PROMPTS) == right
+    assert {"500", "429", "broken off"} <= set(server.statuses)
+
+
+def test_a_server_that_replies_alike_each_time_is_refused(serve: Serve) -> None:
+    """Its shares would have intervals that are worth nothing."""
+    with pytest.raises(ModelError, match="its replies are no samples"):
+        sampled(speaking(serve, stuck=True))
+
+
+@pytest.mark.parametrize("seeds", ["ignored", "refused"])
+@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
+def test_a_server_s_own_words_are_found(serve: Serve, seeds: str, limit: str) -> None:
+    """What it calls the limit, and whether it takes a seed."""
+    server = speaking(serve, seeds=seeds, limit=limit)
+    model = sampled(server)
+    asked = len(server.requests)
+    assert asked <= MOST_CALLS
+    model_said = model.description["refused"]
+    assert bool(model_said) == (seeds == "refused")
+    assert all(request.get(limit, 0) <= 16 for request in server.requests)
+
+
+def test_a_model_is_known_again_by_its_likeliest_replies(serve: Serve, tmp_path: Path) -> None:
+    """Another one by its name shares no reply; without a temperature of 0 that is not seen."""
+    server = speaking(serve)
+    model = sampled(server, kept=tmp_path)
+    VotingEngine(model, Store(tmp_path)).ask(PROMPTS)
+    assert sampled(server, kept=tmp_path).fingerprint == model.fingerprint
+    other = Speech(replies=lambda text: {f"{text[:9]} {r}": s for r, s in opinions(text).items()})
+    server.manners.speech = other
+    assert sampled(server, kept=tmp_path).fingerprint != model.fingerprint
+    blind = sampled(speaking(serve, greedy=False))
+    assert "another model by its name is not noticed" in " ".join(blind.description["refused"])
+
+
+def test_votes_are_not_scores(serve: Serve) -> None:
+    """Whoever loads a sampled model as one that scores is told where to go."""
+    server = serve()
+    with pytest.raises(ModelError, match="votes and no scores"):
+        load_model(server.address, LoadOptions(server=options(samples=3)))
+
+
+# Models that think
+
+
+@pytest.mark.parametrize("thinks", ["field", "tags", "begun"])
+@pytest.mark.parametrize("thinking", [100, "all"])
+def test_the_reply_is_read_behind_the_thought(
+    serve: Serve, tmp_path: Path, thinks: str, thinking: int | str
+) -> None:
+    """However the server tells of it; the votes are those of a model that does not think."""
+    model = sampled(speaking(serve, thinks=thinks, several="ignored"), 200, thinking=thinking)
+    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    shares = opinions(PROMPTS[0].text)
+    expected = shares["True."] / (shares["True."] + shares["False"])
+    deviation = math.sqrt(expected * (1 - expected) / votes.parsed)
+    assert votes.truncated == 0
+    assert votes.share("True") == pytest.approx(expected, abs=4 * deviation)
+
+
+@pytest.mark.parametrize("thinks", ["field", "tags", "begun"])
+def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, thinks: str) -> None:
+    """Those of more words than there is room for; no reply is read off them."""
+    # One thought in three is of 40 words, the others of none; 16 more are left for the reply.
+    speech = {"thinks": thinks, "thought": lambda draw: 40 * (draw % 3 == 0)}
+    model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking=10)
+    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert 8 <= votes.truncated <= 34
+    assert votes.truncated <= votes.unparsed
+    assert votes.parsed + votes.unparsed == 60
+
+
+@pytest.mark.parametrize(
+    ("speech", "thinking", "reason"),
+    [
+        ({"thinks": "tags"}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "field"}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "tags", "stops": "ignored"}, 0, "thinks although it is asked not to"),
+        ({"stops": "refused"}, 0, "it may not know how to turn thinking off"),
+    ],
+)
+def test_thinking_that_was_not_asked_for_is_refused(
+    serve: Serve, speech: dict[str, object], thinking: int | None, reason: str
+) -> None:
+    """Before any reply is paid for, with what to do."""
+    with pytest.raises(ModelError, match=reason):
+        sampled(speaking(serve, **speech), thinking=thinking)
+
+
+def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
+    """Then replies are as short as those of a model that does not think."""
+    server = speaking(serve, thinks="tags")
+    model = sampled(server, 4, thinking=0)
+    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert votes.truncated == 0
+    assert all(request["max_tokens"] <= 16 for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("said", "begun", "reply", "state"),
+    [
+        (Said("True", "", cut=False), False, "True", "whole"),
+        (Said("True, as it", "", cut=True), False, "True, as it", "cut"),
+        (Said("<think>\nhm</think>\n\nTrue", "", cut=False), False, "True", "whole"),
+        (Said("<think>hm, tr", "", cut=True), False, "", "thinking"),
+        (Said("", "hm, tr", cut=True), False, "", "thinking"),
+        (Said("", "hm, true", cut=False), False, "", "whole"),
+        (Said("hm </think> True", "", cut=False), True, "True", "whole"),
+        (Said("True, but", "", cut=True), True, "", "thinking"),
+    ],
+)
+def test_what_is_thought_is_no_reply(said: Said, begun: bool, reply: str, state: str) -> None:  # noqa: FBT001 - a row of the table
+    """Where the thought ends, the reply begins."""
+    sample = said.sample(begun=begun)
+    assert (sample.reply, sample.state) == (reply, state)
+
+
+# What is asked for
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"samples": 0}, "--samples is 0"),
+        ({"thinking": -1}, "--thinking-tokens is -1"),
+        ({"api": "completions", "samples": 3}, "add --api chat"),
+        ({"api": "completions", "thinking": 0}, "add --api chat"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(given: dict[str, object], reason: str) -> None:
+    """Before a server is asked."""
+    with pytest.raises(ModelError, match=reason):
+        check_address("http://host/v1", options(**given))
+
+
+def test_a_server_that_gives_no_reply_is_an_error(serve: Serve, tmp_path: Path) -> None:
+    """What was replied before is kept."""
+    server = serve()
+    model = sampled(server, 4, concurrency=1)
+    server.manners.dies = len(server.requests) + 2
+    with pytest.raises(ScoringError, match="failed 8 times"):
+        VotingEngine(model, Store(tmp_path)).ask(PROMPTS)
