@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +18,7 @@ from tacit.prompts import Prompt
 from tacit.rankings import RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path, PurePosixPath
 
     from tacit.engine.crew import Crew
@@ -194,11 +195,18 @@ class Engine:
     def _ask(
         self, plan: PlanOf[Request], progress: Callable[[BlockOf[Request]], None] | None
     ) -> None:
-        for block in self.crew.carry_out(plan) if self.crew else self._carry_out(plan):
-            if progress:
-                progress(block)
+        with closing((self.crew or self).carry_out(plan)) as done:
+            for block in done:
+                if progress:
+                    progress(block)
 
-    def _carry_out(self, plan: PlanOf[Request]) -> Iterator[BlockOf[Request]]:
+    def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
+        """Asks the blocks of a plan in this process; gives each as soon as it is stored.
+
+        Raises:
+            ScoringError: The model failed.
+            StoreError: The store cannot be written.
+        """
         for block in plan.blocks:
             self.keep(block.prompts)
             yield block

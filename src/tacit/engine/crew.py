@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     from tacit.engine.plan import BlockOf, PlanOf
     from tacit.engine.requests import Request
@@ -24,8 +24,10 @@ class Crew(Protocol):
         """How many blocks are under way at once."""
         ...
 
-    def carry_out(self, plan: PlanOf[Request]) -> Iterator[BlockOf[Request]]:
+    def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
         """Has all blocks asked; gives each as soon as it is stored, in whatever order that is.
+
+        When it is closed, the others are asked no longer.
 
         Raises:
             ScoringError: The model failed, or no worker is left.

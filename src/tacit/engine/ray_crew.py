@@ -10,6 +10,7 @@ import logging
 import time
 import weakref
 from collections import deque
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from tacit.engine.ray_worker import Failed, Loaded
 from tacit.errors import ModelError, ScoringError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from tacit.engine.plan import BlockOf, PlanOf
     from tacit.engine.ray_share import Share
@@ -94,7 +95,7 @@ class RayCrew:
         ((_, result),) = self._done([job])
         return result
 
-    def carry_out(self, plan: PlanOf[Request]) -> Iterator[BlockOf[Request]]:
+    def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
         """See ``Crew``."""
         import ray
 
@@ -102,17 +103,19 @@ class RayCrew:
             return
         kind = _Fetched(ray.put(plan.kind))
         jobs = [_job(plan, block, kind) for block in plan.blocks]
-        for job, stored in self._done(jobs):
-            self._check_seen(stored)
-            yield job.block
+        with closing(self._done(jobs)) as done:
+            for job, stored in done:
+                self._check_seen(stored)
+                yield job.block
 
-    def _done(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Any]]:
+    def _done(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Any]]:
         """Has all jobs done, by whoever is idle; gives each with what came of it."""
         todo, left = deque(jobs), len(jobs)
         self._hire()
         try:
             while left:
-                for hand in [hand for hand in self._hands if hand.is_idle and todo]:
+                idle = [hand for hand in self._hands if hand.is_idle]
+                for hand in idle[: len(todo)]:
                     hand.give(todo.popleft())
                 for hand, outcome in self._outcomes():
                     job, hand.job = hand.job, None

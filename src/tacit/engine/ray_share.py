@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
@@ -52,13 +52,11 @@ class Share:
 
     def room(self, nodes: Sequence[Mapping[str, float]]) -> int:
         """How many such workers the nodes hold when nothing else runs there."""
-        return sum(
-            min(
-                int(node.get("CPU", 0) // self.threads),
-                _holds(node.get("GPU", 0), self.gpus) if self.gpus else self.workers,
-            )
-            for node in nodes
-        )
+        cores = [int(node.get("CPU", 0) // self.threads) for node in nodes]
+        if not self.gpus:
+            return sum(cores)
+        gpus = [_holds(node.get("GPU", 0), self.gpus) for node in nodes]
+        return sum(map(min, cores, gpus))
 
 
 def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
@@ -95,9 +93,9 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _by_gpus(options: RayOptions, nodes: Sequence[Mapping[str, float]], gpus: float) -> Share:
-    """As many as the GPUs hold; computing happens there, so that one core each is enough."""
-    held = sum(_holds(node.get("GPU", 0), gpus) for node in nodes)
-    return Share(options.workers or held, options.threads or 1, gpus)
+    """As many as there is room for; computing happens on GPUs, so that one core each is enough."""
+    one = Share(1, options.threads or 1, gpus)
+    return replace(one, workers=options.workers or max(1, one.room(nodes)))
 
 
 def _by_cores(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:

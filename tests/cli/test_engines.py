@@ -1,0 +1,60 @@
+"""Which engine asks: what goes together, and what a run says of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.sources.drawings import demo_drawings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+SERVER = "http://127.0.0.1:1/v1"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--model", "demo", "--workers", 2), "--workers goes with --engine ray"),
+        (("--model", "demo", "--address", "auto"), "--address goes with --engine ray"),
+        (("--model", "demo", "--gpus-per-worker", 1), "--gpus-per-worker goes with --engine ray"),
+        (("--model", SERVER, "--engine", "ray"), "--engine ray is for models that are loaded"),
+        (("--model", SERVER, "--threads", 1), "--threads is for models that are loaded"),
+        (("--model", "demo", "--engine", "ray", "--device", "cuda:1"), "--device is cuda:1"),
+        (
+            ("--model", "demo", "--engine", "ray", "--device", "cpu", "--gpus-per-worker", 1),
+            "--device is cpu",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    tacit: Tacit, workplace: Path, options: tuple[object, ...], said: str
+) -> None:
+    """Before a model is loaded or a cluster started."""
+    prompts = workplace / "prompts.jsonl"
+    prompts.write_text('{"text": "A cat is", "answers": ["big"]}\n', encoding="utf-8")
+    ran = tacit("score", prompts, "--out", workplace / "scores.jsonl", *options)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_the_manifest_says_who_asked(tacit: Tacit, workplace: Path) -> None:
+    """The kind of engine and its threads, which the last bits of a score depend on."""
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        ran = tacit(
+            *("run", "parts", "--drawings", demo_drawings(), "--things", "peach"),
+            *("--model", "demo", "--threads", 1, "--out", workplace / "run"),
+        )
+    finally:
+        torch.set_num_threads(before)
+    assert ran.code == 0, ran.err
+    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["engine"] == {"kind": "local", "threads": 1}

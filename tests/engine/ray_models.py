@@ -1,0 +1,78 @@
+"""A made-up model for workers of a Ray cluster, which writes down what it was asked, and where."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError, ScoringError
+from tacit.models.fake import FakeModel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tacit.models.fingerprint import FileHashes
+    from tacit.prompts import LogProbs, Prompt
+
+
+def by_letters(prompt: Prompt, word: str) -> float:
+    """A score that depends on everything a prompt has."""
+    return -len(prompt.text) / 8 - len(prompt.separator) / 16 - sum(map(ord, word)) % 7 - 1 / 3
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Loads a model that writes a line for each prompt it scores: node, process and text.
+
+    Args:
+        log: Where it writes.
+        seconds: How long it takes over each call.
+        name: The model's name.
+    """
+
+    log: Path
+    seconds: float = 0.0
+    name: str = "telling"
+
+    def __call__(self, _: FileHashes) -> FakeModel:
+        """The model; there is none of the name ``missing``."""
+        if self.name == "missing":
+            raise ModelError("missing: there is no such model folder")
+        return _Telling(self)
+
+    def told(self) -> list[tuple[str, int, str]]:
+        """On which node which process scored which text, in order."""
+        lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
+        parts = (line.split(" ", 2) for line in lines)
+        return [(node, int(process), text) for node, process, text in parts]
+
+    def texts(self) -> list[str]:
+        """The texts that were scored, in order."""
+        return [text for _, _, text in self.told()]
+
+
+class _Telling(FakeModel):
+    def __init__(self, how: Telling) -> None:
+        super().__init__(by_letters, how.name)
+        self._how = how
+
+    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        """The scores; some texts are beyond the model, its process, or the machine."""
+        import ray
+
+        place = f"{ray.get_runtime_context().get_node_id()} {os.getpid()}"
+        lines = "".join(f"{place} {prompt.text}\n" for prompt in prompts)
+        with self._how.log.open("a", encoding="utf-8") as file:
+            file.write(lines)
+        time.sleep(self._how.seconds)
+        texts = {prompt.text for prompt in prompts}
+        if "unscorable" in texts:
+            raise ScoringError("the model failed")
+        if "flaky" in texts:
+            raise OSError("the cable is loose")
+        if "deadly" in texts:
+            os._exit(1)
+        return super().score(prompts)

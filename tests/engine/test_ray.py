@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.ray import Patience, RayOptions, ray_engine
+from tacit.engine.store import Store
+from tacit.errors import ModelError, ScoringError
+from tacit.models.fake import FakeModel
+from tacit.prompts import Prompt
+from tacit.rankings import RankingPrompt, Vocabulary
+from tests.engine.ray_models import Telling, by_letters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tacit.engine.plan import Block
+
+ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+
+PROMPTS = [Prompt(f"text {n} " + "w " * (n % 9), ("a", "bc")) for n in range(60)]
+BLOCK = 30
+QUICK = Patience(look=0.5, silence=10.0)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Three nodes of one core each, on this machine; the driver is connected to the first."""
+    from ray.cluster_utils import Cluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+        made = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
+        try:
+            for _ in range(2):
+                made.add_node(**small)
+            ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
+            yield made
+        finally:
+            ray.shutdown()
+            made.shutdown()
+
+
+@pytest.fixture
+def telling(tmp_path: Path) -> Telling:
+    """A model that writes down what it is asked."""
+    return Telling(tmp_path / "asked.txt")
+
+
+def on_ray(load: Telling, store: Store, workers: int = 2) -> Engine:
+    """An engine of some workers."""
+    return ray_engine(load, store, RayOptions(workers=workers, threads=1), QUICK, BLOCK)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_workers_give_what_the_local_engine_gives_and_record_the_same(
+    tmp_path: Path, telling: Telling
+) -> None:
+    """Scores and rankings to the last bit, in the same blocks; other workers ask nothing again."""
+    words = Vocabulary(("bear", "cat", "seal"))
+    ranked = [RankingPrompt(f"text {n}", words, ("cat", "bear")) for n in range(20)]
+    local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
+    engine = on_ray(telling, Store(tmp_path / "store"))
+    paths = {"one": local, "other": engine}
+    for name, each in paths.items():
+        each.plan(PROMPTS).record(tmp_path / name)
+        each.plan_rankings(ranked).record(tmp_path / f"{name} ranked")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    assert (tmp_path / "one ranked").read_bytes() == (tmp_path / "other ranked").read_bytes()
+    assert engine.ask(PROMPTS) == local.ask(PROMPTS)
+    assert engine.rank(ranked) == local.rank(ranked)
+    assert sorted(telling.texts()) == sorted(prompt.text for prompt in PROMPTS)
+    del engine, paths, each
+    again = on_ray(telling, Store(tmp_path / "store"), workers=1)
+    assert again.ask(PROMPTS) == local.ask(PROMPTS)
+    assert len(telling.told()) == len(PROMPTS)
+
+
+def test_a_killed_worker_and_a_lost_node_change_nothing(
+    tmp_path: Path,
+    cluster: Any,  # noqa: ANN401 - Ray's own
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Their blocks in flight are asked again, and no other prompt is asked twice."""
+    telling = Telling(tmp_path / "asked.txt", seconds=0.2)
+    engine = on_ray(telling, Store(tmp_path / "store"), workers=3)
+    lost = cluster.list_all_nodes()[-1]
+    done: list[set[str]] = []
+
+    def disturb(block: Block) -> None:
+        done.append({prompt.text for prompt in block.prompts})
+        if len(done) == 4:
+            others = [pid for node, pid, _ in telling.told() if node != lost.node_id]
+            os.kill(others[-1], signal.SIGKILL)
+        if len(done) == 8:
+            cluster.remove_node(lost, allow_graceful=False)
+
+    scores = engine.ask(PROMPTS, engine.plan(PROMPTS), disturb)
+    local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
+    assert scores == local.ask(PROMPTS)
+    assert sum("is asked elsewhere" in message for message in caplog.messages) == 2
+    times = Counter(telling.texts())
+    assert set(times.values()) <= {1, 2}
+    twice = {text for text, asked in times.items() if asked > 1}
+    assert sum(not twice.isdisjoint(block) for block in done) <= 2
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_an_interruption_left_is_kept(tmp_path: Path, telling: Telling) -> None:
+    """And the rest is asked by whoever comes next, on another number of workers."""
+    store, path = Store(tmp_path / "store"), tmp_path / "blocks.parquet"
+    engine = on_ray(telling, store)
+    plan = engine.plan(PROMPTS, path)
+    plan.record(path)
+    done: list[str] = []
+
+    def stop(block: Block) -> None:
+        done.extend(prompt.text for prompt in block.prompts)
+        if len(done) > 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        engine.ask(PROMPTS, plan, stop)
+    again = on_ray(telling, store, workers=1)
+    rest = again.plan(PROMPTS, path)
+    assert set(rest.blocks) < set(plan.blocks)
+    again.ask(PROMPTS, rest)
+    times = Counter(telling.texts())
+    assert set(times) == {prompt.text for prompt in PROMPTS}
+    assert {times[text] for text in done} == {1}
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize(
+    ("text", "asked", "said"),
+    [
+        ("unscorable", 1, r"^the model failed$"),
+        ("flaky", 3, "'flaky' failed 3 times: OSError: the cable is loose"),
+        ("deadly", 3, "'deadly' ended its worker 3 times"),
+    ],
+)
+def test_a_block_that_fails_ends_the_run_with_its_error(
+    tmp_path: Path, telling: Telling, text: str, asked: int, said: str
+) -> None:
+    """At once where the model refuses it, after three times where it might have been the worker."""
+    prompts = [Prompt(each, ("a",)) for each in ("a fine one", text)]
+    engine = replace(on_ray(telling, Store(tmp_path / "store"), workers=1), block_tokens=1)
+    with pytest.raises(ScoringError, match=said):
+        engine.ask(prompts)
+    assert telling.texts().count(text) == asked
+    assert engine.plan(prompts).stored == 1
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_model_that_is_not_there_is_refused_in_its_own_words(
+    tmp_path: Path, telling: Telling
+) -> None:
+    """As the local engine refuses it."""
+    with pytest.raises(ModelError, match=r"^missing: there is no such model folder$"):
+        on_ray(replace(telling, name="missing"), Store(tmp_path / "store"))
