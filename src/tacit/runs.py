@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import platform
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import tacit
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError, RequestError, WorkError
 from tacit.publishing import publish_text
 from tacit.tables import read_table, write_table
 
@@ -134,7 +134,9 @@ class Run:
             yield
         except Exception as error:
             self._manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-            self._write_manifest()
+            # A disk that is full has no room for this either, and the first error tells more.
+            with suppress(WorkError):
+                self._write_manifest()
             raise
 
     def _refuse_changed(self, about: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from tacit.cli import (
     score,
     show,
 )
+from tacit.cli.interrupting import interruptible
 from tacit.errors import TacitError
 
 app = typer.Typer(
@@ -49,7 +50,8 @@ app.add_typer(norms.app, name="norms")
 def main() -> None:
     """Runs the command line; an error of Tacit's is one line on standard error."""
     try:
-        app()
+        with interruptible():
+            app()
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(error.exit_code)

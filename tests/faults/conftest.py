@@ -1,0 +1,28 @@
+"""One warm process for all faults, and the run that nothing happened to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.faults.running import PEACH, Warm, findings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """Runs ``tacit`` in new processes."""
+    with Warm() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def whole(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The findings of the unbroken run, in bytes."""
+    folder = tmp_path_factory.mktemp("whole")
+    ended = warm.run(folder, *PEACH, "--out", "run")
+    assert ended.status == 0, ended.said
+    return findings_of(folder / "run")

@@ -1,0 +1,93 @@
+"""Runs of the demo model in processes of their own, in which faults are made."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Self
+
+from tacit.sources.drawings import demo_drawings
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+PEACH = (
+    *("run", "parts", "--model", "demo", "--drawings", str(demo_drawings())),
+    *("--things", "peach"),
+)
+"""A run of the parts probe on one thing."""
+
+SMALL_BLOCKS = """
+import functools
+from tacit.engine import ask
+ask.Engine = functools.partial(ask.Engine, block_tokens=400)
+"""
+"""Makes that run one of some twenty segments."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended.
+
+    Args:
+        status: Its exit code, or minus the signal that ended it.
+        said: What it wrote to standard error.
+    """
+
+    status: int
+    said: str
+
+
+class Warm:
+    """Runs ``tacit`` in new processes that need not import everything first; a context."""
+
+    def __enter__(self) -> Self:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        environment.pop("TACIT_STORE", None)
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("warm.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _pipe(self._process.stdin).close()
+        _pipe(self._process.stdout).close()
+        self._process.wait()
+
+    def run(self, folder: Path, *arguments: object, setup: str = SMALL_BLOCKS) -> Ended:
+        """How ``tacit`` ends with these arguments in that working folder.
+
+        Args:
+            folder: The working folder, in which the default store is.
+            arguments: Of the command line.
+            setup: What is executed first.
+        """
+        folder.mkdir(exist_ok=True)
+        command = {"folder": str(folder), "arguments": list(map(str, arguments)), "setup": setup}
+        _pipe(self._process.stdin).write(json.dumps(command) + "\n")
+        _pipe(self._process.stdin).flush()
+        return Ended(**json.loads(_pipe(self._process.stdout).readline()))
+
+
+def findings_of(folder: Path) -> dict[str, bytes]:
+    """The bytes of a run's questions and findings."""
+    files = [folder / "questions.parquet", *sorted((folder / "findings").iterdir())]
+    return {file.name: file.read_bytes() for file in files}
+
+
+def _pipe(stream: IO[str] | None) -> IO[str]:
+    assert stream
+    return stream
