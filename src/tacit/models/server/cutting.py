@@ -132,7 +132,8 @@ class TokenizerFile:
 
     @cached_property
     def _stripped(self) -> frozenset[str]:
-        return frozenset(text.lstrip(" ") for text in self._spellings.values())
+        written = (text for own in self._spellings.values() for text in (own, _whole(own)))
+        return frozenset(text.lstrip(" ") for text in written)
 
     def _keys(self, *, spaced: bool) -> dict[str, int]:
         return self._spaced_keys if spaced else self._stripped_keys
@@ -147,11 +148,17 @@ class TokenizerFile:
 
 
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
-    """The token of each text that is only one token's."""
+    """The token of each text that is only one token's, whatever servers leave out of it."""
+    own = list(spelled)
     tokens: dict[str, list[int]] = {}
-    for number, text in spelled:
-        tokens.setdefault(text, []).append(number)
-    return {text: of[0] for text, of in tokens.items() if len(of) == 1 and tells(text)}
+    for number, text in own:
+        tokens.setdefault(_whole(text), []).append(number)
+    return {text: number for number, text in own if len(tokens[_whole(text)]) == 1 and tells(text)}
+
+
+def _whole(text: str) -> str:
+    """A token without the bytes that make no whole character, which some servers leave out."""
+    return text.replace(_HALF, "")
 
 
 def _unknown(tokenizer: Tokenizer) -> int | None:

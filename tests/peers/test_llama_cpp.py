@@ -1,0 +1,118 @@
+"""A real server, of llama-cpp-python, beside the same model in this process.
+
+Its next tokens are right, its echo is not: it gives a token what belongs to the one before it. With
+``max_tokens`` 0 it fills its window. To install it takes a compiler and some minutes:
+``pip install 'llama-cpp-python[server]==0.3.36' gguf``.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from tacit.errors import ModelError
+from tacit.models.server.address import ServerOptions
+from tacit.models.server.model import load_server
+from tacit.prompts import Prompt
+from tests.models import tiny
+from tests.peers.gguf_file import write_gguf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+pytest.importorskip("llama_cpp.server", reason="llama-cpp-python[server] is not installed")
+pytest.importorskip("gguf", reason="gguf is not installed")
+
+TEXTS = (
+    "A bear has fur, is big, and has",
+    "Judge whether this statement is true or false: a cat has fur.",
+    "True or false? The egg yolk is inside.",
+    "Something that has fur is called a",
+    "Is it?\nAnswer:",
+    "In a tree, the trunk is above the",
+    "A bird is",
+    "the egg yolk is inside the",
+)
+_TOP = 30
+
+
+@contextmanager
+def running(path: Path) -> Iterator[str]:
+    """The address of a server of a GGUF file, which keeps keys and values in 32 bits."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", path, "--port", port]
+    command += ["--host", "127.0.0.1", "--n_ctx", 256, "--logits_all", "true", "--n_threads", 1]
+    command += ["--type_k", 0, "--type_v", 0, "--verbose", "false"]
+    process = subprocess.Popen(
+        [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    address = f"http://127.0.0.1:{port}/v1"
+    try:
+        for _ in range(600):
+            try:
+                httpx.get(f"{address}/models")
+                break
+            except httpx.HTTPError:
+                assert process.poll() is None, process.stdout and process.stdout.read()
+                time.sleep(0.2)
+        yield address
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def prompts_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[Prompt]:
+    """Texts with the likeliest words behind each, one that is not likely, and one of two tokens."""
+    prompts = []
+    for text in TEXTS:
+        logits = model(**tokenizer(text, return_tensors="pt")).logits[0, -1]
+        likely = [str(tokenizer.decode([number])) for number in logits.topk(_TOP).indices.tolist()]
+        words = [one[1:] for one in likely if one.startswith(" ") and one[1:].isalpha()]
+        prompts.append(Prompt(text, (*words, "claws", "the egg")))
+    return prompts
+
+
+def test_its_next_tokens_are_those_of_transformers_and_its_echo_is_refused(tmp_path: Path) -> None:
+    """To three decimals, for all answers that it returns; without a tokenizer's file as well."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = tiny.save("qwen2", tmp_path / "qwen2")
+    local = tiny.load(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    prompts = prompts_of(model, AutoTokenizer.from_pretrained(folder))
+    write_gguf(model, AutoTokenizer.from_pretrained(folder), tmp_path / "model.gguf")
+    here = [one for scores in local.score(prompts) for one in scores.answers]
+    with running(tmp_path / "model.gguf") as address:
+        for tokenizer in (folder, None):
+            served = load_server(address, ServerOptions(tokenizer=tokenizer, concurrency=1))
+            assert "its echo is not right" in "; ".join(served.description["refused"])
+            there = [one for scores in served.score(prompts) for one in scores.answers]
+            off = [
+                abs(own.logprob - it.logprob)
+                for own, it in zip(here, there, strict=True)
+                if own.logprob is not None and it.logprob is not None
+            ]
+            assert len(off) > len(TEXTS)
+            assert max(off) < 5e-4
+            assert all(it.logprob is None for it in there if it.answer == "the egg")
+        with pytest.raises(ModelError, match="give the tokenizer of the model that it serves"):
+            load_server(address, ServerOptions(tokenizer=_another(tmp_path)))
+
+
+def _another(folder: Path) -> Path:
+    """The file of another tokenizer."""
+    path = folder / "another.json"
+    tiny.llama_like().backend_tokenizer.save(str(path))
+    return path
