@@ -7,6 +7,7 @@ local engine, on however many workers.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
     from tacit.models.fingerprint import FileHashes
     from tacit.models.loading import LoadOptions
+
+log = logging.getLogger(__name__)
 
 __all__ = ["Patience", "RayOptions", "Share", "load_engine", "ray_engine"]
 
@@ -54,6 +57,14 @@ def ray_engine(
     options = options or RayOptions()
     connect(options)
     share = share_out(options, nodes())
+    room = share.room(nodes())
+    if room < share.workers:
+        log.warning(
+            "the cluster has room for %d of %d workers, of which each takes %s",
+            room,
+            share.workers,
+            share.shown,
+        )
     order = Order(load, _everywhere(store.root), share.threads, share.gpus)
     crew = RayCrew(order, share, patience or Patience())
     model = RayRanker(crew) if crew.first().ranks else RayModel(crew)
