@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 BATCHES = (8, 32, 64)
 FACTS = (100, 300, 1000, 3000, 10_000)
 FORMS = 24
+_TRIED = 200
+LEFT_OUT = ("plain", "engine", "naive")
 TABLES = ("facts", "parts", "anchors", "seq2seq", "masked", "growth", "profile")
 
 
@@ -69,6 +71,7 @@ def main() -> None:
     parser.add_argument("--some-drawings", type=int, default=2)
     parser.add_argument("--anchors", type=int, default=8)
     parser.add_argument("--masked", type=int, default=100, help="prompts with a blank")
+    parser.add_argument("--without", nargs="+", default=[], choices=LEFT_OUT)
     parser.add_argument("--most", type=int, default=FACTS[-1], help="facts of the table growth")
     chosen = parser.parse_args()
     if unknown := set(chosen.tables) - set(TABLES):
@@ -98,13 +101,13 @@ def tell(chosen: argparse.Namespace, place: Path) -> None:
             task = sides.Task(place, "gpt2", table, chosen.threads)
             if table == "seq2seq":
                 task = replace(task, model="t5", work="facts")
-            compare(task, chosen.repeats, sides_of(table, task))
+            compare(task, chosen.repeats, sides_of(table, task, chosen.without))
         print(f"\nload {os.getloadavg()[0]:.1f}", flush=True)
 
 
-def sides_of(table: str, task: Task) -> Mapping[str, Side]:
-    """Who scores the prompts of a table, Tacit first."""
-    few = replace(task, part=max(1, len(task.prompts) // 6))
+def sides_of(table: str, task: Task, without: Sequence[str]) -> Mapping[str, Side]:
+    """Who scores the prompts of a table, Tacit first, less those that are left out."""
+    few = replace(task, part=min(_TRIED, max(1, len(task.prompts) // 6)))
     tried: dict[int, float] = apart(partial(sides.try_harness, few, BATCHES))
     best = min(BATCHES, key=lambda size: tried[size])
     told = ", ".join(f"{size}: {tried[size]:.1f} s" for size in BATCHES)
@@ -112,14 +115,14 @@ def sides_of(table: str, task: Task) -> Mapping[str, Side]:
     harness = {f"lm-evaluation-harness, {best} at once": partial(sides.run_harness, task, best)}
     if table == "seq2seq":
         return {"Tacit": partial(sides.run_tacit, task), **harness}
-    own = {
-        "Tacit, packed": partial(sides.run_tacit, task),
-        "Tacit, plain": partial(sides.run_tacit, task, packing=False),
-    }
-    if table != "facts":
-        return own | harness
-    through = {"Tacit, packed, engine and store": partial(sides.run_engine, task)}
-    return own | through | harness | {"84 inputs naively": partial(sides.run_naively, task)}
+    own = {"Tacit, packed": partial(sides.run_tacit, task)}
+    plain = {"Tacit, plain": partial(sides.run_tacit, task, packing=False)}
+    engine = {"Tacit, packed, engine and store": partial(sides.run_engine, task)}
+    naive = {"84 inputs naively": partial(sides.run_naively, task)}
+    more = {"plain": plain, "engine": engine if table == "facts" else {}}
+    for name, side in more.items():
+        own |= {} if name in without else side
+    return own | harness | (naive if table == "facts" and "naive" not in without else {})
 
 
 def compare(task: Task, repeats: int, asked: Mapping[str, Side]) -> None:
