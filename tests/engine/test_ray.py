@@ -114,6 +114,31 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(
 
 
 @pytest.mark.usefixtures("cluster")
+def test_a_worker_that_no_longer_answers_is_not_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its process is there, and stopped: after a while its block is asked elsewhere."""
+    telling = Telling(tmp_path / "asked.txt", seconds=0.1)
+    patience = Patience(look=0.5, silence=3.0)
+    store, options = Store(tmp_path / "store"), RayOptions(workers=2, threads=1)
+    engine = ray_engine(telling, store, options, patience, BLOCK)
+    stopped: list[int] = []
+
+    def stop(_: Block) -> None:
+        if not stopped:
+            stopped.append(telling.told()[-1][1])
+            os.kill(stopped[0], signal.SIGSTOP)
+
+    try:
+        scores = engine.ask(PROMPTS, engine.plan(PROMPTS), stop)
+    finally:
+        os.kill(stopped[0], signal.SIGKILL)
+    local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
+    assert scores == local.ask(PROMPTS)
+    assert sum("it has not answered for 3 s" in message for message in caplog.messages) == 1
+
+
+@pytest.mark.usefixtures("cluster")
 def test_what_an_interruption_left_is_kept(tmp_path: Path, telling: Telling) -> None:
     """And the rest is asked by whoever comes next, on another number of workers."""
     store, path = Store(tmp_path / "store"), tmp_path / "blocks.parquet"

@@ -157,6 +157,7 @@ def dismiss(actors: Sequence[Any]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """The line of Ray's message that says why."""
+    """The sentence of Ray's long message that says why."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+    last = lines[-1].partition(" Some common causes")[0] if lines else ""
+    return last or type(error).__name__
