@@ -35,8 +35,10 @@ def _question(found: Mapping[str, Any]) -> Iterator[str]:
         told = f"  <- {' and '.join(marks)}" if marks else ""
         yield f"  {score:>9} nats per byte  {choice['choice']}  ({where}){told}"
     if verified:
-        by = "" if found["margin"] is None else f", ahead by {found['margin']:.3f} nats"
-        where = _form(found["meta"], found["pair"])
+        voted = found["meta"] is None and found["margin"] is not None
+        unit = "of the votes" if voted else "nats"
+        by = "" if found["margin"] is None else f", ahead by {found['margin']:.3f} {unit}"
+        where = "all replies" if voted else _form(found["meta"], found["pair"])
         yield f"  by verify, which counts: {found['choice'] or 'no answer'} ({where}{by})"
     if not found["choices"]:
         yield f"  right: {found['answer']}"
@@ -54,13 +56,13 @@ def _facts(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _said(fact: Mapping[str, Any], side: str) -> str:
-    """What was answered, and by how much: of one input's word in nats, of a count in contests."""
+    """What was answered, and by how much: a word in nats, else in votes or contests."""
     word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
     if margin is None:
         return "said nothing that could be scored"
     tie = "undecided, taken as no; " if fact[f"{side}_tied"] else ""
     if word is None:
-        return f"{tie}said {'yes' if margin > 0 else 'no'} (by {margin:+.0f} contests)"
+        return f"{tie}said {'yes' if margin > 0 else 'no'} (by {margin:+.3g} in votes or contests)"
     where = _form(fact[f"{side}_meta"], fact[f"{side}_pair"])
     return f"{tie}said {word!r} ({where}, {margin:+.3f} nats)"
 

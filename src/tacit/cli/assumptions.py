@@ -157,6 +157,7 @@ class AssumptionsJob:
             rankings = asking.rank(engine, probe.rankings, ranked)
             scores = asking.ask(engine, probe.prompts, scored) if probe.prompts else []
             findings = probe.measure(scores, rankings)
+            findings = findings.obtained(engine.model.description.get("obtained"))
             folder.finish(findings)
         return findings
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.cli.obtained import obtained_told
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -160,6 +162,7 @@ def _plain(words: str) -> Any:  # noqa: ANN401 - rich is imported where it is us
 
 def _told(summary: Mapping[str, Any]) -> Iterator[str]:
     """What was asked, and what was left out, in sentences; nothing of what is not known."""
+    yield from obtained_told(summary)
     counts = [
         f"{summary[key]:,} {what}"
         for key, what in (

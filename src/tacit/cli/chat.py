@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.models.server.address import ServerOptions, Thinking
 
 Chat = Annotated[
     bool,
@@ -14,8 +22,90 @@ Chat = Annotated[
         "assistant's turn.",
     ),
 ]
+Api = Annotated[
+    Literal["completions", "chat"],
+    typer.Option(help="With a server: whether it completes texts, or replies in a chat."),
+]
+Samples = Annotated[
+    int | None,
+    typer.Option(
+        help="With --api chat: sample so many replies of each prompt, and count the answers "
+        "[default: log-probabilities of the reply's first token]."
+    ),
+]
+ThinkingTokens = Annotated[
+    str | None,
+    typer.Option(
+        help="With --api chat: the longest thought before a reply, in tokens; 0 for none, all to "
+        "let it run."
+    ),
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="With --api chat: do not ask whether the cost is meant.")
+]
+
+
+@dataclass(frozen=True)
+class Talking:
+    """How a server is talked to.
+
+    Args:
+        api: Whether it completes texts or replies in a chat.
+        samples: How many replies of each prompt are sampled; None for log-probabilities.
+        thinking_tokens: The longest thought, as it was given.
+        yes: Whether the cost is meant.
+    """
+
+    api: Literal["completions", "chat"] = "completions"
+    samples: int | None = None
+    thinking_tokens: str | None = None
+    yes: bool = False
+
+    def options(self, server: ServerOptions, models: Sequence[str]) -> ServerOptions:
+        """A server's options with these among them.
+
+        Raises:
+            RequestError: The thought's length is no number, or no model is a server's.
+        """
+        from tacit.models.server.address import is_address
+
+        if self.api == "chat" and models and not any(map(is_address, models)):
+            raise RequestError(
+                "--api chat is for a server's address; a model in this process takes --chat"
+            )
+        return replace(
+            server, api=self.api, samples=self.samples, thinking=_thinking(self.thinking_tokens)
+        )
+
+    def check_choices(self, anchoring: Sequence[str]) -> None:
+        """Refuses to score the choices of questions as texts where a server chats.
+
+        Raises:
+            RequestError: They are to be.
+        """
+        if self.api == "chat" and "choice" in anchoring:
+            raise RequestError(
+                "a server's chat scores no texts, so that the choices of a question cannot be "
+                "compared: answer the questions by --anchors verify, which asks of each choice "
+                "whether it is the answer"
+            )
+
+    def request(self) -> dict[str, Any]:
+        """What a run's ``run.yaml`` says of it: nothing where texts are completed."""
+        if self.api == "completions":
+            return {}
+        more = {"samples": self.samples, "thinking_tokens": self.thinking_tokens}
+        return {"api": "chat", **{name: value for name, value in more.items() if value is not None}}
 
 
 def chat_request(*, chat: bool) -> dict[str, Any]:
-    """What a run's ``run.yaml`` says of chats: nothing where none is asked for."""
+    """What a run's ``run.yaml`` says of local chats: nothing where none is asked for."""
     return {"chat": True} if chat else {}
+
+
+def _thinking(given: str | None) -> Thinking:
+    if given is None or given == "all":
+        return cast("Thinking", given)
+    if not given.isascii() or not given.isdecimal():
+        raise RequestError(f"--thinking-tokens is {given!r}; it must be a number of tokens, or all")
+    return int(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -21,10 +22,13 @@ def compare(
     """Write one HTML file of several models' runs, with their paired differences."""
     from tacit.publishing import publish_text
     from tacit.report.differences import check_comparable
+    from tacit.report.obtained import differing
     from tacit.report.reading import read_runs
     from tacit.report.writing import report
 
     found = read_runs(runs)
     check_comparable(found, force=force)
+    for warning in differing(found):
+        sys.stderr.write(f"tacit: {warning}\n")
     publish_text(out, report(found, warn=force))
     typer.echo(f"Written: {out}")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.cli.obtained import obtained_told
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -90,6 +92,7 @@ def _relations(tables: Mapping[str, pl.DataFrame]) -> Table:
 
 def _told(summary: Mapping[str, Any]) -> Iterator[str]:
     """What was asked and answered, and how the intervals were made, in sentences."""
+    yield from obtained_told(summary)
     yield (
         f"{summary['anchors']:,} questions, {summary['without_facts']:,} without a background "
         f"fact; {summary['facts']:,} distinct facts, {summary['questions']:,} background "

@@ -156,8 +156,9 @@ def take_beliefs(
 
     answers = answers_in(beliefs, probe.questions, probe.ontology)
     model = {"kind": "beliefs", "name": beliefs.name, "sha256": digest(beliefs)}
+    model["obtained"] = "beliefs from a file"
     folder.begin({"model": model, **about})
     with folder.failing():
-        findings = probe.measure_beliefs(answers)
+        findings = probe.measure_beliefs(answers).obtained(model["obtained"])
         folder.finish(findings)
     return findings

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.cli.obtained import obtained_told
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -65,6 +67,7 @@ _REPAIR_ROWS = {
 
 def _parts_told(summary: Mapping[str, Any]) -> Iterator[str]:
     """What was asked and answered, and how the intervals were made, in sentences."""
+    yield from obtained_told(summary)
     yield (
         f"{summary['drawings']:,} drawings, {summary['statements']:,} statements, "
         f"{summary['questions']:,} distinct questions"

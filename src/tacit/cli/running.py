@@ -18,6 +18,7 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from tacit.cli.costs import Cost
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.models.loading import LoadOptions
@@ -50,6 +51,7 @@ class Job:
         loading: How models are loaded.
         store: Where scores are kept.
         engine: Who asks them.
+        yes: Whether the cost of a server's chat is meant.
     """
 
     probe: Probe
@@ -58,21 +60,55 @@ class Job:
     loading: LoadOptions
     store: Store
     engine: EngineOptions = field(default_factory=EngineOptions)
+    yes: bool = False
 
     def run(self) -> dict[Path, tuple[str, Findings]]:
         """Each model's folder, its name and what it shows."""
-        # An engine is not kept, so that one model at a time is in memory.
+        from tacit.cli import costs
+
+        self._check_votes()
+        chats = costs.chats_of(list(self.folders), self.loading.server)
+        if chats:
+            costs.confirm(chats, self._cost(), yes=self.yes)
         return {
-            folder.folder: (name, ask_a_model(self.probe, self._engine(name), folder, self.about))
+            folder.folder: (name, self._asked(name, folder))
             for name, folder in self.folders.items()
         }
 
+    def _asked(self, name: str, folder: Run) -> Findings:
+        """What one model shows; its engine is not kept, so that one at a time is in memory."""
+        from tacit.cli import voting
+
+        if voting.is_sampled(name, self.loading):
+            sampling = voting.engine_of(name, self.loading, self.store)
+            return voting.ask_a_model(self.probe, sampling, folder, self.about)
+        return ask_a_model(self.probe, self._engine(name), folder, self.about)
+
+    def _check_votes(self) -> None:
+        """Refuses, before any cost, what sampled replies or their first tokens cannot tell."""
+        from tacit.cli import voting
+
+        if any(voting.is_sampled(name, self.loading) for name in self.folders):
+            voting.votable(self.probe)
+
+    def _cost(self) -> Cost:
+        from tacit.cli.costs import Cost
+        from tacit.models.server.address import ServerOptions
+
+        return Cost.of(self.probe.prompts, self.loading.server or ServerOptions())
+
     def estimate(self) -> dict[str, dict[str, Any]]:
         """What would be asked of each model, and about how long it would take."""
-        from tacit.cli import asking
+        from tacit.cli import asking, costs
 
+        self._check_votes()
+        chats = costs.chats_of(list(self.folders), self.loading.server)
         return {
-            name: asking.estimate(self._engine(name), self.probe.prompts, folder.blocks)
+            name: (
+                self._cost().to_json()
+                if name in chats
+                else asking.estimate(self._engine(name), self.probe.prompts, folder.blocks)
+            )
             for name, folder in self.folders.items()
         }
 
@@ -147,6 +183,7 @@ def ask_a_model(probe: Probe, engine: Engine, folder: Run, about: Mapping[str, A
     with folder.failing():
         plan.record(folder.blocks)
         findings = probe.measure(asking.ask(engine, probe.prompts, plan))
+        findings = findings.obtained(engine.model.description.get("obtained"))
         folder.finish(findings)
     return findings
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
+
+    from tacit.prompts import Votes
 
 
 @dataclass(frozen=True)
@@ -24,3 +26,16 @@ class Findings:
     questions: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
     summary: Mapping[str, Any]
+
+    def obtained(self, how: str | None) -> Findings:
+        """The same, whose summary says first how the beliefs were obtained; None says nothing."""
+        return self if how is None else replace(self, summary={"obtained": how, **self.summary})
+
+
+def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:
+    """How many replies there were, and how many could not be read."""
+    return {
+        "replies": sum(each.parsed + each.unparsed for each in votes),
+        "unparsed": sum(each.unparsed for each in votes),
+        "truncated": sum(each.truncated for each in votes),
+    }

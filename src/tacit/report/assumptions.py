@@ -8,6 +8,7 @@ from tacit.probes.figures.charts import Look
 from tacit.report import assumptions_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
+from tacit.report.obtained import obtained
 from tacit.report.words import UNDEFINED, interval, percent, score, several
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
         id="assumptions",
         title="Assumptions",
         question="Does the model share the assumptions that people have about a concept?",
-        said={run.name: tuple(_said(run)) for run in runs},
+        said={run.name: (*_said(run), obtained(run)) for run in runs},
         tiles=tuple(_tiles(runs)),
         blocks=(*_figures(runs, look or Look()), *assumptions_tables.tables(runs)),
         keys={"relation": _RELATIONS, "concept": tuple(sorted(concepts))},

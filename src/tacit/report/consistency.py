@@ -8,6 +8,7 @@ from tacit.probes.figures.charts import Look
 from tacit.report import consistency_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
+from tacit.report.obtained import obtained
 from tacit.report.words import UNDEFINED, estimate, interval, percent, score, several
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
         id="consistency",
         title="Consistency",
         question="Does knowing the background of a question predict answering it right?",
-        said={run.name: tuple(_said(run.summary)) for run in runs},
+        said={run.name: (*_said(run.summary), obtained(run)) for run in runs},
         tiles=tuple(_tiles(runs)),
         blocks=(*_figures(runs, look), *tables),
         keys={"relation": tuple(sorted(relations)), "concept": tuple(sorted(concepts))},

@@ -136,13 +136,14 @@ _FACTS = (
     _RELATION,
     Column("expected", "expected"),
     Column("right", "right", "truth"),
-    Column("margin", "ahead by (nats)", "nats"),
+    Column("margin", "ahead by (nats, or share of votes)", "nats"),
     Column("word", "best word"),
     *_FORM,
 )
 _SCORES = (
     Column("word", "word"),
     Column("logprob", "log-probability (nats)", "nats"),
+    Column("votes", "votes", "count"),
     *_FORM,
     Column("prompt", "prompt", "prompt", to="background"),
 )
@@ -215,13 +216,14 @@ def _questions(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
     scores = run.questions.rename({"question": "background"}).join(
         own.select("background").unique(maintain_order=True), on="background", how="semi"
     )
+    by = "votes" if "votes" in scores.columns else "logprob"
     worded = scores.join(_prompts(run), on=["meta", "pair"], how="left", nulls_equal=True)
     yield Table(
         f"{stem}-scores",
-        "Log-probabilities",
+        "Log-probabilities" if by == "logprob" else "Votes",
         "Every answer word behind every prompt, the most probable first.",
-        worded.sort("logprob", descending=True, nulls_last=True, maintain_order=True),
-        _SCORES,
+        worded.sort(by, descending=True, nulls_last=True, maintain_order=True),
+        tuple(column for column in _SCORES if column.name in worded.columns),
         behind="background",
     )
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from tacit.report.reading import ReadRun
 
 # What a request says of the model, and so may differ between models.
-_OF_THE_MODEL = frozenset({"model", "revision", "dtype", "masked_mode", "beliefs", "served_model"})
+_OF_THE_MODEL = frozenset(
+    {"model", "revision", "dtype", "masked_mode", "beliefs", "served_model", "chat", "api"}
+    | {"samples", "thinking_tokens", "tokenizer", "adapter"}
+)
 # Files, which the manifest knows by what they hold.
 _FILES = frozenset(
     {"drawings", "questions", "kb", "templates", "prompt", "nouns", "norms", "corrections"}

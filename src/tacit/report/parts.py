@@ -9,6 +9,7 @@ from tacit.report import parts_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
 from tacit.report.graphs import parts_graphs
+from tacit.report.obtained import obtained
 from tacit.report.words import estimate, interval, percent, several
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
         title="Parts",
         question="Is the model's picture of everyday things free of contradictions, and does "
         "repairing it make it truer?",
-        said={run.name: tuple(_said(run.summary)) for run in runs},
+        said={run.name: (*_said(run.summary), obtained(run)) for run in runs},
         tiles=tuple(_tiles(runs, look)),
         blocks=tuple(blocks),
         keys={

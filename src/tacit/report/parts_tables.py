@@ -127,12 +127,17 @@ _BELIEFS = (
     *_DRAWING,
     *(Column("subject", "subject"), Column("relation", "relation"), Column("object", "object")),
     Column("p_true", "P(true)", "score"),
+    Column("low", "95 % interval", "score", to="high"),
+    *(Column("votes_true", "said true", "count"), Column("votes_false", "said false", "count")),
+    *(Column("unparsed", "unparsed", "count"), Column("truncated", "thought cut", "count")),
     *(Column("before", "believed", "truth"), Column("paper", "repaired", "truth")),
     Column("label", "drawn", "truth"),
     Column("logprob_true", "log P(true)", "nats"),
     Column("logprob_false", "log P(false)", "nats"),
     Column("text", "prompt"),
 )
+_VOTES = ("votes_true", "votes_false", "unparsed", "truncated", "low", "high")
+_OF_ANSWERS = ("text", "logprob_true", "logprob_false", *_VOTES)
 _QUESTION = ("thing", "subject", "relation", "object")
 
 
@@ -165,7 +170,8 @@ def tables(runs: Sequence[ReadRun], found: Mapping[str, pl.DataFrame]) -> Iterat
     columns = tuple(column for column in _BELIEFS if column.name in statements.columns)
     about = (
         "Each statement, the belief in it, whether it is true before and after repair, and whether "
-        f"the annotator drew it so; with the prompt and the log-probabilities in nats. {told}"
+        "the annotator drew it so; with the prompt and the log-probabilities in nats, or the "
+        f"votes. {told}"
     )
     yield Table("parts-statements", "Statements and prompts", about, statements, columns)
 
@@ -183,7 +189,7 @@ def _statements(runs: Sequence[ReadRun]) -> tuple[pl.DataFrame, str]:
         keys = pl.DataFrame(chosen, {"thing": pl.String, "annotator": pl.String}, orient="row")
         some = beliefs.join(keys, on=["thing", "annotator"], how="semi", maintain_order="left")
         asked = run.questions
-        more = [name for name in ("text", "logprob_true", "logprob_false") if name in asked.columns]
+        more = [name for name in _OF_ANSWERS if name in asked.columns]
         wide = some.join(
             asked.select(*_QUESTION, *more), on=_QUESTION, how="left", maintain_order="left"
         )

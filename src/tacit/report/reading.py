@@ -60,6 +60,15 @@ class ReadRun:
         model = self.manifest.get("model")
         return model if isinstance(model, dict) else {}
 
+    @property
+    def obtained(self) -> str:
+        """How the beliefs were obtained; runs of earlier Tacits know one way alone."""
+        from_file = self.model.get("kind") == "beliefs"
+        return str(
+            self.model.get("obtained")
+            or ("beliefs from a file" if from_file else "log-probabilities of whole answers")
+        )
+
     @cached_property
     def questions(self) -> pl.DataFrame:
         """What was asked and answered; read when it is wanted, for it may be large."""

@@ -15,6 +15,7 @@ from tacit.report import runtime
 from tacit.report.charts import unchecked
 from tacit.report.content import Figure, Graphs, Table
 from tacit.report.differences import differences, refusals
+from tacit.report.obtained import differing
 from tacit.report.packing import packed, shared, table_data
 from tacit.report.reading import PROBES, read_runs
 from tacit.report.words import several
@@ -102,6 +103,7 @@ def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], li
                 else "They stand beside one another and are not compared."
             )
         )
+    warnings += differing(runs)
     sections += [compared] if compared else []
     for probe in PROBES:
         mine = [run for run in runs if run.probe == probe]

@@ -29,6 +29,9 @@ SCORER = "server-chat-1"
 OUTSIDE = "not among the most probable first tokens that the server returns, or of several tokens"
 UNSAID = "the server says nothing of the reply's first token"
 
+MOST_CALLS = len(TOPS) + len(TEXTS) + ENOUGH
+"""So many calls, at most, are made to try a server."""
+
 _TRIES = 5
 _BYTES_PER_TOKEN = 4
 

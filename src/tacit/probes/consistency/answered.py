@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.probes.consistency import choosing
+from tacit.probes.consistency.answering import by_votes
 from tacit.probes.consistency.inputs import Inputs
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.consistency.answering import Answers
+    from tacit.probes.consistency.answering import Answers, Method
     from tacit.probes.consistency.asked import Asked
     from tacit.probes.consistency.choosing import Chosen
     from tacit.probes.consistency.inputs import Floats, Ints
@@ -39,6 +40,7 @@ class Scored:
         choices: Nats, shape (anchors, choice forms, choices); None when it was not asked.
         verified: Nats, shape (anchors, choices, inputs); None when it was not asked.
         sizes: The choices' UTF-8 bytes, shape (anchors, choices); 0 for no choice.
+        voted: Whether the scores are no log-probabilities but counts of sampled replies.
     """
 
     forms: tuple[Form, ...]
@@ -47,6 +49,17 @@ class Scored:
     choices: Floats | None
     verified: Floats | None
     sizes: Ints
+    voted: bool = False
+
+    def answers(self, method: Method) -> Answers:
+        """How the background questions are answered.
+
+        Of votes, ``max`` stands for all of them together: the best share of many forms would be 1
+        on both sides.
+        """
+        if self.voted and method.preset == "max":
+            return by_votes(self.background, self.inputs)
+        return method.answers(self.background, self.inputs)
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -59,6 +72,8 @@ class Scored:
             return None if self.choices is None else choosing.choose(self.choices, self.sizes)
         if self.verified is None:
             return None
+        if self.voted:
+            return choosing.verify_votes(self.verified, self.inputs, self.sizes)
         return choosing.verify(self.verified, self.inputs, self.sizes)
 
     def spoken(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
@@ -170,7 +185,8 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
 
     Returns:
         ``question``, ``meta``, ``pair`` (that the prompt names, else that of the word), ``word``,
-        ``logprob`` (nats; null where there is none).
+        ``logprob`` (nats; null where there is none); of sampled replies in its place ``votes``
+        (null where no reply to the prompt could be read).
     """
     import polars as pl
 
@@ -185,9 +201,11 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
             "meta": pl.Series(np.tile(meta, n), dtype=pl.Int64),
             "pair": pl.Series(pair, dtype=pl.String).gather(np.tile(np.arange(len(told)), n)),
             "word": pl.Series(word, dtype=pl.String).gather(np.tile(np.arange(len(told)), n)),
-            "logprob": scored.background.ravel(),
+            ("votes" if scored.voted else "logprob"): pl.Series(scored.background.ravel()).fill_nan(
+                None
+            ),
         }
-    ).with_columns(pl.col("logprob").fill_nan(None))
+    ).cast({"votes": pl.Int64} if scored.voted else {})
 
 
 def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:

@@ -32,7 +32,8 @@ class Answers:
         winner: The input that gave the answer, from 0; -1 where the answer is missing or no single
             input gives it.
         margin: Best positive minus best negative, in nats; of ``count``, contests won minus
-            contests lost. nan where the answer is missing.
+            contests lost; of votes, the share of positive ones less that of negative ones, and of
+            ``single`` the number. nan where the answer is missing.
     """
 
     positive: Bools
@@ -104,6 +105,26 @@ def by_best(scores: Floats, positive: Ints, negative: Ints) -> Answers:
     is_yes = margin > 0
     winner = np.where(missing, -1, np.where(is_yes, yes, no))
     return Answers(is_yes, missing, margin == 0, winner, margin)
+
+
+def by_votes(counts: Floats, inputs: Inputs) -> Answers:
+    """Positive when more of all replies that could be read are positive than negative.
+
+    Args:
+        counts: Shape (questions, inputs), votes; nan where no reply to a form could be read.
+        inputs: What the columns are.
+
+    Returns:
+        No single input gives an answer; the margin is the share of positive replies less that of
+        negative ones.
+    """
+    votes = np.nan_to_num(counts)
+    positive = votes[:, inputs.positive.ravel()].sum(axis=1)
+    negative = votes[:, inputs.negative.ravel()].sum(axis=1)
+    total = positive + negative
+    margin = np.full(len(counts), np.nan)
+    np.divide(positive - negative, total, out=margin, where=total > 0)
+    return Answers(margin > 0, total == 0, margin == 0, np.full(len(counts), -1), margin)
 
 
 def contests(scores: Floats, inputs: Inputs) -> Floats:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.probes.consistency.answering import by_best
+from tacit.probes.consistency.answering import by_best, by_votes
 from tacit.probes.consistency.inputs import nan_or
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.probes.consistency.inputs import Bools, Floats, Inputs, Ints
-    from tacit.prompts import LogProbs
+    from tacit.prompts import LogProbs, Votes
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,18 @@ def verify(scores: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
     return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes)
 
 
+def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
+    """As ``verify``, from counts of sampled replies: by the share of positive ones among all.
+
+    Args:
+        counts: Votes, shape (anchors, choices, inputs); nan where no reply could be read.
+        inputs: What the last axis is.
+        sizes: As for ``choose``.
+    """
+    answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
+    return _chosen(answers.margin.reshape(sizes.shape), answers.winner.reshape(sizes.shape), sizes)
+
+
 def verify_between(scores: Floats, positive: Ints, negative: Ints, sizes: Ints) -> Chosen:
     """As ``verify``, between some positive and some negative inputs."""
     answers = by_best(scores.reshape(-1, scores.shape[-1]), positive, negative)
@@ -106,6 +118,20 @@ def verify_table(scored: Sequence[Sequence[Sequence[LogProbs]]], inputs: Inputs)
     for anchor, choices in enumerate(scored):
         for choice, scores in enumerate(choices):
             table[anchor, choice] = inputs.table(scores)[0]
+    return table
+
+
+def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
+    """The votes of all anchors as ``verify_votes`` takes them.
+
+    Args:
+        votes: Of each anchor's choices, each in all forms, one after the other.
+        choices: How many choices each anchor has; at least one anchor.
+        inputs: The inputs of the forms.
+    """
+    table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
+    there = np.arange(max(choices))[None] < np.array(choices)[:, None]
+    table[there] = inputs.votes(votes)
     return table
 
 

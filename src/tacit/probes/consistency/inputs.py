@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.probes.consistency.questions import Form
-    from tacit.prompts import LogProbs
+    from tacit.prompts import LogProbs, Votes
 
     Bools: TypeAlias = NDArray[np.bool_]
     Floats: TypeAlias = NDArray[np.float64]
@@ -86,6 +87,22 @@ class Inputs:
             Log-probabilities in nats, shape (questions, inputs); nan where there is none.
         """
         values = [nan_or(one.logprob) for scores in scored for one in scores.answers]
+        return np.array(values, dtype=np.float64).reshape(-1, len(self.words))
+
+    def votes(self, voted: Sequence[Votes]) -> Floats:
+        """The votes on questions, each put in all forms, side by side.
+
+        Args:
+            voted: For one question after the other, the votes of its forms in their order.
+
+        Returns:
+            Counts, shape (questions, inputs); nan where no reply to the form could be read.
+        """
+        each = [
+            [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]
+            for votes in voted
+        ]
+        values = [count for counts in each for count in counts]
         return np.array(values, dtype=np.float64).reshape(-1, len(self.words))
 
 

@@ -31,7 +31,7 @@ def prompting_bias(shown: Shown) -> Chart | None:
     table = shown.defined("background_ways", "background_score")
     if table is None:
         return None
-    most = table.filter(preset="max")
+    most = table.filter(pl.col("preset").is_in(("max", "votes")))
     single = table.filter(preset="single", pair=_SINGLE)
     single = single.filter(pl.col("meta") == pl.col("meta").max().over("model"))
     ranks = {label: rank for rank, label in enumerate(shown.labels.values())}
@@ -41,7 +41,8 @@ def prompting_bias(shown: Shown) -> Chart | None:
     both = both.with_columns(label=pl.col("model") + ": " + pl.col("preset"))
     inputs = " or ".join(f"meta-prompt {meta}" for meta in sorted(single["meta"].unique()))
     ways = (
-        "a) max: as the highest-scoring of all inputs says (majority-style); single: as "
+        "a) max: as the highest-scoring of all inputs says (majority-style), or votes: as most "
+        "sampled replies say; single: as "
         f"{inputs or 'one meta-prompt'} with {_SINGLE} says; the line between the two accuracies "
         "is long where one answer is preferred; mean: of the two, the background score"
     )

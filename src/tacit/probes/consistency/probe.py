@@ -13,7 +13,7 @@ from tacit.probes.consistency import answered, consistency, knowing, ways
 from tacit.probes.consistency.answered import ANCHORING, Scored
 from tacit.probes.consistency.answering import Method
 from tacit.probes.consistency.asked import Asked
-from tacit.probes.consistency.choosing import choice_table, verify_table
+from tacit.probes.consistency.choosing import choice_table, verify_table, verify_votes_table
 from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.knowing import Known
 from tacit.probes.consistency.questions import (
@@ -24,12 +24,12 @@ from tacit.probes.consistency.questions import (
     verify_prompts,
 )
 from tacit.probes.consistency.relevance import relevance
-from tacit.probes.findings import Findings
+from tacit.probes.findings import Findings, votes_summary
 from tacit.statistics import Bootstrap
 from tacit.statistics.studentised import Permutations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.questions import Form
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.sources.anchors import Anchor
 
 
@@ -156,9 +156,42 @@ class ConsistencyProbe:
             ``facts``, ``anchors``, ``choices``, ``consistency``, ``background_by_relation``,
             ``relevance``, ``background_ways``, ``anchor_ways``, ``winners``.
         """
+        told = {
+            **_tokens(scores[: len(self.asked.texts) * len(self.forms)]),
+            "spanned": sum(one.spanned for score in scores for one in score.answers),
+        }
+        return self._found(self._scored(scores), told)
+
+    def check_votes(self) -> None:
+        """Whether sampled replies can answer what is asked.
+
+        Raises:
+            RequestError: Choices are scored as texts, or answers are calibrated by their scores.
+        """
+        if "choice" in self.reading.anchoring:
+            raise RequestError(
+                "sampled replies cannot score the choices of a question as texts: answer the "
+                "questions by --anchors verify, which asks of each choice whether it is the answer"
+            )
+        if self.reading.method.preset == "calibrated":
+            raise RequestError(
+                "--answering calibrated subtracts mean log-probabilities, which sampled replies do "
+                "not give: use max (all replies together), count or single"
+            )
+
+    def measure_votes(self, votes: Sequence[Votes]) -> Findings:
+        """As ``measure``, from the votes on each prompt; the summary counts replies, by ``votes``.
+
+        Raises:
+            RequestError: As ``check_votes``.
+        """
+        self.check_votes()
+        return self._found(self._voted(votes), {"votes": votes_summary(votes)})
+
+    def _found(self, scored: Scored, told: Mapping[str, Any]) -> Findings:
+        """The findings, given what the summary tells of the scores themselves."""
         how, bootstrap = Permutations(), Bootstrap()
-        scored = self._scored(scores)
-        answers = self.reading.method.answers(scored.background, scored.inputs)
+        answers = scored.answers(self.reading.method)
         known = Known.of(answers, self.asked)
         background = knowing.by_anchor(known, self.asked, len(self.anchors))
         way = self.reading.anchoring[0]
@@ -184,8 +217,7 @@ class ConsistencyProbe:
             **self._summary(tables, bootstrap),
             "missing_questions": int(answers.missing.sum()),
             "tied_questions": int(answers.tied.sum()),
-            **_tokens(scores[: len(self.asked.texts) * len(self.forms)]),
-            "spanned": sum(one.spanned for score in scores for one in score.answers),
+            **told,
             "intervals": {
                 "consistency": {**how.to_json(), "clusters": "question concept"},
                 "background_score": {"method": "Student's t", "over": "relations"},
@@ -216,6 +248,20 @@ class ConsistencyProbe:
                 inputs,
             )
         return Scored(self.forms, self.choice_forms, background, choices, verified, self._sizes)
+
+    def _voted(self, votes: Sequence[Votes]) -> Scored:
+        """The votes in the shapes that answers are read from; anchors are verified."""
+        n = len(self.asked.texts) * len(self.forms)
+        inputs, sizes = Inputs.of(self.forms), [len(anchor.choices) for anchor in self.anchors]
+        return Scored(
+            self.forms,
+            self.choice_forms,
+            inputs.votes(votes[:n]),
+            None,
+            verify_votes_table(votes[n:], sizes, inputs),
+            self._sizes,
+            voted=True,
+        )
 
     @cached_property
     def _sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _WITHOUT_A_PAIR: tuple[Preset, ...] = ("max", "count", "calibrated")
 
+_OF_VOTES: tuple[Preset, ...] = ("max", "count")
+
 
 def background_ways(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
     """The background read in every way: each preset, and each meta-prompt and pair alone.
@@ -35,7 +37,8 @@ def background_ways(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.D
         anchors: ``right``, one row per anchor.
 
     Returns:
-        ``preset``, ``meta`` and ``pair`` (of ``single``), ``n`` (anchors with a background score),
+        ``preset`` (``votes``: all sampled replies together), ``meta`` and ``pair`` (of
+        ``single``), ``n`` (anchors with a background score),
         ``positive_accuracy``, ``negative_accuracy`` and ``background_score`` (the mean over these
         anchors, Figure 6), ``consistency``, ``chance`` and ``lift``, and how many questions were
         ``missing`` and ``tied``. Null where a figure is undefined.
@@ -125,22 +128,28 @@ def winners(
 
 
 def _methods(scored: Scored) -> Iterator[Method]:
-    yield from (Method(preset) for preset in _WITHOUT_A_PAIR)
+    presets = _OF_VOTES if scored.voted else _WITHOUT_A_PAIR
+    yield from (Method(preset) for preset in presets)
     for meta in scored.inputs.metas:
         for pair in scored.inputs.pairs:
             yield Method("single", meta, pair)
 
 
+def _preset(method: Method, scored: Scored) -> str:
+    """What a way is called."""
+    return "votes" if scored.voted and method.preset == "max" else method.preset
+
+
 def _background_row(
     method: Method, scored: Scored, asked: Asked, anchors: pl.DataFrame
 ) -> tuple[str | int | float | None, ...]:
-    answers = method.answers(scored.background, scored.inputs)
+    answers = scored.answers(method)
     scores = knowing.by_anchor(Known.of(answers, asked), asked, anchors.height)
     scores = scores.with_columns(right=anchors["right"]).drop_nulls("background_score")
     pair = None if method.pair is None else "/".join(method.pair)
     shares = ("positive_accuracy", "negative_accuracy", "background_score")
     return (
-        *(method.preset, method.meta, pair, scores.height),
+        *(_preset(method, scored), method.meta, pair, scores.height),
         *(mean_of(scores[name]) for name in shares),
         *_prediction(scores.drop_nulls("right")),
         *(int(answers.missing.sum()), int(answers.tied.sum())),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError
-from tacit.probes.findings import Findings
+from tacit.probes.findings import Findings, votes_summary
 from tacit.probes.parts import accuracy, measure, questions, worlds
 from tacit.probes.parts.template import Template
+from tacit.probes.parts.voted import voted
 from tacit.probes.parts.wording import AS_IN_THE_PAPER, Wording
 from tacit.sources.drawings import is_things, read_drawings, undrawn
 from tacit.sources.statements import all_statements, drawing_statements
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.probes.parts.worlds import Worlds
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.sources.drawings import Drawing
 
 
@@ -88,6 +89,15 @@ class PartsProbe:
     def gold(self) -> pl.DataFrame:
         """What the drawings imply: their statements and ``label``."""
         return enrich(drawing_statements(self.drawings), self.ontology)
+
+    def check_votes(self) -> None:
+        """Sampled replies answer every question of this probe."""
+
+    def measure_votes(self, votes: Sequence[Votes]) -> Findings:
+        """Findings from the votes on each prompt; the summary also counts replies, by ``votes``."""
+        answers = voted(self.questions, self.prompts, votes, self.template)
+        findings = self.measure_beliefs(answers)
+        return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
 
     def measure(self, scores: Sequence[LogProbs]) -> Findings:
         """Findings from one score per prompt; the summary also counts answers ``spanned``."""

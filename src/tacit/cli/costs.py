@@ -1,0 +1,111 @@
+"""What asking a server's chat costs, shown before its first call and confirmed."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tacit.models.server.address import ServerOptions
+    from tacit.prompts import Prompt
+
+_BYTES_PER_TOKEN = 4
+_AROUND = 8
+"""Tokens that a template puts around what the user says, about."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a chat costs at most; what the store holds is not asked again.
+
+    Args:
+        texts: How many distinct texts are asked.
+        calls: How many calls that are, one reply each, those that try the server included.
+        prompt_tokens: Tokens that the server reads, about.
+        answer_tokens: Tokens that it writes, at most; None where thoughts may run.
+    """
+
+    texts: int
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int | None
+
+    @classmethod
+    def of(cls, prompts: Iterable[Prompt], options: ServerOptions) -> Cost:
+        """The cost of some prompts."""
+        from tacit.models.chat_samples import ANSWER_TOKENS
+        from tacit.models.server.first_tokens import MOST_CALLS as FIRST_CALLS
+        from tacit.models.server.trying import MOST_CALLS
+
+        texts = {prompt.text for prompt in prompts}
+        each, tries = options.samples or 1, MOST_CALLS if options.samples else FIRST_CALLS
+        read = sum(_tokens(text) for text in texts) * each + tries * _tokens("x" * 40)
+        calls = len(texts) * each + tries
+        if options.samples is None:
+            return cls(len(texts), calls, read, calls)
+        thought = options.thinking or 0
+        written = None if thought == "all" else calls * (ANSWER_TOKENS + int(thought))
+        return cls(len(texts), calls, read, written)
+
+    @property
+    def told(self) -> str:
+        """The cost in a sentence."""
+        written = (
+            "as many answer tokens as it thinks for"
+            if self.answer_tokens is None
+            else f"{self.answer_tokens:,} answer tokens"
+        )
+        return (
+            f"{self.texts:,} distinct prompts: at most {self.calls:,} calls, about "
+            f"{self.prompt_tokens:,} prompt tokens and at most {written} (less what the store "
+            "holds, and fewer calls where one brings several replies)"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``--dry-run --json`` tells."""
+        return {
+            "distinct": self.texts,
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "answer_tokens": self.answer_tokens,
+        }
+
+
+def chats_of(models: Sequence[str], options: ServerOptions | None) -> list[str]:
+    """Which of the models are asked in a server's chat."""
+    from tacit.models.server.address import is_address
+
+    chats = options is not None and options.api == "chat"
+    return [name for name in models if chats and is_address(name)]
+
+
+def confirm(models: Sequence[str], cost: Cost, *, yes: bool) -> None:
+    """Shows the cost, and asks whether it is meant, before any call.
+
+    Args:
+        models: The servers.
+        cost: Of each of them.
+        yes: Whether it is meant.
+
+    Raises:
+        RequestError: Nobody is there to be asked, or it is not meant.
+    """
+    for name in models:
+        sys.stderr.write(f"tacit: {name}: {cost.told}\n")
+    if yes or not models:
+        return
+    if not sys.stdin.isatty():
+        raise RequestError("nobody is at the terminal to confirm this cost: give --yes to mean it")
+    if not typer.confirm("Ask?", err=True):
+        raise RequestError("nothing was asked")
+
+
+def _tokens(text: str) -> int:
+    return _AROUND + len(text.encode()) // _BYTES_PER_TOKEN

@@ -1,0 +1,39 @@
+"""How the beliefs of runs were obtained, and a warning where that differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.report.reading import PROBES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.report.reading import ReadRun
+
+
+def obtained(run: ReadRun) -> str:
+    """The sentence that says it; of sampled replies also how many could not be read."""
+    votes = run.summary.get("votes")
+    if votes is None:
+        return f"Obtained from: {run.obtained}."
+    cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""
+    return (
+        f"Obtained from: {run.obtained}; {votes['unparsed']:,} of {votes['replies']:,} replies are "
+        f"no answer for certain and count as none{cut}."
+    )
+
+
+def differing(runs: Sequence[ReadRun]) -> list[str]:
+    """A warning for each probe whose runs were not answered in one way."""
+    warnings = []
+    for probe in PROBES:
+        mine = [run for run in runs if run.probe == probe]
+        ways = {run.name: run.obtained for run in mine}
+        if len(set(ways.values())) > 1:
+            told = "; ".join(f"{name}: {way}" for name, way in ways.items())
+            warnings.append(
+                f"{probe.capitalize()}: these models' beliefs were obtained in different ways "
+                f"({told}). What differs between them may come from that."
+            )
+    return warnings

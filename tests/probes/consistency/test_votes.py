@@ -1,0 +1,163 @@
+"""What the consistency probe makes of sampled replies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.errors import RequestError
+from tacit.probes.consistency.answering import Method, by_votes
+from tacit.probes.consistency.figures import write_figures
+from tacit.probes.consistency.inputs import Inputs
+from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.questions import forms
+from tacit.probes.consistency.template import load_templates
+from tacit.prompts import Prompt, Votes
+from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
+from tests.probes.consistency.run_by_hand import CASES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.probes.findings import Findings
+
+FORMS = forms(load_templates())
+INPUTS = Inputs.of(FORMS)
+VERIFY = ("verify",)
+
+
+def replied(prompt: Prompt, samples: int = 9) -> Votes:
+    """Votes drawn from the text: on one of its words, its opposite, or on nothing."""
+    digest = hashlib.sha256(prompt.text.encode()).digest()
+    if digest[0] < 20:
+        return Votes(dict.fromkeys(prompt.answers, 0), unparsed=samples)
+    yes, no = digest[1] % (samples + 1), digest[2] % 3
+    no = min(no, samples - yes)
+    pair = 2 * (digest[3] % (len(prompt.answers) // 2))
+    counts = dict.fromkeys(prompt.answers, 0)
+    counts |= {prompt.answers[pair]: yes, prompt.answers[pair + 1]: no}
+    return Votes(counts, unparsed=samples - yes - no)
+
+
+def measured(method: Method | None = None) -> Findings:
+    """The findings of all cases."""
+    probe = probe_of(CASES, reading=Reading(method or Method(), VERIFY))
+    return probe.measure_votes([replied(prompt) for prompt in probe.prompts])
+
+
+def pooled(question: str) -> tuple[int, int]:
+    """All positive and all negative replies to a question, counted form by form."""
+    votes = [(form, replied(form.prompt(question))) for form in FORMS]
+    yes = sum(of.counts[word] for form, of in votes for word in form.answers if word in POSITIVE)
+    return yes, sum(sum(of.counts.values()) for _, of in votes) - yes
+
+
+def test_a_fact_is_answered_as_most_replies_say() -> None:
+    """Over all forms; the margin is the share of positive replies less that of negative ones."""
+    rows = measured().tables["facts"].to_dicts()
+    assert rows
+    for row in rows:
+        yes, no = pooled(row["positive_question"])
+        assert row["positive_right"] is (yes > no)
+        assert row["positive_margin"] == pytest.approx((yes - no) / (yes + no))
+        assert row["positive_word"] is None
+
+
+def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
+    """By the share of positive replies to whether it is the answer."""
+    found = measured()
+    probe = probe_of(CASES, reading=Reading(Method(), VERIFY))
+    verify = iter(probe.prompts[len(probe.asked.texts) * len(FORMS) :])
+    for row, case in zip(found.tables["anchors"].to_dicts(), CASES, strict=True):
+        margins = []
+        for _ in case.anchor.choices:
+            votes = [(replied(next(verify)), form.answers) for form in FORMS]
+            yes = sum(of.counts[word] for of, words in votes for word in words if word in POSITIVE)
+            total = sum(of.parsed for of, _ in votes)
+            margins.append(2 * yes / total - 1)
+        assert row["choice"] == case.anchor.choices[int(np.argmax(margins))]
+
+
+def test_replies_are_kept_as_votes_and_counted() -> None:
+    """Null where no reply to a prompt could be read; there are no log-probabilities."""
+    found = measured()
+    assert "logprob" not in found.questions.columns
+    for row in found.questions.sample(200, seed=0).to_dicts():
+        form = next(
+            form
+            for form in FORMS
+            if form.meta == row["meta"]
+            and row["word"] in form.answers
+            and (form.pair is None or "/".join(form.pair) == row["pair"])
+        )
+        votes = replied(form.prompt(row["question"]))
+        assert row["votes"] == (votes.counts[row["word"]] if votes.parsed else None)
+    assert found.summary["votes"]["replies"] == 9 * found.summary["prompts"]
+    assert "spanned" not in found.summary
+    json.dumps(found.summary)
+
+
+def test_the_ways_of_votes_are_those_that_votes_have(tmp_path: Path) -> None:
+    """All together, by contests, and each meta-prompt and pair; and figures are drawn of them."""
+    found = measured()
+    ways = found.tables["background_ways"]
+    assert ways["preset"].unique(maintain_order=True).to_list() == ["votes", "count", "single"]
+    write_figures({"m": found}, {"m": None}, tmp_path, ("svg",))
+    assert (tmp_path / "prompting_bias.svg").is_file()
+
+
+@pytest.mark.parametrize(
+    "method", [Method("count"), Method("single", 3, ("Yes", "No"))], ids=lambda m: m.preset
+)
+def test_other_methods_read_votes_too(method: Method) -> None:
+    """By one form alone, or by contests between words, as of scores."""
+    for row in measured(method).tables["facts"].to_dicts():
+        question = row["positive_question"]
+        if method.preset == "single":
+            form = next(f for f in FORMS if (f.meta, f.pair) == (3, ("Yes", "No")))
+            votes = replied(form.prompt(question))
+            expected = votes.counts["Yes"] > votes.counts["No"] if votes.parsed else None
+            assert row["positive_right"] is expected
+            continue
+        contests = [
+            (votes.counts[yes] > votes.counts[no]) - (votes.counts[yes] < votes.counts[no])
+            for form in FORMS
+            for votes in [replied(form.prompt(question))]
+            for yes, no in zip(form.answers[::2], form.answers[1::2], strict=True)
+        ]
+        assert row["positive_right"] is (sum(contests) > 0)
+
+
+@given(st.lists(st.none() | st.integers(0, 3), min_size=84, max_size=84))
+def test_votes_are_pooled(counts: list[int | None]) -> None:
+    """Against a loop; without any reply the answer is missing, with as many of each it is tied."""
+    table = np.array([[np.nan if count is None else count for count in counts]])
+    answers = by_votes(table, INPUTS)
+    pairs = list(zip(INPUTS.words, counts, strict=True))
+    yes = sum(count or 0 for word, count in pairs if word in POSITIVE)
+    no = sum(count or 0 for word, count in pairs if word not in POSITIVE)
+    assert bool(answers.positive[0]) == (yes > no)
+    assert bool(answers.missing[0]) == (yes + no == 0)
+    assert bool(answers.tied[0]) == (yes == no > 0)
+
+
+@pytest.mark.parametrize(
+    ("reading", "message"),
+    [
+        (Reading(), "cannot score the choices"),
+        (Reading(Method("calibrated"), VERIFY), "subtracts mean log-probabilities"),
+    ],
+)
+def test_what_replies_cannot_tell_is_refused(reading: Reading, message: str) -> None:
+    """Before anything is asked, and again when it is measured."""
+    probe = probe_of(CASES, reading=reading)
+    with pytest.raises(RequestError, match=message):
+        probe.check_votes()
+    with pytest.raises(RequestError, match=message):
+        probe.measure_votes([replied(prompt) for prompt in probe.prompts])
