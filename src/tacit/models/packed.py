@@ -9,7 +9,7 @@ from tacit.errors import ScoringError
 from tacit.models.batching import how_many, in_batches
 from tacit.models.narrowing import gathered
 from tacit.models.packing import packs_of
-from tacit.models.reading import Tally, padded, read_values
+from tacit.models.reading import Tally, on_device, padded, read_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from tacit.models.batching import Budget
     from tacit.models.packing import Pack
-    from tacit.models.reading import Found, Row
+    from tacit.models.reading import Read, Row
+
+    # Values stay on the device until all passes are under way, so that the host need not wait.
+    _Pending = tuple[list[Read], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -44,39 +47,37 @@ class Packer:
         Raises:
             ScoringError: The model fails.
         """
-        tally = Tally()
         packs = packs_of(rows, length)
+        found: list[_Pending] = []
         in_batches(
             [len(pack.ids) for pack in packs],
             self.budget,
-            lambda batch: tally.add(self._score([packs[i] for i in batch])),
+            lambda batch: found.extend(self._score([packs[i] for i in batch])),
         )
+        tally = Tally()
+        for reads, values in found:
+            tally.add(zip((read.answer for read in reads), values.tolist(), strict=True))
         return tally
 
-    def _score(self, packs: Sequence[Pack]) -> Found:
+    def _score(self, packs: Sequence[Pack]) -> list[_Pending]:
         """One pass; where memory ran out since the packs were made, some, over shorter packs."""
         parts = [part for pack in packs for part in pack.again(self.budget.tokens)]
         size = how_many(max(len(part.ids) for part in parts), self.budget)
-        found: Found = []
-        for at in range(0, len(parts), size):
-            found += self._pass(parts[at : at + size])
-        return found
+        return [self._pass(parts[at : at + size]) for at in range(0, len(parts), size)]
 
-    def _pass(self, packs: Sequence[Pack]) -> Found:
-        """The log-probabilities (nats) of all that is read off the packs."""
-        import torch
-
+    def _pass(self, packs: Sequence[Pack]) -> _Pending:
+        """All that is read off the packs, and its log-probabilities (nats)."""
         device = self.model.device
         reads = [(row, read) for row, pack in enumerate(packs) for read in pack.reads]
         distinct = dict.fromkeys((row, read.position) for row, read in reads)
         numbers = {place: number for number, place in enumerate(distinct)}
-        rows, columns = torch.tensor(list(distinct), device=device).unbind(-1)
+        rows, columns = on_device(list(distinct), device).unbind(-1)
         values = read_values(
             self._logits(packs, (rows, columns)),
             [numbers[row, read.position] for row, read in reads],
             [read.token for _, read in reads],
         )
-        return [(read.answer, value) for (_, read), value in zip(reads, values, strict=True)]
+        return [read for _, read in reads], values
 
     def _logits(
         self, packs: Sequence[Pack], places: tuple[torch.Tensor, torch.Tensor]

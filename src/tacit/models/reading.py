@@ -79,25 +79,23 @@ def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]])
         logits: Shape (rows, columns, vocabulary).
         wanted: For each row, what to read at which column.
     """
-    import torch
-
     reads = [(row, column, read) for row, part in enumerate(wanted) for column, read in part]
     if not reads:
         return []
     # Many answers may be read at one place: each place is normalised once.
     distinct = dict.fromkeys((row, column) for row, column, _ in reads)
     places = {place: number for number, place in enumerate(distinct)}
-    rows, columns = torch.tensor(list(places), device=logits.device).unbind(-1)
+    rows, columns = on_device(list(places), logits.device).unbind(-1)
     values = read_values(
         logits[rows, columns],
         [places[row, column] for row, column, _ in reads],
         [read.token for _, _, read in reads],
-    )
+    ).tolist()
     return [(read.answer, value) for (_, _, read), value in zip(reads, values, strict=True)]
 
 
-def read_values(logits: torch.Tensor, which: Sequence[int], tokens: Sequence[int]) -> list[float]:
-    """Log-probabilities over the whole vocabulary in nats, computed in float32.
+def read_values(logits: torch.Tensor, which: Sequence[int], tokens: Sequence[int]) -> torch.Tensor:
+    """Log-probabilities over the whole vocabulary in nats, computed in float32, of shape (values,).
 
     Args:
         logits: Shape (places, vocabulary).
@@ -108,18 +106,24 @@ def read_values(logits: torch.Tensor, which: Sequence[int], tokens: Sequence[int
 
     # In parts, as each takes a float copy or two of what it normalises.
     totals = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
-    at = torch.tensor(which, device=logits.device)
-    token = torch.tensor(tokens, device=logits.device)
-    values: list[float] = (logits[at, token].float() - totals[at]).tolist()
-    return values
+    at, token = on_device([which, tokens], logits.device)
+    return logits[at, token].float() - totals[at]
+
+
+def on_device(numbers: Sequence[Sequence[int]], device: torch.device) -> torch.Tensor:
+    """Rows of whole numbers, on a device; a GPU fetches them while the host goes on."""
+    import torch
+
+    made = torch.tensor(numbers)
+    if device.type == "cuda":
+        made = made.pin_memory()
+    return made.to(device, non_blocking=True)
 
 
 def padded(
     rows: Sequence[Sequence[int]], pad: int, device: torch.device, *, left: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Token ids and attention mask of rows of unequal length, both of shape (rows, longest)."""
-    import torch
-
     longest = max(len(row) for row in rows)
     ids, mask = [], []
     for row in rows:
@@ -127,4 +131,4 @@ def padded(
         zeros, ones = [0] * len(fill), [1] * len(row)
         ids.append([*fill, *row] if left else [*row, *fill])
         mask.append(zeros + ones if left else ones + zeros)
-    return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
+    return on_device(ids, device), on_device(mask, device)
