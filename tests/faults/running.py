@@ -83,8 +83,8 @@ class Warm:
 
 
 def findings_of(folder: Path) -> dict[str, bytes]:
-    """The bytes of a run's questions and findings."""
-    files = [folder / "questions.parquet", *sorted((folder / "findings").iterdir())]
+    """The bytes of a run's questions and findings; what is hidden is what was being written."""
+    files = [folder / "questions.parquet", *sorted((folder / "findings").glob("[!.]*"))]
     return {file.name: file.read_bytes() for file in files}
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tacit.errors import ModelError
 from tacit.models.loading import LoadOptions, load_model
+from tacit.models.trust import Trust
 from tacit.prompts import Prompt
 from tests.models import tiny
 
@@ -101,7 +102,7 @@ def test_a_pickle_that_is_none(copy: Path) -> None:
     (copy / "model.safetensors").unlink()
     (copy / "pytorch_model.bin").write_bytes(b"no pickle")
     with pytest.raises(ModelError, match="its weights cannot be loaded"):
-        load_model(str(copy))
+        load_model(str(copy), LoadOptions(trust=Trust(pickle=True)))
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.models.loading import LoadOptions
     from tacit.models.masked import MaskedMode
     from tacit.models.server.address import ServerOptions
+    from tacit.models.trust import Trust
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Ranking, RankingPrompt
 
@@ -219,6 +220,8 @@ def load_options(
     no_packing: bool,
     server: ServerOptions | None = None,
     chat: bool = False,
+    *,
+    trust: Trust | None = None,
 ) -> LoadOptions:
     """The options of the command line as those of a model.
 
@@ -226,13 +229,31 @@ def load_options(
         RequestError: The masked mode is unknown.
     """
     from tacit.models.loading import LoadOptions
+    from tacit.models.trust import NO_TRUST
 
     if masked_mode not in {"left-to-right", "one-at-a-time"}:
         raise RequestError(
             f"the masked mode {masked_mode!r} is none of left-to-right, one-at-a-time"
         )
     mode = cast("MaskedMode", masked_mode)
-    return LoadOptions(revision, dtype, device, batch_tokens, mode, not no_packing, server, chat)
+    return LoadOptions(
+        revision,
+        dtype,
+        device,
+        batch_tokens,
+        mode,
+        packing=not no_packing,
+        server=server,
+        chat=chat,
+        trust=trust or NO_TRUST,
+    )
+
+
+def trust_in(*, trust_remote_code: bool, allow_pickle: bool) -> Trust:
+    """The options of the command line as what a model's files may do."""
+    from tacit.models.trust import Trust
+
+    return Trust(trust_remote_code, allow_pickle)
 
 
 def server_options(

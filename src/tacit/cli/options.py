@@ -48,6 +48,20 @@ NoPacking = Annotated[
         help="Compute every prompt by itself, in place of what prompts begin with alike once.",
     ),
 ]
+TrustRemoteCode = Annotated[
+    bool,
+    typer.Option(
+        "--trust-remote-code",
+        help="Run the programs that a model brings; without it they are never run.",
+    ),
+]
+AllowPickle = Annotated[
+    bool,
+    typer.Option(
+        "--allow-pickle",
+        help="Read weights from a pickle (pytorch_model.bin) where there are no safetensors.",
+    ),
+]
 MaskedMode = Annotated[
     str,
     typer.Option(

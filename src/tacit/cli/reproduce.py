@@ -38,6 +38,8 @@ def parrot(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    trust_remote_code: given.TrustRemoteCode = False,
+    allow_pickle: given.AllowPickle = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
@@ -67,8 +69,16 @@ def parrot(
     if out is not None:
         check_outputs([*options.files(), *([beliefs] if beliefs else [])], [out])
     server = asking.server_options(served_model, tokenizer, concurrency)
+    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     loading = asking.load_options(
-        revision, dtype, device, batch_tokens, masked_mode, no_packing, server
+        revision,
+        dtype,
+        device,
+        batch_tokens,
+        masked_mode,
+        no_packing,
+        server,
+        trust=trust,
     )
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     probe = options.probe()

@@ -45,6 +45,8 @@ def parts(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    trust_remote_code: given.TrustRemoteCode = False,
+    allow_pickle: given.AllowPickle = False,
     chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
@@ -72,8 +74,17 @@ def parts(
     if beliefs is not None and dry_run:
         raise RequestError("--dry-run is for models; beliefs are there already")
     server = asking.server_options(served_model, tokenizer, concurrency)
+    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     loading = asking.load_options(
-        revision, dtype, device, batch_tokens, masked_mode, no_packing, server, chat
+        revision,
+        dtype,
+        device,
+        batch_tokens,
+        masked_mode,
+        no_packing,
+        server,
+        chat,
+        trust=trust,
     )
     options = PartsOptions(drawings, things, limit, preset, prompt, number, nouns)
     probe = options.probe()
@@ -132,6 +143,8 @@ def consistency(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    trust_remote_code: given.TrustRemoteCode = False,
+    allow_pickle: given.AllowPickle = False,
     chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
@@ -159,8 +172,17 @@ def consistency(
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
     server = asking.server_options(served_model, tokenizer, concurrency)
+    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     loading = asking.load_options(
-        revision, dtype, device, batch_tokens, masked_mode, no_packing, server, chat
+        revision,
+        dtype,
+        device,
+        batch_tokens,
+        masked_mode,
+        no_packing,
+        server,
+        chat,
+        trust=trust,
     )
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     asker.check(model)
@@ -213,6 +235,8 @@ def assumptions(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    trust_remote_code: given.TrustRemoteCode = False,
+    allow_pickle: given.AllowPickle = False,
     chat: chatting.Chat = False,
     engine: given.EngineName = "local",
     address: given.ClusterAddress = None,
@@ -242,8 +266,16 @@ def assumptions(
     check_formats(formats)
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
+    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     loading = asking.load_options(
-        revision, dtype, device, batch_tokens, masked_mode, no_packing, chat=chat
+        revision,
+        dtype,
+        device,
+        batch_tokens,
+        masked_mode,
+        no_packing,
+        chat=chat,
+        trust=trust,
     )
     asking.check_ranks(model)
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)

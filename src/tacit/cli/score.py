@@ -30,6 +30,8 @@ def score(
     batch_tokens: given.BatchTokens = None,
     masked_mode: given.MaskedMode = "left-to-right",
     no_packing: given.NoPacking = False,
+    trust_remote_code: given.TrustRemoteCode = False,
+    allow_pickle: given.AllowPickle = False,
     chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
@@ -51,8 +53,17 @@ def score(
 
     begun = time.monotonic()
     server = asking.server_options(served_model, tokenizer, concurrency)
+    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     options = asking.load_options(
-        revision, dtype, device, batch_tokens, masked_mode, no_packing, server, chat
+        revision,
+        dtype,
+        device,
+        batch_tokens,
+        masked_mode,
+        no_packing,
+        server,
+        chat,
+        trust=trust,
     )
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)

@@ -16,6 +16,14 @@ from tacit.models.fingerprint import (
     weight_hashes,
 )
 from tacit.models.server.address import check_address, is_address
+from tacit.models.trust import (
+    HOW_TO_PICKLE,
+    HOW_TO_TRUST,
+    NO_TRUST,
+    Trust,
+    check_weights,
+    code_hashes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +56,7 @@ class LoadOptions:
             measured to give the same; it then changes the time alone.
         server: How a server is asked, where the model's name is an address.
         chat: Whether prompts are put as a chat, by the tokenizer's own template.
+        trust: What the model's files may do beside being read.
     """
 
     revision: str | None = None
@@ -58,6 +67,7 @@ class LoadOptions:
     packing: bool = True
     server: ServerOptions | None = None
     chat: bool = False
+    trust: Trust = NO_TRUST
 
 
 def load_model(
@@ -101,6 +111,7 @@ def load_model(
     model = _load_weights(name, kind, config, options, device)
     folder = _folder(name, options)
     weights = weight_hashes(folder, hashes or FileHashes())
+    weights |= code_hashes((model, tokenizer, config))
     # A hub's cache names a snapshot's folder by its commit.
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
     parts = Parts(kind, model, tokenizer, config, chat)
@@ -215,9 +226,7 @@ def check_place(name: str, options: LoadOptions) -> None:
     if folder:
         if not (folder / "config.json").is_file():
             raise ModelError(f"{name}: the folder holds no config.json, so it is no model folder")
-        weight_files = [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
-        if not weight_files:
-            raise ModelError(f"{name}: the folder holds no weights (*.safetensors or *.bin)")
+        check_weights(name, folder, options.trust)
     if options.dtype not in DTYPES:
         raise ModelError(f"the dtype {options.dtype!r} is none of {', '.join(DTYPES)}")
     if options.batch_tokens is not None and options.batch_tokens < 1:
@@ -245,8 +254,14 @@ def _load(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - 
 
     loader = AutoConfig if what == "config" else AutoTokenizer
     try:
-        return loader.from_pretrained(_place(name), revision=options.revision or "main")
+        return loader.from_pretrained(
+            _place(name),
+            revision=options.revision or "main",
+            trust_remote_code=options.trust.remote_code,
+        )
     except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
+        if "trust_remote_code" in str(error):
+            raise ModelError(f"{name}: {HOW_TO_TRUST}") from error
         raise ModelError(
             f"{name}: its {what} cannot be loaded, from a folder of that name or from the hub: "
             f"{_first_line(error)}"
@@ -306,12 +321,17 @@ def _load_weights(
             revision=options.revision or "main",
             config=config,
             dtype="auto" if dtype == "auto" else getattr(torch, dtype),
+            trust_remote_code=options.trust.remote_code,
+            use_safetensors=None if options.trust.pickle else True,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # refused below, in words of our own
         )
         model.to(device)
     except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
-        raise ModelError(f"{name}: its weights cannot be loaded: {_first_line(error)}") from error
+        said = _first_line(error)
+        if not options.trust.pickle and "safetensors" in said:
+            said += f"; where they are a pickle, {HOW_TO_PICKLE}"
+        raise ModelError(f"{name}: its weights cannot be loaded: {said}") from error
     if info["mismatched_keys"]:
         raise ModelError(
             f"{name}: {len(info['mismatched_keys'])} parts of its weights have another shape than "

@@ -1,0 +1,72 @@
+"""What a model's files may do: nothing but be read, unless the user says otherwise.
+
+A pickle runs what it names as it is read, and a repository of remote code brings programs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_REMOTE = "transformers_modules"
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What the user allows a model's files.
+
+    Args:
+        remote_code: Whether programs among them are run.
+        pickle: Whether weights may be read from a pickle where there are no safetensors.
+    """
+
+    remote_code: bool = False
+    pickle: bool = False
+
+
+NO_TRUST = Trust()
+"""Files are read, and nothing more."""
+
+
+def check_weights(name: str, folder: Path, trust: Trust) -> None:
+    """Refuses a folder without weights, and one whose weights are a pickle that is not allowed.
+
+    Raises:
+        ModelError: There are none, or they are a pickle.
+    """
+    if any(folder.glob("*.safetensors")):
+        return
+    pickles = sorted(folder.glob("*.bin"))
+    if not pickles:
+        raise ModelError(f"{name}: the folder holds no weights (*.safetensors or *.bin)")
+    if not trust.pickle:
+        raise ModelError(f"{name}: its weights ({pickles[0].name}) are a pickle; {HOW_TO_PICKLE}")
+
+
+HOW_TO_PICKLE = (
+    "reading one can run whatever its maker put into it: use a model with safetensors, or give "
+    "--allow-pickle if you trust whoever made it"
+)
+HOW_TO_TRUST = (
+    "it brings programs of its own (auto_map in its config), which are not run: use a model "
+    "without, or give --trust-remote-code if you trust whoever wrote them"
+)
+
+
+def code_hashes(parts: Iterable[object]) -> dict[str, str]:
+    """SHA-256 of the programs that a model brought, by their names; they make its scores too."""
+    found: dict[str, str] = {}
+    for part in parts:
+        if not type(part).__module__.startswith(_REMOTE):
+            continue
+        for file in sorted(Path(inspect.getfile(type(part))).parent.glob("*.py")):
+            found[f"{file.parent.name}/{file.name}"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return found

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.errors import ModelError
+from tacit.models.chat import Chat
+from tacit.models.loading import LoadOptions, load_model, words_of
+from tacit.models.trust import Trust
+from tacit.prompts import Prompt
+from tests.models import tiny
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROMPTS = [Prompt("In a tree, the trunk is", ("above", "a bird"))]
+
+
+class Hostile:
+    """What a pickle of it does when it is read."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self.target),)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A GPT-2 folder to spoil."""
+    return tiny.save("gpt2", tmp_path / "model")
+
+
+def pickled(folder: Path, content: object) -> None:
+    """Puts a pickle in the place of a folder's safetensors."""
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(content))
+
+
+def test_the_hostile_pickle_is_hostile(tmp_path: Path) -> None:
+    """Read the way pickles are read, it makes the folder; else the tests below prove nothing."""
+    pickle.loads(pickle.dumps(Hostile(tmp_path / "made")))  # noqa: S301
+    assert (tmp_path / "made").is_dir()
+
+
+@pytest.mark.parametrize("trust", [Trust(), Trust(pickle=True)], ids=["unasked", "asked for"])
+def test_a_hostile_pickle_writes_nothing(folder: Path, tmp_path: Path, trust: Trust) -> None:
+    """Unasked it is not opened; asked for, only tensors are taken from it."""
+    pickled(folder, {"weight": Hostile(tmp_path / "made")})
+    with pytest.raises(ModelError):
+        load_model(str(folder), LoadOptions(trust=trust))
+    assert not (tmp_path / "made").exists()
+
+
+def test_weights_in_a_pickle_are_refused_unless_asked_for(folder: Path) -> None:
+    """And then they are the weights that they were."""
+    import torch
+    from safetensors.torch import load_file
+
+    before = load_model(str(folder)).score(PROMPTS)
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(weights, folder / "pytorch_model.bin")
+    with pytest.raises(ModelError, match=r"pytorch_model.bin\) are a pickle.*--allow-pickle"):
+        load_model(str(folder))
+    assert load_model(str(folder), LoadOptions(trust=Trust(pickle=True))).score(PROMPTS) == before
+
+
+def test_safetensors_are_taken_where_both_are_there(folder: Path, tmp_path: Path) -> None:
+    """Also when a pickle is allowed."""
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Hostile(tmp_path / "made")))
+    for trust in (Trust(), Trust(pickle=True)):
+        assert load_model(str(folder), LoadOptions(trust=trust)).score(PROMPTS)
+    assert not (tmp_path / "made").exists()
+
+
+PROGRAM = """
+from pathlib import Path
+from transformers import GPT2Config, GPT2LMHeadModel
+
+Path({target!r}).mkdir()
+
+class OwnConfig(GPT2Config):
+    model_type = "own"
+
+class OwnLMHeadModel(GPT2LMHeadModel):
+    config_class = OwnConfig
+"""
+
+
+def with_a_program(folder: Path, target: Path) -> None:
+    """Makes the model one of its own kind, whose program makes a folder when it is run."""
+    (folder / "own.py").write_text(PROGRAM.format(target=str(target)), encoding="utf-8")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config |= {
+        "model_type": "own",
+        "architectures": ["OwnLMHeadModel"],
+        "auto_map": {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnLMHeadModel"},
+    }
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+
+
+def test_a_model_s_own_program_is_not_run(folder: Path, tmp_path: Path) -> None:
+    """Nobody is asked either: the flag alone says yes."""
+    with_a_program(folder, tmp_path / "made")
+    for load in (load_model, words_of):
+        with pytest.raises(ModelError, match=r"programs of its own.*--trust-remote-code"):
+            load(str(folder))
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_model_s_own_program_is_run_when_asked_for_and_is_part_of_the_fingerprint(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other code, other scores."""
+    plain = load_model(str(folder))
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "hf"))
+    with_a_program(folder, tmp_path / "made")
+    trusted = load_model(str(folder), LoadOptions(trust=Trust(remote_code=True)))
+    assert (tmp_path / "made").is_dir()
+    assert trusted.score(PROMPTS) == plain.score(PROMPTS)
+    with (folder / "own.py").open("a", encoding="utf-8") as program:
+        program.write("# a change\n")
+    (tmp_path / "made").rmdir()
+    again = load_model(str(folder), LoadOptions(trust=Trust(remote_code=True)))
+    assert len({plain.fingerprint, trusted.fingerprint, again.fingerprint}) == 3
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ messages.__init__.__globals__ }}",
+        "{{ cycler.__init__.__globals__.os.mkdir(messages[0]['content']) }}",
+        "{% for n in range(10 ** 9) %}x{% endfor %}",
+        "{% include '/etc/passwd' %}",
+        "{{ raise_exception('') }}",
+        "{% if",
+    ],
+)
+def test_a_hostile_chat_template_is_refused(template: str, tmp_path: Path) -> None:
+    """Templates are rendered in a sandbox, and what they raise is ours."""
+    tokenizer = tiny.gpt2_like()
+    tokenizer.chat_template = template
+    with pytest.raises(ModelError, match="template"):
+        Chat.of("hostile", tokenizer).render(str(tmp_path / "made"))
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_model_s_name_cannot_leave_the_hub_s_cache(tmp_path: Path) -> None:
+    """A name with ``..`` is a folder that is not there, or no name on a hub."""
+    for name in ("../../etc", "a/../../b", "..\\..\\b", "a\0b", "a\nb"):
+        with pytest.raises(ModelError):
+            load_model(name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_s_links_are_only_read(folder: Path, tmp_path: Path) -> None:
+    """A weight file that is a link is followed, and its target stays as it is."""
+    target = shutil.move(folder / "model.safetensors", tmp_path / "elsewhere")
+    (folder / "model.safetensors").symlink_to(target)
+    before = (tmp_path / "elsewhere").read_bytes()
+    assert load_model(str(folder)).score(PROMPTS)
+    assert (tmp_path / "elsewhere").read_bytes() == before
