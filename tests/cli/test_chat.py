@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.models import chatting, tiny
+from tests.models.server.serving import Manners, Serving, Toy, serving
+from tests.models.server.speaking import Speech, opinions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.cli.conftest import Tacit
@@ -81,3 +84,205 @@ def test_a_server_takes_no_template_from_here(
     )
     assert ran.code == 2
     assert "--chat is for models in this process" in ran.err
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
+    """A server that chats, and no key."""
+    for variable in ("TACIT_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners()) as state:
+        yield state
+
+
+def run(tacit: Tacit, server: Serving, drawings: Path, *options: object) -> tuple[int, str, str]:
+    """Runs the parts probe on a server's chat: exit code, output, errors."""
+    ran = tacit(
+        *("run", "parts", "--drawings", drawings, "--model", server.address, "--api", "chat"),
+        *options,
+    )
+    return ran.code, ran.out, ran.err
+
+
+def test_sampled_replies_answer_the_parts_probe(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """Beliefs are shares; manifest, tables and report name them, and the store is used again."""
+    code, out, err = run(
+        *(tacit, server, drawings, "--samples", 12, "--yes", "--out", workplace / "r")
+    )
+    assert code == 0, err
+    assert "Obtained: votes of 12 samples, in chat" in out
+    assert "replies are no answer for certain and count as none" in out
+    assert "at most 362 calls" in err
+    manifest = json.loads((workplace / "r" / "manifest.json").read_text())
+    assert manifest["model"]["obtained"] == "votes of 12 samples, in chat"
+    assert manifest["summary"]["obtained"] == "votes of 12 samples, in chat"
+    assert manifest["summary"]["votes"]["replies"] == 12 * manifest["summary"]["questions"]
+    asked = len(server.requests)
+    code, _, err = run(
+        *(tacit, server, drawings, "--samples", 9, "--yes", "--json", "--out", workplace / "s")
+    )
+    assert code == 0, err
+    assert len(server.requests) - asked < 30  # it was tried, and nothing else asked
+    ran = tacit("report", workplace / "r", "--out", "report.html")
+    assert ran.code == 0, ran.err
+    page = (workplace / "report.html").read_text()
+    assert "Obtained from: votes of 12 samples, in chat;" in page
+
+
+def test_first_tokens_answer_the_parts_probe(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """And are the server's own log-probabilities."""
+    import polars as pl
+
+    code, out, err = run(tacit, server, drawings, "--yes", "--out", workplace / "r")
+    assert code == 0, err
+    assert "Obtained: log-probabilities of first tokens, in chat" in out
+    for row in pl.read_parquet(workplace / "r" / "questions.parquet").to_dicts():
+        shares = opinions(row["text"])
+        if {"True.", "False"} <= set(sorted(shares, key=lambda reply: -shares[reply])[:5]):
+            expected = shares["True."] / (shares["True."] + shares["False"])
+            assert row["p_true"] == pytest.approx(expected)
+        else:  # the server tells of five tokens
+            assert row["p_true"] is None
+
+
+def test_a_cost_that_nobody_confirms_is_refused_before_the_first_call(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """There is no terminal here: exit code 2, and the server has heard nothing."""
+    code, _, err = run(tacit, server, drawings, "--samples", 5, "--out", workplace / "r")
+    assert code == 2
+    assert "28 distinct prompts: at most 166 calls, about" in err
+    assert "give --yes to mean it" in err
+    assert server.statuses.total() == 0
+    assert not (workplace / "r").exists()
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_the_cost_is_confirmed_at_a_terminal(
+    *,
+    tacit: Tacit,
+    server: Serving,
+    drawings: Path,
+    workplace: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+) -> None:
+    """No asks nothing."""
+    import io
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(f"{answer}\n"))
+    code, _, err = run(tacit, server, drawings, "--samples", 2, "--out", workplace / "r")
+    assert code == (0 if answer == "y" else 2), err
+    assert bool(server.statuses) == (answer == "y")
+
+
+def test_a_dry_run_tells_the_cost_and_calls_nobody(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """Also of thoughts, which may be without an end."""
+    options = ("--samples", 5, "--dry-run", "--json", "--out", workplace / "r")
+    code, out, err = run(tacit, server, drawings, *options, "--thinking-tokens", 100)
+    assert code == 0, err
+    (told,) = json.loads(out)["runs"]
+    assert (told["distinct"], told["calls"]) == (28, 166)
+    assert told["answer_tokens"] == 166 * 116
+    code, out, _ = run(tacit, server, drawings, *options, "--thinking-tokens", "all")
+    assert json.loads(out)["runs"][0]["answer_tokens"] is None
+    assert server.statuses.total() == 0
+
+
+def test_thoughts_that_are_cut_are_told(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """Apart from the other replies that are no answer."""
+    speech = Speech(thinks="tags", thought=lambda draw: 40 * (draw % 3 == 0), several="ignored")
+    server.manners.speech = speech
+    options = ("--samples", 6, "--thinking-tokens", 10, "--yes", "--out", workplace / "r")
+    code, out, err = run(tacit, server, drawings, *options)
+    assert code == 0, err
+    votes = json.loads((workplace / "r" / "manifest.json").read_text())["summary"]["votes"]
+    assert 0 < votes["truncated"] < votes["unparsed"]
+    assert f"{votes['truncated']:,} of them cut while thinking" in out
+
+
+def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, workplace: Path) -> None:
+    """Each answer with its votes, its share and its interval."""
+    prompts = workplace / "prompts.jsonl"
+    prompts.write_text('{"text": "Is it?", "answers": ["True", "False"]}\n')
+    common = ("--model", server.address, "--api", "chat", "--yes", "--json")
+    ran = tacit("score", prompts, *common, "--samples", 20, "--out", "votes.jsonl")
+    assert ran.code == 0, ran.err
+    line = json.loads((workplace / "votes.jsonl").read_text())
+    true, false = line["votes"]
+    assert true["votes"] + false["votes"] + line["unparsed"] == 20
+    assert true["share"] == true["votes"] / (true["votes"] + false["votes"])
+    assert true["low"] < true["share"] < true["high"]
+    assert json.loads(ran.out)["obtained"] == "votes of 20 samples, in chat"
+    ran = tacit("score", prompts, *common, "--out", "scores.jsonl")
+    assert ran.code == 0, ran.err
+    assert len(json.loads((workplace / "scores.jsonl").read_text())["scores"]) == 2
+
+
+def test_models_that_were_asked_otherwise_are_compared_under_a_warning(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """On standard error and in the page; runs asked alike have none."""
+    runs = {"a": ("--samples", 4), "b": (), "c": ("--samples", 4)}
+    for name, options in runs.items():
+        code, _, err = run(tacit, server, drawings, *options, "--yes", "--out", workplace / name)
+        assert code == 0, err
+    ran = tacit("compare", "a", "b", "--out", "ab.html")
+    assert ran.code == 0, ran.err
+    assert "beliefs were obtained in different ways" in ran.err
+    assert "obtained in different ways" in (workplace / "ab.html").read_text()
+    ran = tacit("compare", "a", "c", "--out", "ac.html")
+    assert (ran.code, ran.err) == (0, "")
+    assert "obtained in different ways" not in (workplace / "ac.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--api", "chat", "--thinking-tokens", "few"), "must be a number of tokens, or all"),
+        (("--samples", 3), "add --api chat"),
+        (("--api", "chat", "--samples", 0), "it must be at least 1"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(
+    tacit: Tacit, drawings: Path, workplace: Path, options: tuple[object, ...], reason: str
+) -> None:
+    """Before anybody is asked."""
+    ran = tacit(
+        *("run", "parts", "--drawings", drawings, "--model", "http://h/v1", "--yes"),
+        *("--out", workplace / "r", *options),
+    )
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert reason in ran.err
+
+
+def test_a_local_model_has_no_api(tacit: Tacit, drawings: Path, workplace: Path) -> None:
+    """It is told what it has."""
+    ran = tacit(
+        *("run", "parts", "--drawings", drawings, "--model", "demo", "--api", "chat"),
+        *("--out", workplace / "r"),
+    )
+    assert ran.code == 2
+    assert "a model in this process takes --chat" in ran.err
+
+
+def test_choices_are_not_compared_as_texts_in_a_chat(tacit: Tacit, workplace: Path) -> None:
+    """Refused at once, with the way that there is."""
+    ran = tacit(
+        *("run", "consistency", "--questions", "q.jsonl", "--kb", "k.duckdb", "--model"),
+        *("http://h/v1", "--api", "chat", "--samples", 3, "--out", workplace / "r"),
+    )
+    assert ran.code == 2
+    assert "--anchors verify" in ran.err

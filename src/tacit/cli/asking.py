@@ -202,6 +202,12 @@ def _shared(told: dict[str, Any], engine: Engine) -> dict[str, Any]:
 def echo_estimate(told: dict[str, Any]) -> None:
     """Prints what ``--dry-run`` found, for a person."""
     name = f"{told['model']}: " if "model" in told else ""
+    if "calls" in told:
+        from tacit.cli.costs import Cost
+
+        cost = Cost(*(told[key] for key in ("distinct", "calls", "prompt_tokens", "answer_tokens")))
+        typer.echo(f"{name}{cost.told}\nNothing was asked.")
+        return
     typer.echo(
         f"{name}{told['prompts']:,} prompts, {told['distinct']:,} distinct, "
         f"{told['stored']:,} of them in the store\n"

@@ -51,6 +51,10 @@ def parts(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    api: chatting.Api = "completions",
+    samples: chatting.Samples = None,
+    thinking_tokens: chatting.ThinkingTokens = None,
+    yes: chatting.Yes = False,
     engine: given.EngineName = "local",
     address: given.ClusterAddress = None,
     workers: given.Workers = None,
@@ -73,7 +77,9 @@ def parts(
         raise RequestError("give either --model, once or more, or --beliefs")
     if beliefs is not None and dry_run:
         raise RequestError("--dry-run is for models; beliefs are there already")
+    talking = chatting.Talking(api, samples, thinking_tokens, yes)
     server = asking.server_options(served_model, tokenizer, concurrency)
+    server = talking.options(server, models)
     trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     loading = asking.load_options(
         revision,
@@ -97,8 +103,9 @@ def parts(
     asking.check_places(models, loading)
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
     asked |= asking.server_request(served_model, tokenizer) | chatting.chat_request(chat=chat)
+    asked |= talking.request()
     folders = folders_of(models, out, {**request, **asked})
-    job = Job(probe, folders, about, loading, kept, asker)
+    job = Job(probe, folders, about, loading, kept, asker, yes)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)
         return
@@ -149,6 +156,10 @@ def consistency(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    api: chatting.Api = "completions",
+    samples: chatting.Samples = None,
+    thinking_tokens: chatting.ThinkingTokens = None,
+    yes: chatting.Yes = False,
     engine: given.EngineName = "local",
     address: given.ClusterAddress = None,
     workers: given.Workers = None,
@@ -171,7 +182,10 @@ def consistency(
     check_formats(formats)
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
+    talking = chatting.Talking(api, samples, thinking_tokens, yes)
     server = asking.server_options(served_model, tokenizer, concurrency)
+    server = talking.options(server, model)
+    talking.check_choices(given.listed(anchoring))
     trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     loading = asking.load_options(
         revision,
@@ -193,11 +207,12 @@ def consistency(
     )
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
     asked |= asking.server_request(served_model, tokenizer) | chatting.chat_request(chat=chat)
+    asked |= talking.request()
     request = {"probe": "consistency", **options.request(), **asked}
     folders = folders_of(model, out, request)
     probe = options.probe()
     kept = Store(store) if store else Store.default()
-    job = Job(probe, folders, {"data": options.digests()}, loading, kept, asker)
+    job = Job(probe, folders, {"data": options.digests()}, loading, kept, asker, yes)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)
         return

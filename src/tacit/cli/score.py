@@ -14,6 +14,7 @@ from tacit.cli import options as given
 from tacit.errors import DataError, PromptError
 
 if TYPE_CHECKING:
+    from tacit.engine.voting import VotingEngine
     from tacit.prompts import LogProbs, Prompt
 
 
@@ -36,6 +37,10 @@ def score(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    api: chatting.Api = "completions",
+    samples: chatting.Samples = None,
+    thinking_tokens: chatting.ThinkingTokens = None,
+    yes: chatting.Yes = False,
     engine: given.EngineName = "local",
     address: given.ClusterAddress = None,
     workers: given.Workers = None,
@@ -46,13 +51,16 @@ def score(
     as_json: given.AsJson = False,
 ) -> None:
     """Score the candidate answers of prompts."""
-    from tacit.cli import asking
+    from tacit.cli import asking, voting
+    from tacit.cli.costs import Cost, confirm
     from tacit.cli.engines import EngineOptions
     from tacit.engine.store import Store
     from tacit.tables import check_outputs
 
     begun = time.monotonic()
+    talking = chatting.Talking(api, samples, thinking_tokens, yes)
     server = asking.server_options(served_model, tokenizer, concurrency)
+    server = talking.options(server, [model])
     trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     options = asking.load_options(
         revision,
@@ -71,6 +79,20 @@ def score(
     asked = read_prompts(prompts)
     kept = Store(store) if store else Store.default()
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
+    if api == "chat":
+        cost = Cost.of(asked, server)
+        if dry_run:
+            told = {"model": model, **cost.to_json()}
+            typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
+            return
+        asking.check_places([model], options)
+        asker.check([model])
+        confirm([model], cost, yes=yes)
+    if voting.is_sampled(model, options):
+        told = _sample(voting.engine_of(model, options, kept), asked, out)
+        told["seconds"] = round(time.monotonic() - begun, 3)
+        typer.echo(json.dumps(told) if as_json else _readable_votes(told))
+        return
     started = asker.start(model, options, kept)
     scorer = started.model
     if dry_run:
@@ -86,11 +108,42 @@ def score(
         "tokens": plan.tokens,
         **_counts(scores),
         "model": scorer.name,
+        "obtained": scorer.description.get("obtained"),
         "fingerprint": scorer.fingerprint,
         "out": str(out),
         "seconds": round(time.monotonic() - begun, 3),
     }
     typer.echo(json.dumps(summary) if as_json else _readable(summary))
+
+
+def _sample(engine: VotingEngine, asked: list[Prompt], out: Path) -> dict[str, Any]:
+    """Asks for replies, writes their votes, and gives a summary."""
+    from tacit.cli import voting
+    from tacit.probes.findings import votes_summary
+    from tacit.publishing import publish_text
+
+    plan = engine.plan(asked)
+    votes = voting.ask(engine, asked, plan)
+    lines = [json.dumps(voting.score_line(one), ensure_ascii=False) for one in votes]
+    publish_text(out, "".join(f"{line}\n" for line in lines))
+    return {
+        "prompts": len(asked),
+        "asked": plan.tokens,
+        **votes_summary(votes),
+        "model": engine.model.name,
+        "obtained": engine.model.description["obtained"],
+        "fingerprint": engine.model.fingerprint,
+        "out": str(out),
+    }
+
+
+def _readable_votes(summary: dict[str, Any]) -> str:
+    return (
+        f"{summary['model']}: {summary['obtained']} of {summary['prompts']:,} prompts; "
+        f"{summary['asked']:,} replies were asked for, the rest was in the store\n"
+        f"{summary['unparsed']:,} of {summary['replies']:,} replies are no answer for certain\n"
+        f"Written: {summary['out']}"
+    )
 
 
 def read_prompts(path: Path) -> list[Prompt]:
@@ -162,6 +215,8 @@ def _readable(summary: dict[str, Any]) -> str:
     scored = f"scored {summary['answers']:,} answers to {summary['prompts']:,} prompts"
     asked = f"{summary['asked']:,} prompts were asked, the rest was in the store"
     lines = [f"{summary['model']}: {scored}; {asked}"]
+    if summary["obtained"]:
+        lines.append(f"Obtained: {summary['obtained']}")
     if summary["spanned"]:
         lines.append(
             f"{summary['spanned']:,} answers share a token with their text, which is scored too"
