@@ -122,9 +122,9 @@ class Chat:
                 )
             )
         except Exception as error:  # templates are programs, and raise what they like
-            said = next(iter(str(error).splitlines()), type(error).__name__)
+            told = next(iter(str(error).splitlines()), type(error).__name__)
             raise ModelError(
-                f"{self.name}: its chat template fails ({said}); leave --chat away, or use another "
+                f"{self.name}: its chat template fails ({told}); leave --chat away, or use another "
                 "tokenizer"
             ) from error
 
