@@ -7,6 +7,7 @@ request is made again with the same folder.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import time
@@ -113,14 +114,19 @@ class Run:
 
     def finish(self, findings: Findings) -> None:
         """Writes the questions, the findings' tables, and a manifest that says finished."""
-        write_table(findings.questions, self.folder / "questions.parquet")
+        questions = self.folder / "questions.parquet"
+        write_table(findings.questions, questions)
+        written = {}
         for name, table in findings.tables.items():
-            write_table(table, self.folder / "findings" / f"{name}.parquet")
+            path = _place_of(self.folder, name)
+            write_table(table, path)
+            written[name] = _sha256(path)
         seconds = round(time.monotonic() - self._began, 3)
         self._manifest |= {
             "status": "finished",
             "seconds": seconds,
             "summary": dict(findings.summary),
+            "sha256": {"questions": _sha256(questions), "findings": written},
         }
         self._write_manifest()
 
@@ -146,7 +152,7 @@ class Run:
             return
         try:
             before = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
         model, known = about.get("model", {}), before.get("model", {})
         changed = [key for key in ("fingerprint", "sha256") if known.get(key) != model.get(key)]
@@ -164,7 +170,7 @@ class Run:
             raise RequestError(f"{self.folder} holds files and no run: choose another --out")
         try:
             known = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError) as error:
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
         return known if isinstance(known, dict) else {}
 
@@ -183,12 +189,33 @@ def read_findings(folder: Path, names: Iterable[str]) -> dict[str, pl.DataFrame]
     if not manifest.is_file():
         raise DataError("is no run's folder: it has no manifest.json", folder)
     try:
-        status = json.loads(manifest.read_text(encoding="utf-8"))["status"]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        told = json.loads(manifest.read_text(encoding="utf-8"))
+        status = told["status"]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise DataError("is damaged: it says nothing of a run's status", manifest) from error
     if status != "finished":
         raise DataError(f"holds a run that is {status}; only a finished one has findings", folder)
-    return {name: read_table(folder / "findings" / f"{name}.parquet") for name in names}
+    return {name: _finding(folder, name, told) for name in names}
+
+
+def _finding(folder: Path, name: str, manifest: Mapping[str, Any]) -> pl.DataFrame:
+    """A finding as it was written; runs of earlier Tacits do not say what that was."""
+    path = _place_of(folder, name)
+    digests = manifest.get("sha256")
+    known = digests.get("findings") if isinstance(digests, dict) else None
+    if isinstance(known, dict) and path.is_file() and known.get(name) != _sha256(path):
+        raise DataError(
+            "is damaged: it is not what the run wrote; the command in run.yaml makes it anew", path
+        )
+    return read_table(path)
+
+
+def _place_of(folder: Path, finding: str) -> Path:
+    return folder / "findings" / f"{finding}.parquet"
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _versions() -> dict[str, str]:

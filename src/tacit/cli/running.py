@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 
 from tacit.cli.engines import EngineOptions
 from tacit.errors import RequestError
+from tacit.naming import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -161,8 +161,12 @@ def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> 
 
 def _folder_name(model: str, taken: Collection[str]) -> str:
     """A name for a model's folder that no other has, on file systems without case either."""
-    place = Path(model)
-    name = re.sub(r"[^\w.-]+", "-", place.resolve().name if place.is_dir() else model).strip(".")
+    try:
+        place = Path(model)
+        own = place.resolve().name if place.is_dir() else model
+    except OSError:
+        own = model  # no name that a folder can have
+    name = file_name(own)
     candidates = (f"{name}-{n}" if n > 1 else name for n in count(1))
     return next(candidate for candidate in candidates if candidate.casefold() not in taken)
 

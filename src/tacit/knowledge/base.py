@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import DataError, RequestError
-from tacit.knowledge.schema import FORMAT, canonical, relation_sets
+from tacit.knowledge.schema import FORMAT, TABLES, canonical, relation_sets
 from tacit.tables import check_file
 
 if TYPE_CHECKING:
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import polars as pl
+
+# A knowledge base may come from anybody, and hold views: they reach no other file and no address.
+_CLOSED = (
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
 
 
 @dataclass
@@ -42,7 +50,10 @@ class KnowledgeBase:
             # Tables of one's own stand beside the file, which is never written.
             place = str(self.path).replace("'", "''")
             self.connection.execute(f"ATTACH '{place}' AS base (TYPE duckdb, READ_ONLY)")
+            for setting in _CLOSED:
+                self.connection.execute(setting)
             self.about = self._about()
+            self._check_tables()
         except duckdb.Error as error:
             self.close()
             raise DataError(
@@ -97,16 +108,34 @@ class KnowledgeBase:
         """
         import duckdb
 
+        # A query of ours that is wrong raises others.
+        of_the_file = (
+            duckdb.IOException,
+            duckdb.SerializationException,
+            duckdb.FatalException,
+            duckdb.InternalException,
+            duckdb.PermissionException,
+        )
         for name, frame in frames.items():
             self.connection.register(name, frame.to_arrow())
         try:
             found: pl.DataFrame = self.connection.sql(query).pl()
-        except (duckdb.IOException, duckdb.SerializationException, duckdb.FatalException) as error:
+        except of_the_file as error:
             raise DataError("is damaged; tacit kb import makes it anew", self.path) from error
         finally:
             for name in frames:
                 self.connection.unregister(name)
         return found
+
+    def _check_tables(self) -> None:
+        """Refuses a file that lacks a table, or has a view in its place."""
+        query = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'base'"
+        there = {name for (name,) in self.connection.execute(query).fetchall()}
+        lacking = sorted(TABLES - there)
+        if lacking:
+            raise DataError(
+                f"has no table {', '.join(lacking)}; tacit kb import makes it anew", self.path
+            )
 
     def _about(self) -> dict[str, Any]:
         rows = self.connection.execute("SELECT key, value FROM base.about").fetchall()

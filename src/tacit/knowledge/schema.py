@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Another number whenever what a file holds means something else than before.
 FORMAT = 1
 
+TABLES = frozenset({"about", "relations", "concepts", "terms", "edges", "neighbours"})
+
 
 @cache
 def relation_sets() -> Mapping[str, tuple[str, ...]]:

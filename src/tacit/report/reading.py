@@ -137,7 +137,7 @@ def _read(folder: Path) -> ReadRun:
 def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON's or YAML's
     try:
         content = parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"cannot be read: {error}", path) from error
     if not isinstance(content, dict):
         raise DataError("is damaged: it holds no mapping", path)

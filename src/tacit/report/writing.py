@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import tacit
+from tacit.errors import DataError
 from tacit.publishing import publish_text
 from tacit.report import runtime
 from tacit.report.charts import unchecked
@@ -21,11 +23,14 @@ from tacit.report.reading import PROBES, read_runs
 from tacit.report.words import several
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tacit.report.content import Block, Section
     from tacit.report.reading import ReadRun
+
+# Of a manifest, what stands in the sections, and what the tables were when they were written.
+_FOUND = frozenset({"summary", "sha256"})
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,8 @@ def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], li
     }
     sections, warnings = [], []
     reasons = refusals(runs)
-    compared = differences(runs, only=None if warn else set(PROBES) - set(reasons))
+    with _fitting(runs):
+        compared = differences(runs, only=None if warn else set(PROBES) - set(reasons))
     for probe, why in reasons.items():
         told = "; ".join(why)
         warnings.append(
@@ -108,9 +114,35 @@ def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], li
     for probe in PROBES:
         mine = [run for run in runs if run.probe == probe]
         if mine:
-            with unchecked():
+            with unchecked(), _fitting(mine):
                 sections.append(makers[probe](mine))
     return sections, warnings
+
+
+@contextmanager
+def _fitting(runs: Sequence[ReadRun]) -> Iterator[None]:
+    """Translates what comes of findings that are whole files, and not what this version wrote.
+
+    Raises:
+        DataError: A table lacks a column, or holds what it should not.
+    """
+    import polars as pl
+
+    try:
+        yield
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        pl.exceptions.PolarsError,
+    ) as error:
+        folders = ", ".join(dict.fromkeys(str(run.folder) for run in runs))
+        raise DataError(
+            f"{folders}: the findings cannot be shown ({type(error).__name__}: {error}); they are "
+            "damaged, or of another version of Tacit: the command in run.yaml makes them anew"
+        ) from error
 
 
 def _lead(runs: Sequence[ReadRun]) -> str:
@@ -132,8 +164,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _told(run: ReadRun) -> _RunTold:
     request = yaml.safe_dump(dict(run.request), sort_keys=False, allow_unicode=True)
-    # What was found stands in the sections.
-    about = {key: value for key, value in run.manifest.items() if key != "summary"}
+    about = {key: value for key, value in run.manifest.items() if key not in _FOUND}
     manifest = yaml.safe_dump(about, sort_keys=False, allow_unicode=True)
     return _RunTold(run.name, run.probe, request, manifest)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tacit.errors import RequestError, WorkError
 from tacit.publishing import publish
@@ -33,6 +33,8 @@ SHAPES = (
     "triangle-left",
 )
 _PNG_SCALE = 2.0
+# Characters that no XML document may hold, escaped or not.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DEEPEST = 0.6  # of a hue, so that ink can be read on it
 
 
@@ -184,7 +186,7 @@ def svg_of(chart: Chart) -> str:
     known = vl_convert.get_vegalite_versions()
     # An Altair newer than the converter is drawn by the newest version that the converter knows.
     version = wanted if wanted in known else known[-1]
-    svg = vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=version)
+    svg = vl_convert.vegalite_to_svg(_legal(chart.to_dict()), vl_version=version)
     # The converter counts clip paths through the life of the process.
     numbers: dict[str, str] = {}
 
@@ -193,6 +195,20 @@ def svg_of(chart: Chart) -> str:
         return f"{found[1]}{number}{found[3]}"
 
     return re.sub(r'(id="clip|url\(#clip)(\d+)("|\))', renumber, svg)
+
+
+def legal(words: str) -> str:
+    """The words with what XML forbids replaced by the replacement character."""
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", words)
+
+
+def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
+    """A chart whose words SVG can hold; of others the converter ends the whole process."""
+    if isinstance(part, str):
+        return legal(part)
+    if isinstance(part, dict):
+        return {key: _legal(value) for key, value in part.items()}
+    return [_legal(each) for each in part] if isinstance(part, list) else part
 
 
 def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:

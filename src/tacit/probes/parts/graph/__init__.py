@@ -107,10 +107,10 @@ def graphs(
             )
         for names, rows in mine.group_by(keys, maintain_order=True):
             stem = "-".join(["parts_graph", *map(_slug, map(str, names))])
-            taken = {name for name, _ in found}
+            taken = {name.casefold() for name, _ in found}
             # Names that differ only in what a file's name cannot hold are numbered.
             free = [stem, *(f"{stem}-{number}" for number in range(2, len(found) + 3))]
-            name = next(each for each in free if each not in taken)
+            name = next(each for each in free if each.casefold() not in taken)
             found.append((name, parts_graph(rows, ontology, look)))
     return found
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TypeAlias
 from xml.etree import ElementTree as ET
 
-from tacit.probes.figures.charts import FONT
+from tacit.probes.figures.charts import FONT, legal
 
 Element: TypeAlias = ET.Element
 Value: TypeAlias = str | float
-
-# Characters that no XML document may hold, escaped or not.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def document(width: float, height: float, title: str) -> Element:
@@ -73,8 +69,3 @@ def number(value: float) -> str:
     """A number to one tenth of a pixel."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
-
-
-def legal(words: str) -> str:
-    """The words with what XML forbids replaced by the replacement character."""
-    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", words)

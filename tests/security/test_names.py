@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.cli.running import folders_of
+from tacit.coherence.ontology import Ontology
+from tacit.naming import file_name
+from tacit.probes.figures.charts import Look
+from tacit.probes.parts.figures import write_figures
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.template import Template
+from tacit.sources.drawings import Drawing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EVIL = (
+    "../../outside",
+    "/etc/outside",
+    "..\\outside",
+    "C:\\outside",
+    "CON",
+    "nul.txt",
+    "a\0b",
+    "a\nb\x1b[31m",
+    "..",
+    ".",
+    "x" * 400,
+    "\u202egpj.exe",
+)
+
+
+@given(st.text() | st.sampled_from(EVIL))
+def test_any_words_give_a_name_that_is_one_harmless_file_s(words: str) -> None:
+    """On any file system: no folders, no devices, no control characters, not too long."""
+    name = file_name(words)
+    assert re.fullmatch(r"[\w.-]{1,101}", name)
+    assert name.strip(".") == name
+    assert len(Path("folder", name).parts) == 2
+    assert not re.match(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)", name)
+
+
+def test_ordinary_names_stay_as_they_are() -> None:
+    """People find their models again."""
+    for name in ("gpt2", "Llama-3.1-8B_Instruct", "café"):
+        assert file_name(name) == name
+    assert file_name("EleutherAI/pythia-160m") == "EleutherAI-pythia-160m"
+
+
+@pytest.mark.parametrize("models", [EVIL, ("..", "."), ("CON", "con"), ("a/b", "a:b", "a-b")])
+def test_the_folders_of_models_lie_in_the_run_s_folder(
+    tmp_path: Path, models: Sequence[str]
+) -> None:
+    """Each has its own, directly in it, on file systems without case too."""
+    out = tmp_path / "out"
+    places = [run.folder for run in folders_of(models, out, {"probe": "parts"}).values()]
+    assert all(place.parent == out for place in places)
+    assert len({place.name.casefold() for place in places}) == len(models)
+    for place in places:
+        place.mkdir(parents=True)
+        assert place.resolve().parent == out.resolve()
+
+
+def test_the_graphs_of_things_lie_in_the_figures_folder(tmp_path: Path) -> None:
+    """Whatever things and annotators are called."""
+    things = (*EVIL[:8], "EGG", "egg")
+    drawings = [
+        Drawing(thing, annotator, ("yolk", "shell"), (("yolk", "inside", "shell"),))
+        for thing, annotator in zip(things, [*EVIL[:8], "me", "me"], strict=True)
+    ]
+    ontology = Ontology.load("parts")
+    probe = PartsProbe(drawings, ontology, Template.load("plain"))
+    findings = probe.measure_beliefs(probe.questions.with_columns(pl.lit(0.7).alias("p_true")))
+    folder = tmp_path / "a" / "figures"
+    chosen = [(drawing.thing, drawing.annotator) for drawing in drawings]
+    written = write_figures(findings.tables, ontology, folder, ("svg",), Look(), chosen)
+    graphs = [path for path in written if path.name.startswith("parts_graph")]
+    assert len({path.name.casefold() for path in graphs}) == len(drawings)
+    assert {path.parent for path in written} == {folder}
+    assert all(re.fullmatch(r"[\w.-]+", path.name) for path in written)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
