@@ -228,6 +228,8 @@ def load_options(
     chat: bool = False,
     *,
     trust: Trust | None = None,
+    adapter: Path | None = None,
+    device_map: str | None = None,
 ) -> LoadOptions:
     """The options of the command line as those of a model.
 
@@ -252,6 +254,8 @@ def load_options(
         server=server,
         chat=chat,
         trust=trust or NO_TRUST,
+        adapter=adapter,
+        device_map=device_map,
     )
 
 

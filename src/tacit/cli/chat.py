@@ -11,6 +11,7 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tacit.models.server.address import ServerOptions, Thinking
 
@@ -98,9 +99,10 @@ class Talking:
         return {"api": "chat", **{name: value for name, value in more.items() if value is not None}}
 
 
-def chat_request(*, chat: bool) -> dict[str, Any]:
-    """What a run's ``run.yaml`` says of local chats: nothing where none is asked for."""
-    return {"chat": True} if chat else {}
+def local_request(chat: bool, adapter: Path | None) -> dict[str, Any]:
+    """What a run's ``run.yaml`` says of a chat and an adapter: nothing where there is none."""
+    asked = {"chat": True} if chat else {}
+    return asked if adapter is None else {**asked, "adapter": str(adapter)}
 
 
 def _thinking(given: str | None) -> Thinking:

@@ -62,6 +62,13 @@ AllowPickle = Annotated[
         help="Read weights from a pickle (pytorch_model.bin) where there are no safetensors.",
     ),
 ]
+Adapter = Annotated[
+    Path | None, typer.Option(help="A folder with a PEFT adapter (LoRA and others) for the model.")
+]
+DeviceMap = Annotated[
+    str | None,
+    typer.Option(help="Spread the model over devices: auto, balanced, sequential (accelerate)."),
+]
 MaskedMode = Annotated[
     str,
     typer.Option(

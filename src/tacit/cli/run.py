@@ -47,6 +47,8 @@ def parts(
     no_packing: given.NoPacking = False,
     trust_remote_code: given.TrustRemoteCode = False,
     allow_pickle: given.AllowPickle = False,
+    adapter: given.Adapter = None,
+    device_map: given.DeviceMap = None,
     chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
@@ -91,6 +93,8 @@ def parts(
         server,
         chat,
         trust=trust,
+        adapter=adapter,
+        device_map=device_map,
     )
     options = PartsOptions(drawings, things, limit, preset, prompt, number, nouns)
     probe = options.probe()
@@ -102,7 +106,7 @@ def parts(
     asker.check(models)
     asking.check_places(models, loading)
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asked |= asking.server_request(served_model, tokenizer) | chatting.chat_request(chat=chat)
+    asked |= asking.server_request(served_model, tokenizer) | chatting.local_request(chat, adapter)
     asked |= talking.request()
     folders = folders_of(models, out, {**request, **asked})
     job = Job(probe, folders, about, loading, kept, asker, yes)
@@ -152,6 +156,8 @@ def consistency(
     no_packing: given.NoPacking = False,
     trust_remote_code: given.TrustRemoteCode = False,
     allow_pickle: given.AllowPickle = False,
+    adapter: given.Adapter = None,
+    device_map: given.DeviceMap = None,
     chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
@@ -197,6 +203,8 @@ def consistency(
         server,
         chat,
         trust=trust,
+        adapter=adapter,
+        device_map=device_map,
     )
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     asker.check(model)
@@ -206,7 +214,7 @@ def consistency(
         questions, kb, limit, background, wording, templates, answering, meta, pair, anchoring
     )
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asked |= asking.server_request(served_model, tokenizer) | chatting.chat_request(chat=chat)
+    asked |= asking.server_request(served_model, tokenizer) | chatting.local_request(chat, adapter)
     asked |= talking.request()
     request = {"probe": "consistency", **options.request(), **asked}
     folders = folders_of(model, out, request)
@@ -252,6 +260,8 @@ def assumptions(
     no_packing: given.NoPacking = False,
     trust_remote_code: given.TrustRemoteCode = False,
     allow_pickle: given.AllowPickle = False,
+    adapter: given.Adapter = None,
+    device_map: given.DeviceMap = None,
     chat: chatting.Chat = False,
     engine: given.EngineName = "local",
     address: given.ClusterAddress = None,
@@ -291,6 +301,8 @@ def assumptions(
         no_packing,
         chat=chat,
         trust=trust,
+        adapter=adapter,
+        device_map=device_map,
     )
     asking.check_ranks(model)
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
@@ -312,7 +324,7 @@ def assumptions(
         seed,
     )
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asked |= chatting.chat_request(chat=chat)
+    asked |= chatting.local_request(chat, adapter)
     compared = {"compared": sorted(model)}  # whose words they share
     request = {"probe": "assumptions", **options.request(), **compared, **asked}
     folders = folders_of(model, out, request)

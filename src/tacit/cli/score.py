@@ -33,6 +33,8 @@ def score(
     no_packing: given.NoPacking = False,
     trust_remote_code: given.TrustRemoteCode = False,
     allow_pickle: given.AllowPickle = False,
+    adapter: given.Adapter = None,
+    device_map: given.DeviceMap = None,
     chat: chatting.Chat = False,
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
@@ -72,6 +74,8 @@ def score(
         server,
         chat,
         trust=trust,
+        adapter=adapter,
+        device_map=device_map,
     )
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)

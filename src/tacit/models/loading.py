@@ -7,6 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import MissingPackage, ModelError
+from tacit.models.checkpoints import (
+    adapter_hashes,
+    check_adapter,
+    check_device_map,
+    placing,
+    quantised,
+    with_adapter,
+)
 from tacit.models.demo import DEMOS, folder_of
 from tacit.models.fingerprint import (
     FileHashes,
@@ -56,6 +64,9 @@ class LoadOptions:
             measured to give the same; it then changes the time alone.
         server: How a server is asked, where the model's name is an address.
         chat: Whether prompts are put as a chat, by the tokenizer's own template.
+        adapter: A folder with a PEFT adapter that goes into the model; None for none.
+        device_map: How accelerate spreads the model over devices, such as ``auto``; None puts all
+            of it on ``device``.
         trust: What the model's files may do beside being read.
     """
 
@@ -67,6 +78,8 @@ class LoadOptions:
     packing: bool = True
     server: ServerOptions | None = None
     chat: bool = False
+    adapter: Path | None = None
+    device_map: str | None = None
     trust: Trust = NO_TRUST
 
 
@@ -112,6 +125,8 @@ def load_model(
     folder = _folder(name, options)
     weights = weight_hashes(folder, hashes or FileHashes())
     weights |= code_hashes((model, tokenizer, config))
+    if options.adapter is not None:
+        weights |= adapter_hashes(options.adapter, hashes or FileHashes())
     # A hub's cache names a snapshot's folder by its commit.
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
     parts = Parts(kind, model, tokenizer, config, chat)
@@ -216,8 +231,11 @@ def check_place(name: str, options: LoadOptions) -> None:
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
     if is_address(name):
         check_address(name, options.server)
-        if options.chat:
-            raise ModelError(f"{name}: --chat is for models in this process; a server takes none")
+        if options.chat or options.adapter or options.device_map:
+            raise ModelError(
+                f"{name}: --chat, --adapter and --device-map are for models in this process; a "
+                "server takes none of them"
+            )
         return
     folder = _named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
@@ -227,6 +245,15 @@ def check_place(name: str, options: LoadOptions) -> None:
         if not (folder / "config.json").is_file():
             raise ModelError(f"{name}: the folder holds no config.json, so it is no model folder")
         check_weights(name, folder, options.trust)
+    _check_options(options)
+
+
+def _check_options(options: LoadOptions) -> None:
+    """Refuses an option that is malformed, before anything is loaded."""
+    if options.adapter is not None:
+        check_adapter(options.adapter, options.trust)
+    if options.device_map is not None:
+        check_device_map(options.device_map)
     if options.dtype not in DTYPES:
         raise ModelError(f"the dtype {options.dtype!r} is none of {', '.join(DTYPES)}")
     if options.batch_tokens is not None and options.batch_tokens < 1:
@@ -313,8 +340,10 @@ def _load_weights(
         "masked": transformers.AutoModelForMaskedLM,
         "seq2seq": transformers.AutoModelForSeq2SeqLM,
     }
-    on_processor = device.type == "cpu"
-    dtype = options.dtype if options.dtype != "auto" or not on_processor else "float32"
+    # Quantised weights are computed with as their config says.
+    as_stored = device.type != "cpu" or quantised(config) is not None
+    dtype = options.dtype if options.dtype != "auto" or as_stored else "float32"
+    places = placing(name, config, options.device_map, device)
     try:
         model, info = classes[kind].from_pretrained(
             _place(name),
@@ -325,13 +354,16 @@ def _load_weights(
             use_safetensors=None if options.trust.pickle else True,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # refused below, in words of our own
+            **places,
         )
-        model.to(device)
+        if not places:
+            model.to(device)
     except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
         said = _first_line(error)
         if not options.trust.pickle and "safetensors" in said:
             said += f"; where they are a pickle, {HOW_TO_PICKLE}"
-        raise ModelError(f"{name}: its weights cannot be loaded: {said}") from error
+        how = f" (quantised: {quantised(config)})" if quantised(config) else ""
+        raise ModelError(f"{name}: its weights{how} cannot be loaded: {said}") from error
     if info["mismatched_keys"]:
         raise ModelError(
             f"{name}: {len(info['mismatched_keys'])} parts of its weights have another shape than "
@@ -343,6 +375,8 @@ def _load_weights(
             f"{name}: its weights lack {len(missing)} parts of a {kind} model "
             f"({', '.join(missing[:3])}, …): they were trained for something else"
         )
+    if options.adapter is not None:
+        return with_adapter(name, model, options.adapter)
     return cast("PreTrainedModel", model.eval())
 
 
@@ -370,6 +404,9 @@ def _assemble(
         "architecture": type(model).__name__,
         "parameters": model.num_parameters(),
         "device": str(model.device),
+        "quantised": quantised(parts.config),
+        "adapter": options.adapter and str(options.adapter),
+        "device_map": options.device_map,
     }
     window = window_of(model)
     checkpoint = Checkpoint(name, model, tokenizer, window, identity, settings, parts.chat)

@@ -1,0 +1,129 @@
+"""Checkpoints as people have them: quantised, with an adapter, spread over several devices."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
+
+from tacit.errors import ModelError
+from tacit.models.trust import HOW_TO_PICKLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import torch
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+    from tacit.models.fingerprint import FileHashes
+    from tacit.models.trust import Trust
+
+DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
+
+
+def quantised(config: PreTrainedConfig) -> str | None:
+    """How a checkpoint's weights are quantised, as its config says it; None where they are not."""
+    found = getattr(config, "quantization_config", None)
+    if found is None:
+        return None
+    method = found.get("quant_method") if isinstance(found, dict) else found.quant_method
+    return str(getattr(method, "value", method) or "unknown")
+
+
+def check_adapter(folder: Path, trust: Trust) -> None:
+    """Says early that a folder holds no adapter, or one that is a pickle.
+
+    Raises:
+        ModelError: It does.
+    """
+    if not (folder / "adapter_config.json").is_file():
+        raise ModelError(
+            f"--adapter {folder}: the folder holds no adapter_config.json, so it is no PEFT adapter"
+        )
+    if (folder / "adapter_model.safetensors").is_file():
+        return
+    if not (folder / "adapter_model.bin").is_file():
+        raise ModelError(
+            f"--adapter {folder}: the folder holds no weights (adapter_model.safetensors)"
+        )
+    if not trust.pickle:
+        raise ModelError(f"--adapter {folder}: its weights are a pickle; {HOW_TO_PICKLE}")
+
+
+def check_device_map(device_map: str) -> None:
+    """Refuses a way to spread a model that there is not.
+
+    Raises:
+        ModelError: It is none of ``DEVICE_MAPS``.
+    """
+    if device_map not in DEVICE_MAPS:
+        raise ModelError(f"--device-map {device_map!r} is none of {', '.join(DEVICE_MAPS)}")
+
+
+def placing(
+    name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
+) -> dict[str, Any]:
+    """What ``from_pretrained`` is told of where weights go; empty where they are moved later.
+
+    Raises:
+        ModelError: accelerate is needed and not installed.
+    """
+    if device_map is None and quantised(config) is None:
+        return {}
+    if find_spec("accelerate") is None:
+        why = "--device-map" if device_map else f"its quantised weights ({quantised(config)})"
+        raise ModelError(
+            f"{name}: {why} need accelerate, which is not installed; install it with: pip install "
+            "accelerate"
+        )
+    # Quantised weights cannot be moved afterwards.
+    return {"device_map": device_map or {"": str(device)}}
+
+
+def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedModel:
+    """A model with an adapter's weights beside its own, which are not changed.
+
+    Raises:
+        ModelError: peft is not installed, or the adapter is another model's, or of a kind that
+            does not go into a model's layers.
+    """
+    if find_spec("peft") is None:
+        raise ModelError(
+            f"{name}: --adapter needs peft, which is not installed; install it with: pip install "
+            "peft"
+        )
+    peft: Any = import_module("peft")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            both = peft.PeftModel.from_pretrained(model, str(folder))
+        except Exception as error:  # peft raises all kinds
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            raise ModelError(f"{name}: the adapter {folder} cannot be loaded: {said}") from error
+    lacking = [str(one.message) for one in told if "missing adapter keys" in str(one.message)]
+    if lacking:
+        raise ModelError(
+            f"{name}: the adapter {folder} lacks parts that its config names; it belongs to "
+            "another model"
+        )
+    kinds = both.peft_config.values()
+    if any(kind.is_prompt_learning for kind in kinds):
+        raise ModelError(
+            f"{name}: the adapter {folder} puts tokens of its own before a text "
+            f"({', '.join(str(kind.peft_type.value) for kind in kinds)}), with which answers are "
+            "not scored; adapters of layers, such as LoRA, are"
+        )
+    return cast("PreTrainedModel", both.get_base_model().eval())
+
+
+def adapter_hashes(folder: Path, hashes: FileHashes) -> dict[str, str]:
+    """SHA-256 of an adapter's files, which its scores depend on."""
+    return {f"adapter/{file.name}": hashes.sha256(file) for file in _files(folder)}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield folder / "adapter_config.json"
+    weights = folder / "adapter_model.safetensors"
+    yield weights if weights.is_file() else folder / "adapter_model.bin"
