@@ -11,7 +11,7 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.ray import Patience, RayOptions, ray_engine
 from tacit.engine.store import Store
-from tacit.errors import ModelError, ScoringError
+from tacit.errors import ModelError, ScoringError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.prompts import Prompt
 from tacit.rankings import RankingPrompt, Vocabulary
@@ -161,6 +161,19 @@ def test_what_an_interruption_left_is_kept(tmp_path: Path, telling: Telling) -> 
     times = Counter(telling.texts())
     assert set(times) == {prompt.text for prompt in PROMPTS}
     assert {times[text] for text in done} == {1}
+
+
+@pytest.mark.usefixtures("cluster")
+def test_workers_write_to_a_store_at_an_address(tmp_path: Path, telling: Telling) -> None:
+    """One that all can reach; one that is another for each of them is refused, not waited for."""
+    pytest.importorskip("fsspec", reason="a store at an address needs it")
+    local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
+    shared = Store(f"local://{tmp_path}/shared")
+    assert on_ray(telling, shared, workers=1).ask(PROMPTS) == local.ask(PROMPTS)
+    options, patience = RayOptions(workers=1, threads=1), replace(QUICK, seen=0.5)
+    apart = ray_engine(telling, Store("memory://apart"), options, patience, BLOCK)
+    with pytest.raises(StoreError, match=r"memory://apart: what the worker on .* is not seen here"):
+        apart.ask(PROMPTS)
 
 
 @pytest.mark.usefixtures("cluster")
