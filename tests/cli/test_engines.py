@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import torch
 
+from tacit.models.demo import copy_demo
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Tacit
 
 SERVER = "http://127.0.0.1:1/v1"
@@ -43,10 +44,28 @@ def test_what_does_not_go_together_is_refused(
     assert said in ran.err
 
 
+def test_workers_of_this_machine_write_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
+    """With the same number of threads; the model's folder is found wherever they work."""
+    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+    copy_demo(workplace / "model")
+    lines = [{"text": f"A {word} is", "answers": ["big", "an animal"]} for word in ("cat", "car")]
+    (workplace / "prompts.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    before = torch.get_num_threads()
+    asked = ("score", "prompts.jsonl", "--model", "model", "--threads", 1)
+    try:
+        local = tacit(*asked, "--store", "local", "--out", "local.jsonl")
+        ran = tacit(
+            *asked, "--store", "store", "--out", "ray.jsonl", "--engine", "ray", "--workers", 1
+        )
+    finally:
+        torch.set_num_threads(before)
+        ray.shutdown()
+    assert (local.code, ran.code) == (0, 0), local.err + ran.err
+    assert Path("ray.jsonl").read_bytes() == Path("local.jsonl").read_bytes()
+
+
 def test_the_manifest_says_who_asked(tacit: Tacit, workplace: Path) -> None:
     """The kind of engine and its threads, which the last bits of a score depend on."""
-    import torch
-
     before = torch.get_num_threads()
     try:
         ran = tacit(

@@ -33,12 +33,14 @@ class EngineOptions:
     gpus_per_worker: float | None = None
     threads: int | None = None
 
-    def check(self, models: Sequence[str]) -> None:
+    def check(self, models: Sequence[str], loading: LoadOptions) -> None:
         """Refuses, before any model is loaded, what does not go together.
 
         Raises:
+            ModelError: As ``tacit.models.loading.check_place``; the folders of workers are theirs.
             RequestError: An option for workers without any, or one that a server has no use for.
         """
+        from tacit.cli import asking
         from tacit.models.server.address import is_address
 
         for name in models if self.engine == "ray" or self.threads else ():
@@ -56,6 +58,8 @@ class EngineOptions:
         for option, value in given.items():
             if self.engine != "ray" and value is not None:
                 raise RequestError(f"{option} goes with --engine ray, and with no other")
+        if self.engine != "ray":
+            asking.check_places(models, loading)
 
     def start(self, name: str, loading: LoadOptions, store: Store) -> Engine:
         """An engine that asks one model; whoever drops it frees the model.
@@ -66,7 +70,7 @@ class EngineOptions:
         """
         from tacit.cli import asking
 
-        self.check([name])
+        self.check([name], loading)
         if self.engine == "ray":
             return self._on_ray(name, loading, store)
         from tacit.engine.ask import Engine

@@ -103,8 +103,7 @@ def parts(
     request = {"probe": "parts", **options.request()}
     kept = Store(store) if store else Store.default()
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
-    asker.check(models)
-    asking.check_places(models, loading)
+    asker.check(models, loading)
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
     asked |= asking.server_request(served_model, tokenizer) | chatting.local_request(chat, adapter)
     asked |= talking.request()
@@ -207,8 +206,7 @@ def consistency(
         device_map=device_map,
     )
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
-    asker.check(model)
-    asking.check_places(model, loading)
+    asker.check(model, loading)
     background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
     options = ConsistencyOptions(
         questions, kb, limit, background, wording, templates, answering, meta, pair, anchoring
@@ -306,8 +304,7 @@ def assumptions(
     )
     asking.check_ranks(model)
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
-    asker.check(model)
-    asking.check_places(model, loading)
+    asker.check(model, loading)
     options = AssumptionsOptions(
         norms,
         corrections,

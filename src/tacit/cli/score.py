@@ -89,8 +89,7 @@ def score(
             told = {"model": model, **cost.to_json()}
             typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
             return
-        asking.check_places([model], options)
-        asker.check([model])
+        asker.check([model], options)
         confirm([model], cost, yes=yes)
     if voting.is_sampled(model, options):
         told = _sample(voting.engine_of(model, options, kept), asked, out)

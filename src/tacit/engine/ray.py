@@ -20,6 +20,7 @@ from tacit.engine.ray_model import RayModel, RayRanker
 from tacit.engine.ray_share import RayOptions, Share, share_out
 from tacit.engine.ray_worker import Loader, Order
 from tacit.errors import RequestError
+from tacit.models.demo import DEMOS
 
 if TYPE_CHECKING:
     from tacit.engine.store import Store
@@ -89,20 +90,29 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
         options = replace(options, gpus_per_worker=0)
     if device == "cuda" and options.gpus_per_worker is None:
         options = replace(options, gpus_per_worker=1)
-    return ray_engine(_Named(name, loading), store, options)
+    if loading.adapter is not None:
+        loading = replace(loading, adapter=loading.adapter.absolute())
+    return ray_engine(_Named(name, _place(name), loading), store, options)
 
 
 @dataclass(frozen=True)
 class _Named:
-    """Loads the model of a name."""
+    """Loads the model of a name, which stands there for every process."""
 
     name: str
+    place: str
     loading: LoadOptions
 
     def __call__(self, hashes: FileHashes) -> LanguageModel:
         from tacit.models.loading import load_model
 
-        return load_model(self.name, self.loading, hashes)
+        return load_model(self.place, self.loading, hashes, self.name)
+
+
+def _place(name: str) -> str:
+    """A folder as every process knows it, whatever folder it works in; other names as they are."""
+    folder = Path(name).expanduser()
+    return str(folder.absolute()) if name not in DEMOS and folder.is_dir() else name
 
 
 def _everywhere(root: Path | str) -> str:

@@ -67,12 +67,14 @@ class Hand:
         pending: Ray's reference to what it is doing; None when it is idle.
         loaded: What it loaded; None until it has.
         job: What it was given to do.
+        node: Ray's name of the node that it is on; None until its process is there.
     """
 
     actor: Any
     pending: Any
     loaded: Loaded | None = None
     job: Job | None = None
+    node: str | None = None
     _ping: Any = None
     _pinged: float = 0.0
 
@@ -120,22 +122,28 @@ class Hand:
             nodes: Those that are there.
             patience: How long it may be silent.
         """
-        if self.loaded is None or self.pending is None:
+        if self.pending is None:
             return None
-        if self.loaded.node not in nodes:
+        self._listen()
+        if self.node is not None and self.node not in nodes:
             return Lost("its node is no longer there")
-        return self._silent(patience.silence)
+        # One that is loading may hold the interpreter for as long as it likes.
+        if self.loaded and time.monotonic() - self._pinged > patience.silence:
+            return Lost(f"it has not answered for {patience.silence:.0f} s")
+        return None
 
-    def _silent(self, most: float) -> Lost | None:
+    def _listen(self) -> None:
+        """Asks whether the process is there, and where, as often as it has answered."""
         import ray
 
-        now = time.monotonic()
-        if self._ping is None or ray.wait([self._ping], timeout=0)[0]:
-            self._ping, self._pinged = self.actor.ping.remote(), now
-            return None
-        if now - self._pinged > most:
-            return Lost(f"it has not answered for {most:.0f} s")
-        return None
+        if self._ping is not None:
+            if not ray.wait([self._ping], timeout=0)[0]:
+                return
+            try:
+                self.node = ray.get(self._ping)
+            except ray.exceptions.RayError:
+                return  # Ray says so of what it is doing as well
+        self._ping, self._pinged = self.actor.ping.remote(), time.monotonic()
 
     def dismiss(self) -> None:
         """Ends its process; what it has not stored is lost."""

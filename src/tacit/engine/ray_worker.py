@@ -77,7 +77,6 @@ class Loaded:
         shares_prefixes: Whether its prompts are best asked in the order of their texts.
         ranks: Whether it ranks vocabularies.
         warnings: What was said while it was loaded.
-        node: Ray's name of the node.
         host: The machine's name.
     """
 
@@ -87,7 +86,6 @@ class Loaded:
     shares_prefixes: bool
     ranks: bool
     warnings: tuple[str, ...]
-    node: str
     host: str
 
 
@@ -170,12 +168,13 @@ class Worker:
         """
         return _told(lambda: self._work(digest, kind, rows))
 
-    def ping(self) -> None:
-        """Shows that the process is there, also while it computes."""
-
-    def _load(self) -> Loaded:
+    def ping(self) -> str:
+        """Shows that the process is there, also while it computes; Ray's name of its node."""
         import ray
 
+        return str(ray.get_runtime_context().get_node_id())
+
+    def _load(self) -> Loaded:
         order, host = self._order, platform.node()
         if order.version != VERSION:
             raise RequestError(
@@ -202,7 +201,6 @@ class Worker:
             shares_prefixes=isinstance(model, SharesPrefixes) and model.shares_prefixes,
             ranks=isinstance(model, RanksVocabulary),
             warnings=tuple(heard.messages),
-            node=ray.get_runtime_context().get_node_id(),
             host=host,
         )
 
