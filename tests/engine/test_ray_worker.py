@@ -1,0 +1,120 @@
+"""A worker by itself, in this process: what it refuses, and how it tells of it."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.engine.ray_worker import Failed, Loaded, Order, Stored, Worker
+from tacit.engine.requests import Scoring
+from tacit.engine.store import Store
+from tacit.errors import (
+    DataError,
+    MissingPackage,
+    ModelError,
+    PromptError,
+    RequestError,
+    ScoringError,
+    StoreError,
+    WorkError,
+)
+from tacit.models.fake import FakeModel
+from tacit.prompts import Prompt
+from tests.engine.ray_models import by_letters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tacit.models.fingerprint import FileHashes
+
+
+class OnProcessor(FakeModel):
+    """Says that it computes on the processor."""
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """With its device."""
+        return {**super().description, "device": "cpu"}
+
+
+def load(_: FileHashes) -> FakeModel:
+    """A model that warns when it is loaded."""
+    logging.getLogger("tacit.models.fake").warning("it is slow")
+    return OnProcessor(by_letters)
+
+
+@pytest.fixture(autouse=True)
+def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a worker sets for its process is as before after each test."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "CUDA_VISIBLE_DEVICES")
+    for name in names:
+        monkeypatch.setenv(name, "1")
+    torch = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch else 1
+    yield
+    if torch:
+        torch.set_num_threads(before)
+
+
+def test_a_worker_stores_what_it_is_asked_and_tells_what_was_warned_of(tmp_path: Path) -> None:
+    """The segment that it names holds the scores."""
+    worker = Worker(Order(load, str(tmp_path), threads=1, gpus=0))
+    loaded = worker.load()
+    assert isinstance(loaded, Loaded)
+    assert (loaded.warnings, loaded.ranks, loaded.shares_prefixes) == (("it is slow",), True, False)
+    prompt = Prompt("x", ("a", "bc"))
+    stored = worker.work("digest", Scoring, [Scoring().row(prompt)])
+    assert isinstance(stored, Stored)
+    assert (tmp_path / stored.segment).is_file()
+    rows = Store(tmp_path).read(loaded.fingerprint)
+    assert rows["logprob"].to_list() == [by_letters(prompt, "a"), by_letters(prompt, "bc")]
+    assert worker.call("tokens", [[prompt]]) == [3]
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        (Order(load, "store", threads=1, gpus=0.5), "torch finds none there"),
+        (Order(load, "store", threads=1, gpus=0, version="0.0"), "install the same on every node"),
+    ],
+)
+def test_a_worker_that_would_compute_something_else_is_refused(order: Order, said: str) -> None:
+    """Without its GPU, or by another version of the code."""
+    failed = Worker(order).load()
+    assert isinstance(failed, Failed)
+    assert said in failed.message
+    assert failed.is_final
+
+
+@pytest.mark.parametrize(
+    ("error", "raised", "is_final"),
+    [
+        (ScoringError("a"), ScoringError, True),
+        (PromptError("b"), PromptError, True),
+        (ModelError("c"), ModelError, True),
+        (MissingPackage("torch", "local"), RequestError, True),
+        (DataError("d", "file", 3), RequestError, True),
+        (StoreError("e"), StoreError, False),
+        (WorkError("f"), WorkError, False),
+    ],
+)
+def test_an_error_is_the_same_at_the_other_end(
+    error: Exception, raised: type[Exception], *, is_final: bool
+) -> None:
+    """In its words and its kind, when it has been sent from one process to another."""
+    failed = pickle.loads(pickle.dumps(Failed.of(error)))  # noqa: S301 - made here
+    assert type(failed.error) is raised
+    assert str(failed.error) == str(error)
+    assert (failed.is_final, failed.is_ours) == (is_final, True)
+
+
+def test_an_error_of_a_library_names_its_kind_and_machine() -> None:
+    """It may be the worker's alone, so that another is asked."""
+    failed = Failed.of(OSError("the cable is loose"))
+    assert failed.message.startswith("OSError: the cable is loose (on ")
+    assert (failed.is_final, failed.is_ours) == (False, False)
