@@ -3,7 +3,7 @@
 python benchmarks/ray_overhead.py --drawings FOLDER --some-drawings N --cores C
 
 Asks the questions of some drawings of a causal model of random weights (six layers of GPT-2's kind,
-384 wide), through engine and store. All sides are held to the same cores, Ray's own processes
+512 wide), through engine and store. All sides are held to the same cores, Ray's own processes
 among them, and run by turns, each in a process of its own that starts its own Ray. The whole time
 counts: imports, Ray's start and end, loading the model, planning, asking, reading the store.
 """
@@ -124,7 +124,7 @@ def prepare(place: Path, drawings: Path, some: int, tokenizer: Path | None) -> N
     own = causal_tokenizer(tokenizer)
     end = own.eos_token_id
     config = GPT2Config(
-        vocab_size=len(own), bos_token_id=end, eos_token_id=end, n_layer=6, n_embd=384, n_head=6
+        vocab_size=len(own), bos_token_id=end, eos_token_id=end, n_layer=6, n_embd=512, n_head=8
     )
     GPT2LMHeadModel(config).save_pretrained(place / "model")
     own.save_pretrained(place / "model")
