@@ -43,11 +43,13 @@ class Beginnings:
     Args:
         talk: How it is asked.
         top: How many of the most probable first tokens it returns.
+        padded: Whether it writes a space before a reply's first word, as some tokenizers have it.
         seen: What it answered to the texts of the preflight.
     """
 
     talk: Talk
     top: int
+    padded: bool
     seen: Seen
 
 
@@ -86,7 +88,14 @@ def try_beginnings(talk: Talk) -> Beginnings:
             "answers instead, with --samples N"
         )
     seen = Seen({text: likeliest(token, top) for text, token in there.items()})
-    return Beginnings(asked, top, seen)
+    return Beginnings(asked, top, _pads(list(there.values())), seen)
+
+
+def _pads(tokens: Sequence[Token]) -> bool:
+    """Whether all words that replies may begin with have a space before them."""
+    texts = [one.text or "" for token in tokens for one in token.top]
+    words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
+    return bool(words) and all(word.startswith(" ") for word in words)
 
 
 def _asked(talk: Talk, where: str) -> Talk:
@@ -116,10 +125,16 @@ def _first(talk: Talk, text: str) -> Token | None:
 
 
 def _apart(first: Token, again: Token) -> list[float]:
-    """How far the log-probabilities of tokens that came both times are apart."""
-    before = {one.text: one.logprob for one in first.top}
-    pairs = [(one.logprob, before.get(one.text)) for one in again.top]
-    return [abs(one - other) for one, other in pairs if one is not None and other is not None]
+    """How far the log-probabilities of tokens that came both times are apart.
+
+    Parts of characters are left out: servers write many of them alike.
+    """
+    pairs = [(one.logprob, find(again.top, one.text, None)) for one in first.top]
+    return [
+        abs(value - other.logprob)
+        for value, other in pairs
+        if value is not None and other is not None and other.logprob is not None
+    ]
 
 
 class FirstTokensModel:
@@ -137,11 +152,13 @@ class FirstTokensModel:
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:
         self._talk, self._top = beginnings.talk, beginnings.top
+        self._space = " " if beginnings.padded else ""
         self._concurrency = concurrency
         self._identity = {
             "address": self._talk.client.address,
             "served_model": self._talk.model,
             "first_tokens": self._top,
+            "first_space": self._space,
             "thinking": self._talk.thinking,
             "scorer": SCORER,
         }
@@ -188,20 +205,11 @@ class FirstTokensModel:
         except ScoringError as error:
             raise ScoringError(f"{prompt.shown} could not be scored: {error}") from error
         top = () if first is None else likeliest(first, self._top).top
-        values = [_value(top, answer) for answer in prompt.answers]
+        found = [find(top, self._space + answer, None) for answer in prompt.answers]
+        values = [None if one is None else one.logprob for one in found]
         why = OUTSIDE if top else UNSAID
         scores = tuple(
             AnswerScore(answer, value, int(value is not None))
             for answer, value in zip(prompt.answers, values, strict=True)
         )
         return LogProbs(scores), [why for value in values if value is None]
-
-
-def _value(top: Sequence[Token], answer: str) -> float | None:
-    """The log-probability of the token that is an answer, in nats.
-
-    Some servers write the space that the model puts before a reply's first word; a token with it
-    counts where there is none without.
-    """
-    found = find(top, answer, None) or find(top, f" {answer}", None)
-    return None if found is None else found.logprob
