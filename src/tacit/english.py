@@ -87,7 +87,7 @@ def _text(path: Path) -> str:
 def _lists(text: str, path: Path) -> dict[str, frozenset[str]]:
     try:
         content = yaml.safe_load(text) or {}
-    except (ValueError, yaml.YAMLError) as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"is not YAML: {error}", path) from error
     right = isinstance(content, dict) and all(
         key in _KEYS and isinstance(words, list) and all(isinstance(word, str) for word in words)

@@ -10,7 +10,7 @@ import typer
 
 from tacit.cli import options as given
 from tacit.cli.group import group
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,7 +168,10 @@ def _assumptions_run(
     names = [name for name in TABLES if (folder / "findings" / f"{name}.parquet").is_file()]
     tables = read_findings(folder, names)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    return tables, model, manifest.get("summary", {})
+    summary = manifest.get("summary", {})
+    if not isinstance(summary, dict):
+        raise DataError("is damaged: it has no summary", folder / "manifest.json")
+    return tables, model, summary
 
 
 def _probe_of(folder: Path) -> str | None:
@@ -177,7 +180,7 @@ def _probe_of(folder: Path) -> str | None:
 
     try:
         request = yaml.safe_load((folder / "run.yaml").read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return None
     return str(request.get("probe")) if isinstance(request, dict) else None
 

@@ -41,7 +41,7 @@ def read_ontology(path: Path) -> Ontology:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise DataError(f"is not YAML: {error.problem}", path, line) from error
-    except yaml.YAMLError as error:
+    except (RecursionError, yaml.YAMLError) as error:
         raise DataError(f"is not YAML: {error}", path) from error
     return _Reader(path).ontology(root)
 

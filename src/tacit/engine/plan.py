@@ -8,16 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from tacit.engine.requests import Request
-from tacit.errors import StoreError
+from tacit.errors import PromptError, StoreError
 from tacit.prompts import Prompt
 from tacit.publishing import publish
 from tacit.rankings import RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from tacit.engine.requests import Kind
@@ -161,14 +161,24 @@ def recorded(path: Path, digest: str, kind: Kind[Request]) -> list[BlockOf[Reque
         table = pq.read_table(path)
         if (table.schema.metadata or {}).get(b"digest") != digest.encode():
             return None
-        rows = table.to_pylist()
-    except (pa.ArrowException, OSError) as error:
+        return _blocks(table.to_pylist(), kind)
+    except (
+        pa.ArrowException,
+        LookupError,
+        OSError,
+        PromptError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise StoreError(f"{path}: the recorded blocks are damaged ({error}); remove it") from error
+
+
+def _blocks(rows: Iterable[Mapping[str, Any]], kind: Kind[Request]) -> list[BlockOf[Request]]:
     prompts: dict[int, list[Request]] = {}
     tokens = {}
     for row in rows:
         prompts.setdefault(row["block"], []).append(kind.prompt(row))
-        tokens[row["block"]] = row["tokens"]
+        tokens[row["block"]] = int(row["tokens"])
     return [BlockOf(tuple(of), tokens[number]) for number, of in prompts.items()]
 
 

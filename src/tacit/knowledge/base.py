@@ -108,19 +108,13 @@ class KnowledgeBase:
         """
         import duckdb
 
-        # A query of ours that is wrong raises others.
-        of_the_file = (
-            duckdb.IOException,
-            duckdb.SerializationException,
-            duckdb.FatalException,
-            duckdb.InternalException,
-            duckdb.PermissionException,
-        )
         for name, frame in frames.items():
             self.connection.register(name, frame.to_arrow())
         try:
             found: pl.DataFrame = self.connection.sql(query).pl()
-        except of_the_file as error:
+        except (duckdb.ProgrammingError, duckdb.ConnectionException):
+            raise  # a query of ours that is wrong, or comes too late
+        except duckdb.Error as error:
             raise DataError("is damaged; tacit kb import makes it anew", self.path) from error
         finally:
             for name in frames:
@@ -141,7 +135,7 @@ class KnowledgeBase:
         rows = self.connection.execute("SELECT key, value FROM base.about").fetchall()
         try:
             about = {key: json.loads(value) for key, value in rows}
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             about = {}
         if "format" not in about:
             raise DataError("is no knowledge base; tacit kb import makes one", self.path)

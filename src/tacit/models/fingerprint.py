@@ -66,7 +66,7 @@ class FileHashes:
             return
         try:
             known = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return  # only a shortcut: hash again
         self._known = known if isinstance(known, dict) else {}
 

@@ -7,7 +7,7 @@ a cell between tabs may be quoted as in CSV, and then hold tabs and line breaks.
 from __future__ import annotations
 
 import csv
-import zipfile
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _DELIMITERS = {".dat": "\t", ".txt": "\t", ".tsv": "\t", ".csv": ","}
 _TABLES = (".jsonl", ".parquet")
 _WORKBOOK = ".xlsx"
-# What comes of a file that is no archive, or whose sheets are missing or malformed.
-_BROKEN = (zipfile.BadZipFile, LookupError, OSError, SyntaxError, TypeError, ValueError)
 SUFFIXES = (*_DELIMITERS, *_TABLES, _WORKBOOK)
 
 
@@ -127,19 +125,16 @@ def _table(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _workbook(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         from openpyxl import load_workbook
-        from openpyxl.utils.exceptions import InvalidFileException
     except ImportError as error:
         raise MissingPackage("openpyxl", "excel") from error
     try:
-        book = load_workbook(path, read_only=True, data_only=True)
-        try:
+        with (
+            path.open("rb") as file,
+            closing(load_workbook(file, read_only=True, data_only=True)) as book,
+        ):
             rows = list(book.worksheets[0].iter_rows(values_only=True))
-        finally:
-            book.close()
-    except _BROKEN as error:
+    except Exception as error:  # of an archive's, of XML's and of openpyxl's own kinds
         raise DataError(f"cannot be read as a workbook: {error}", path) from error
-    except InvalidFileException as error:
-        raise DataError(f"is no workbook: {error}", path) from error
     for line, cells in enumerate(rows, 1):
         yield line, [_text(cell) for cell in cells]
 

@@ -107,7 +107,7 @@ def _described(store: Path) -> list[dict[str, Any]]:
         try:
             known = json.loads(file.read_text(encoding="utf-8"))
             found.append((file.stat().st_mtime_ns, str(file), known))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue  # then it is not known again, and asked anew
     found.sort(key=lambda each: each[:2], reverse=True)
     return [

@@ -167,7 +167,7 @@ class Client:
             )
         try:
             answer = json.loads(response.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             return "an answer that breaks off, or is no JSON"
         return answer if isinstance(answer, dict) else "an answer that is no JSON object"
 

@@ -108,7 +108,7 @@ def _of_yaml(path: Path) -> Iterator[Correction]:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise DataError("there is no such file", path) from error
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"cannot be read as YAML: {error}", path) from error
     if not isinstance(content, list):
         raise DataError(f"expected a list of entries with {', '.join(_COLUMNS)}", path)
@@ -116,6 +116,8 @@ def _of_yaml(path: Path) -> Iterator[Correction]:
         if not isinstance(cells, dict) or not all(isinstance(name, str) for name in cells):
             raise DataError(f"expected an entry with {', '.join(_COLUMNS)}", path, number)
         _check_names(list(cells), path, number)
+        if any(isinstance(cell, (list, dict)) for cell in cells.values()):
+            raise DataError(f"expected words under {', '.join(_COLUMNS)}", path, number)
         yield _made(cells, number)
 
 

@@ -139,7 +139,7 @@ def _read(path: Path) -> dict[str, RelationTemplate]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise DataError(f"is not YAML: {error.problem}", path, line) from error
-    except (ValueError, yaml.YAMLError) as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"is not YAML: {error}", path) from error
     if not isinstance(content, dict) or set(content) != {"relations"}:
         raise DataError("expected the key relations, and no other", path)

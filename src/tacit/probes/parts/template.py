@@ -67,7 +67,7 @@ class Template:
         """
         try:
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError) as error:
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             raise DataError(f"cannot be read as YAML: {error}", path) from error
         return _made(path.name, content, path)
 

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tacit.errors import TacitError
+from tests.fuzzing.mutations import Spoilt, spoilt
+from tests.fuzzing.readers import Format, formats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+EXAMPLES = int(os.environ.get("TACIT_TEST_EXAMPLES", "25"))
+"""Of each format; a long run takes some thousands."""
+
+FORMATS = formats()
+fuzzed = settings(
+    max_examples=EXAMPLES,
+    derandomize=EXAMPLES < 100,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+
+
+@contextmanager
+def no_hang() -> Iterator[None]:
+    """Ends with an error what takes a minute, where milliseconds are enough."""
+
+    def hangs(*_: object) -> None:
+        raise TimeoutError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, hangs)
+    signal.setitimer(signal.ITIMER_REAL, 60)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for one file after the other."""
+    return tmp_path_factory.mktemp("fuzzed")
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_valid_file_is_read(name: str, place: Path) -> None:
+    """Else what is spoilt was no such file to begin with."""
+    form = FORMATS[name]
+    path = place / form.name
+    path.write_bytes(form.valid())
+    form.read(path)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_spoilt_file_is_read_or_refused(name: str, place: Path) -> None:
+    """Nothing but an error of ours comes out, and nothing hangs."""
+    form = FORMATS[name]
+    valid = form.valid()
+
+    @fuzzed
+    @given(spoilt())
+    def check(how: Spoilt) -> None:
+        _read(form, place / form.name, how.of(valid))
+
+    check()
+
+
+def _read(form: Format, path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with no_hang(), suppress(TacitError):
+        form.read(path)
