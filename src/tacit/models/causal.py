@@ -147,7 +147,7 @@ class CausalModel(RankingModel):
 
     @property
     def _shares(self) -> bool:
-        return self._difference is not None and self._difference <= tolerance(self._model.dtype)
+        return self._difference is not None and self._difference <= tolerance(self._model)
 
     def _trees(self, encoded: Sequence[Sequence[Tokens]]) -> list[Tree]:
         return [tree_of(number, answers) for number, answers in enumerate(encoded)]
@@ -264,7 +264,7 @@ class CausalModel(RankingModel):
             self._budget,
             lambda batch: found.extend(self._score_rows([rows[i] for i in batch])),
         )
-        if abs(found[0][1] - found[1][1]) > tolerance(self._model.dtype):
+        if abs(found[0][1] - found[1][1]) > tolerance(self._model):
             raise ModelError(
                 f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
                 "no causal model (an encoder, without is_decoder in its config?)"

@@ -137,7 +137,7 @@ class LocalModel:
     def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
         """Has a model that padding disturbs compute one row at a time from now on, and says so."""
         difference = padding_difference(score, rows)
-        if not difference <= tolerance(self._model.dtype):
+        if not difference <= tolerance(self._model):
             self._budget = Budget(1)
             log.warning(
                 "%s: every row is computed alone, which is slow: beside a longer one it gives "

@@ -58,7 +58,7 @@ def measure_packing(
         difference = _difference(packer.score(rows, length), plain(_some_of(rows)))
     except ScoringError as error:
         return Packing(0, refused=f"it fails: {_first_line(error.__cause__ or error)}")
-    if not difference <= tolerance(packer.model.dtype):
+    if not difference <= tolerance(packer.model):
         return Packing(0, difference, f"log-probabilities differ by {difference:.2g} nats")
     return Packing(length, difference)
 

@@ -183,7 +183,7 @@ class RankingModel(LocalModel):
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
-            if difference <= tolerance(self._model.dtype):
+            if difference <= tolerance(self._model):
                 self._body = body
                 return
             differences.append(difference)
