@@ -13,7 +13,7 @@ demo: .venv/ready
 	$(BIN)/tacit demo
 
 test: .venv/ready
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: .venv/ready
 	$(BIN)/ruff check .
