@@ -301,7 +301,8 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     try:
         with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
             return pl.read_parquet(file)
-    except pl.exceptions.PolarsError as error:
+    # Of a file that nobody wrote in earnest, polars may panic, which is no exception of Python's.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise DataError(f"cannot be read as Parquet: {error}", path) from error
 
 

@@ -76,7 +76,13 @@ def _decoded(content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.
         table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
         table.validate(full=True)
         frame = pl.DataFrame(pl.from_arrow(table)).match_to_schema(dict(schema))
-    except (pa.ArrowException, OSError, ValueError, pl.exceptions.PolarsError) as error:
+    except (
+        pa.ArrowException,
+        OSError,
+        ValueError,
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+    ) as error:
         raise Damaged(f"it cannot be read: {_first_line(error)}") from error
     written = (table.schema.metadata or {}).get(b"fingerprint", fingerprint.encode())
     if written != fingerprint.encode():
