@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
 from tests.models import chatting, tiny
 from tests.models.server.serving import Manners, Serving, Toy, serving
 from tests.models.server.speaking import Speech, opinions
@@ -120,6 +121,7 @@ def test_sampled_replies_answer_the_parts_probe(
     assert manifest["summary"]["obtained"] == "votes of 12 samples, in chat"
     assert manifest["summary"]["votes"]["replies"] == 12 * manifest["summary"]["questions"]
     asked = len(server.requests)
+    assert asked <= 362
     code, _, err = run(
         *(tacit, server, drawings, "--samples", 9, "--yes", "--json", "--out", workplace / "s")
     )
@@ -140,6 +142,8 @@ def test_first_tokens_answer_the_parts_probe(
     code, out, err = run(tacit, server, drawings, "--yes", "--out", workplace / "r")
     assert code == 0, err
     assert "Obtained: log-probabilities of first tokens, in chat" in out
+    assert "at most 52 calls" in err
+    assert len(server.requests) <= 52
     for row in pl.read_parquet(workplace / "r" / "questions.parquet").to_dicts():
         shares = opinions(row["text"])
         if {"True.", "False"} <= set(sorted(shares, key=lambda reply: -shares[reply])[:5]):
@@ -286,3 +290,41 @@ def test_choices_are_not_compared_as_texts_in_a_chat(tacit: Tacit, workplace: Pa
     )
     assert ran.code == 2
     assert "--anchors verify" in ran.err
+
+
+def test_sampled_replies_answer_the_consistency_probe(
+    tacit: Tacit, server: Serving, workplace: Path
+) -> None:
+    """Facts by all replies, questions by verifying their choices; down to one of them."""
+    import polars as pl
+
+    (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
+    (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0
+    ran = tacit(
+        *("run", "consistency", "--questions", "questions.csv", "--kb", "small.kb"),
+        *("--model", server.address, "--api", "chat", "--samples", 3, "--anchors", "verify"),
+        *("--yes", "--out", "run", "--figures", "svg"),
+    )
+    assert ran.code == 0, ran.err
+    assert "Obtained: votes of 3 samples, in chat" in ran.out
+    texts = 8 * 24 + 7 * 24
+    assert f"{texts:,} distinct prompts: at most {3 * texts + 26:,} calls" in ran.err
+    assert len(server.requests) <= 3 * texts + 26
+    summary = json.loads((workplace / "run" / "manifest.json").read_text())["summary"]
+    assert summary["votes"]["replies"] == 3 * texts
+    facts = pl.read_parquet(workplace / "run" / "findings" / "facts.parquet")
+    questions = pl.read_parquet(workplace / "run" / "questions.parquet")
+    positive = {"Yes", "True", "Right", "Correct", "Positive", "Pass", "On"}
+    for row in facts.to_dicts():
+        of = questions.filter(pl.col("question") == row["positive_question"]).drop_nulls("votes")
+        yes = of.filter(pl.col("word").is_in(positive))["votes"].sum()
+        no = of["votes"].sum() - yes
+        assert row["positive_right"] is (yes > no)
+        assert row["positive_margin"] == pytest.approx((yes - no) / (yes + no))
+    shown = tacit("show", "anchor", "run", "q1")
+    assert "in votes or contests)" in shown.out
+    assert "(all replies, ahead by " in shown.out
+    ran = tacit("report", "run", "--out", "report.html")
+    assert ran.code == 0, ran.err
+    assert "Obtained from: votes of 3 samples, in chat" in (workplace / "report.html").read_text()

@@ -115,14 +115,14 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     if summary["without_negative"]:
         yield f"{summary['without_negative']:,} facts have no possible negative"
-    if summary["inputs_of_several_tokens"]:
+    if summary.get("inputs_of_several_tokens"):
         yield (
             f"{summary['inputs_of_several_tokens']:,} of {summary['inputs']:,} answer words took "
             "several tokens: the sum of their log-probabilities counts"
         )
-    if summary["inputs_without_score"]:
+    if summary.get("inputs_without_score"):
         yield f"{summary['inputs_without_score']:,} answer words could not be scored"
-    if summary["spanned"]:
+    if summary.get("spanned"):
         yield f"{summary['spanned']:,} answers share a token with their text, scored with it"
     if summary["repeated_choices"]:
         yield f"{summary['repeated_choices']:,} choices stood twice in a question, and count once"
