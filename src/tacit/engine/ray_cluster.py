@@ -8,7 +8,7 @@ import re
 import socket
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import MissingPackage, RequestError
+from tacit.errors import MissingPackage, RequestError, WorkError
 
 if TYPE_CHECKING:
     from tacit.engine.ray_share import RayOptions
@@ -28,6 +28,7 @@ def connect(options: RayOptions) -> None:
     Raises:
         RequestError: The address is malformed, or no cluster answers there.
         MissingPackage: The extra ``ray`` is not installed.
+        WorkError: Ray does not start on this machine.
     """
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
@@ -40,15 +41,7 @@ def connect(options: RayOptions) -> None:
     address = options.address or os.environ.get("RAY_ADDRESS") or "local"
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address == "local":
-        workers, threads = options.workers or 1, options.threads or 1
-        cores = max(os.cpu_count() or 1, workers * threads)
-        ray.init(
-            address="local",
-            num_cpus=cores,
-            object_store_memory=_PROMPTS,
-            include_dashboard=False,
-            **quiet,
-        )
+        _start(options, quiet)
         return
     _check_answers(address)
     try:
@@ -57,6 +50,27 @@ def connect(options: RayOptions) -> None:
         raise MissingPackage(error.name or "grpcio", "ray") from error
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise RequestError(_nobody(address, _first_line(error))) from error
+
+
+def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
+    """Starts a cluster of this machine, with room for what is asked for."""
+    import ray
+
+    workers, threads = options.workers or 1, options.threads or 1
+    cores = max(os.cpu_count() or 1, workers * threads)
+    try:
+        ray.init(
+            address="local",
+            num_cpus=cores,
+            object_store_memory=_PROMPTS,
+            include_dashboard=False,
+            **quiet,
+        )
+    except Exception as error:  # where it is too slow to start, it raises a bare one
+        raise WorkError(
+            f"Ray did not start on this machine ({_first_line(error)}); give the same command "
+            "again when it is less busy, or leave --engine ray off"
+        ) from error
 
 
 def nodes() -> list[dict[str, float]]:
