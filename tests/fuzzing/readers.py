@@ -80,11 +80,13 @@ class Format:
         name: The file's name.
         valid: What such a file holds.
         read: Reads it.
+        slow: Whether that takes so long that fewer are read.
     """
 
     name: str
     valid: Callable[[], bytes]
     read: Callable[[Path], object]
+    slow: bool = False
 
 
 def formats() -> dict[str, Format]:
@@ -110,7 +112,7 @@ def formats() -> dict[str, Format]:
         "norms, table": Format(
             "n.csv", lambda: b'concept,feature,pf\nbear,"has fur",3\nbear,eats,2\n', read_norms
         ),
-        "norms, workbook": Format("n.xlsx", _workbook, read_norms),
+        "norms, workbook": Format("n.xlsx", _workbook, read_norms, slow=True),
         "corrections": Format(
             "c.yaml",
             lambda: b"- feature: eats\n  wording: eats food\n  concept: bear\n",
@@ -124,10 +126,12 @@ def formats() -> dict[str, Format]:
             "a.csv", lambda: b"question,choices,answer\nWhere?,here|there,here\n", read_anchors
         ),
         "anchors, Parquet": Format("a.parquet", lambda: _parquet([PLAIN, PLAIN]), read_anchors),
-        "assertions": Format("dump.csv", lambda: ASSERTION * 3, _imported),
-        "assertions, gzip": Format("d.csv.gz", lambda: gzip.compress(ASSERTION * 9), _imported),
-        "triples": Format("facts.tsv", lambda: _demo("facts.tsv"), _imported),
-        "knowledge base": Format("base.kb", _base, _known),
+        "assertions": Format("dump.csv", lambda: ASSERTION * 3, _imported, slow=True),
+        "assertions, gzip": Format(
+            "d.csv.gz", lambda: gzip.compress(ASSERTION * 9), _imported, slow=True
+        ),
+        "triples": Format("facts.tsv", lambda: _demo("facts.tsv"), _imported, slow=True),
+        "knowledge base": Format("base.kb", _base, _known, slow=True),
         "ontology": Format("o.yaml", lambda: _data("ontologies/space.yaml"), read_ontology),
         "parts template": Format(
             "t.yaml",

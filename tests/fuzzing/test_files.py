@@ -26,6 +26,7 @@ fuzzed = settings(
     suppress_health_check=list(HealthCheck),
     database=None,
 )
+slowly_fuzzed = settings(fuzzed, max_examples=max(6, EXAMPLES // 5))
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def test_a_spoilt_file_is_read_or_refused(name: str, place: Path) -> None:
     form = FORMATS[name]
     valid = form.valid()
 
-    @fuzzed
+    @(slowly_fuzzed if form.slow else fuzzed)
     @given(spoilt())
     def check(how: Spoilt) -> None:
         _read(form, place / form.name, how.of(valid))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.cli.reproduce import _assumptions_run
@@ -26,14 +26,13 @@ from tacit.report.reading import read_runs
 from tacit.report.writing import report
 from tacit.runs import Run
 from tests.fuzzing.mutations import Spoilt, spoilt
-from tests.fuzzing.test_files import EXAMPLES, fuzzed, no_hang
+from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
 from tests.report.conftest import assumptions_run, consistency_run, parts_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-slowly_fuzzed = settings(fuzzed, max_examples=max(8, EXAMPLES // 5))
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPTS = [Prompt(f"text {n}", ("a", "b")) for n in range(4)]
 SCORES = [LogProbs((AnswerScore("a", -1.0, 1), AnswerScore("b", None, 0))) for _ in PROMPTS]
