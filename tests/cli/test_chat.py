@@ -84,7 +84,7 @@ def test_a_server_takes_no_template_from_here(
         *("--chat", "--out", workplace / "r"),
     )
     assert ran.code == 2
-    assert "--chat is for models in this process" in ran.err
+    assert "--chat, --adapter and --device-map are for models in this process" in ran.err
 
 
 @pytest.fixture
