@@ -7,14 +7,8 @@ Its next tokens are right, its echo is not: it gives a token what belongs to the
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 from tacit.errors import ModelError
@@ -23,9 +17,9 @@ from tacit.models.server.model import load_server
 from tacit.prompts import Prompt
 from tests.models import tiny
 from tests.peers.gguf_file import write_gguf
+from tests.peers.llama_server import TEXTS, running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -33,44 +27,7 @@ if TYPE_CHECKING:
 pytest.importorskip("llama_cpp.server", reason="llama-cpp-python[server] is not installed")
 pytest.importorskip("gguf", reason="gguf is not installed")
 
-TEXTS = (
-    "A bear has fur, is big, and has",
-    "Judge whether this statement is true or false: a cat has fur.",
-    "True or false? The egg yolk is inside.",
-    "Something that has fur is called a",
-    "Is it?\nAnswer:",
-    "In a tree, the trunk is above the",
-    "A bird is",
-    "the egg yolk is inside the",
-)
 _TOP = 30
-
-
-@contextmanager
-def running(path: Path, *more: str) -> Iterator[str]:
-    """The address of a server of a GGUF file, which keeps keys and values in 32 bits."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "llama_cpp.server", "--model", path, "--port", port]
-    command += ["--host", "127.0.0.1", "--n_ctx", 256, "--logits_all", "true", "--n_threads", 1]
-    command += ["--type_k", 0, "--type_v", 0, "--verbose", "false", *more]
-    process = subprocess.Popen(
-        [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    address = f"http://127.0.0.1:{port}/v1"
-    try:
-        for _ in range(600):
-            try:
-                httpx.get(f"{address}/models")
-                break
-            except httpx.HTTPError:
-                assert process.poll() is None, process.stdout and process.stdout.read()
-                time.sleep(0.2)
-        yield address
-    finally:
-        process.terminate()
-        process.communicate()
 
 
 def prompts_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[Prompt]:

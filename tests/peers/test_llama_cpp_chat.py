@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tacit.engine.store import Store
 from tacit.engine.voting import VotingEngine
 from tacit.models.server.address import ServerOptions
@@ -15,12 +17,13 @@ from tacit.models.server.chatting import load_first_tokens, load_sampled
 from tacit.prompts import Prompt
 from tests.models import chatting, tiny
 from tests.peers.gguf_file import write_gguf
-from tests.peers.test_llama_cpp import TEXTS, running
+from tests.peers.llama_server import TEXTS, running
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
+pytest.importorskip("llama_cpp.server", reason="llama-cpp-python[server] is not installed")
+pytest.importorskip("gguf", reason="gguf is not installed")
 
 # Its format for chats puts an empty system turn before the user's.
 SYSTEM = "{{ '<|im_start|>system\\n<|im_end|>\\n' }}"
