@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
 from tacit.models.checkpoints import (
     adapter_hashes,
     check_adapter,
     check_device_map,
-    placing,
     quantised,
-    with_adapter,
 )
-from tacit.models.demo import DEMOS, folder_of
+from tacit.models.files import check_tokenizer, files_of, load_part, named_folder
 from tacit.models.fingerprint import (
     FileHashes,
     Identity,
@@ -23,18 +20,14 @@ from tacit.models.fingerprint import (
     tokenizer_digest,
     weight_hashes,
 )
+from tacit.models.kinds import kind_of
 from tacit.models.server.address import check_address, is_address
-from tacit.models.trust import (
-    HOW_TO_PICKLE,
-    HOW_TO_TRUST,
-    NO_TRUST,
-    Trust,
-    check_weights,
-    code_hashes,
-)
+from tacit.models.trust import NO_TRUST, Trust, check_weights, code_hashes
+from tacit.models.weights import load_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -46,8 +39,6 @@ if TYPE_CHECKING:
     from tacit.rankings import Vocabulary
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
-
-_OTHER_HEADS = ("Classification", "QuestionAnswering", "MultipleChoice", "SentencePrediction")
 
 
 @dataclass(frozen=True)
@@ -116,13 +107,13 @@ def load_model(
     except ImportError as error:
         raise MissingPackage(error.name or "torch", "local") from error
     device = _device(options.device)
-    config = _load("config", name, options)
+    config = load_part("config", name, options)
     kind = kind_of(called or name, config)
-    tokenizer = _load("tokenizer", name, options)
-    _check_tokenizer(name, tokenizer, config)
+    tokenizer = load_part("tokenizer", name, options)
+    check_tokenizer(name, tokenizer, config)
     chat = _chat_of(called or name, kind, tokenizer) if options.chat else None
-    model = _load_weights(name, kind, config, options, device)
-    folder = _folder(name, options)
+    model = load_weights(name, kind, config, options, device)
+    folder = files_of(name, options)
     weights = weight_hashes(folder, hashes or FileHashes())
     weights |= code_hashes((model, tokenizer, config))
     if options.adapter is not None:
@@ -182,43 +173,9 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
         import transformers  # noqa: F401
     except ImportError as error:
         raise MissingPackage(error.name or "transformers", "local") from error
-    config, tokenizer = _load("config", name, options), _load("tokenizer", name, options)
-    _check_tokenizer(name, tokenizer, config)
+    config, tokenizer = load_part("config", name, options), load_part("tokenizer", name, options)
+    check_tokenizer(name, tokenizer, config)
     return kind_of(name, config), whole_words(bare(tokenizer))
-
-
-def kind_of(name: str, config: PreTrainedConfig) -> str:
-    """``causal``, ``masked`` or ``seq2seq``, as the config of the model of that name says.
-
-    Raises:
-        ModelError: The architecture has no head that scores text.
-    """
-    from transformers.models.auto import modeling_auto as auto
-
-    named = " ".join(config.architectures or ())
-    if any(head in named for head in _OTHER_HEADS):
-        raise ModelError(
-            f"{name}: {named} was trained for something else than text; a causal, masked or "
-            "seq2seq language model is needed"
-        )
-    if config.is_encoder_decoder:
-        return "seq2seq"
-    if "ForMaskedLM" in named:
-        return "masked"
-    if "ForCausalLM" in named or "LMHeadModel" in named:
-        return "causal"
-    # A config that names no head, or one without text: go by what the architecture can have.
-    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(
-        config, "is_decoder", False
-    ):
-        return "masked"
-    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        return "causal"
-    raise ModelError(
-        f"{name}: a model of the type {config.model_type!r} "
-        f"({named or 'no architecture named'}) scores no text; a causal, masked or seq2seq "
-        "language model is needed"
-    )
 
 
 def check_place(name: str, options: LoadOptions) -> None:
@@ -237,7 +194,7 @@ def check_place(name: str, options: LoadOptions) -> None:
                 "server takes none of them"
             )
         return
-    folder = _named_folder(name)
+    folder = named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_like_path and not folder:
         raise ModelError(f"{name}: there is no such model folder")
@@ -276,44 +233,6 @@ def _device(asked: str) -> torch.device:
     return device
 
 
-def _load(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - config or tokenizer
-    from transformers import AutoConfig, AutoTokenizer
-
-    loader = AutoConfig if what == "config" else AutoTokenizer
-    try:
-        return loader.from_pretrained(
-            _place(name),
-            revision=options.revision or "main",
-            trust_remote_code=options.trust.remote_code,
-        )
-    except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
-        if "trust_remote_code" in str(error):
-            raise ModelError(f"{name}: {HOW_TO_TRUST}") from error
-        raise ModelError(
-            f"{name}: its {what} cannot be loaded, from a folder of that name or from the hub: "
-            f"{_first_line(error)}"
-        ) from error
-
-
-def _check_tokenizer(
-    name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
-) -> None:
-    """Refuses a tokenizer that does not say which characters a token covers.
-
-    And the empty vocabulary that is made up when a folder holds no tokenizer.
-    """
-    if not tokenizer.is_fast:
-        raise ModelError(
-            f"{name}: its tokenizer {type(tokenizer).__name__} does not say which characters a "
-            "token covers; a fast tokenizer (tokenizer.json) is needed"
-        )
-    # Its one or two entries are special tokens, where the model has embeddings for many.
-    own = len(tokenizer) - len(tokenizer.get_added_vocab())
-    made_up = 1
-    if own <= made_up and getattr(config, "vocab_size", 0) > len(tokenizer):
-        raise ModelError(f"{name}: there is no tokenizer beside the weights")
-
-
 def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
     """How a model's chats are written.
 
@@ -327,57 +246,6 @@ def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
             f"{name}: a masked model fills blanks and has no turn to speak: leave --chat away"
         )
     return Chat.of(name, tokenizer)
-
-
-def _load_weights(
-    name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
-) -> PreTrainedModel:
-    import torch
-    import transformers
-
-    classes = {
-        "causal": transformers.AutoModelForCausalLM,
-        "masked": transformers.AutoModelForMaskedLM,
-        "seq2seq": transformers.AutoModelForSeq2SeqLM,
-    }
-    # Quantised weights are computed with as their config says.
-    as_stored = device.type != "cpu" or quantised(config) is not None
-    dtype = options.dtype if options.dtype != "auto" or as_stored else "float32"
-    places = placing(name, config, options.device_map, device)
-    try:
-        model, info = classes[kind].from_pretrained(
-            _place(name),
-            revision=options.revision or "main",
-            config=config,
-            dtype="auto" if dtype == "auto" else getattr(torch, dtype),
-            trust_remote_code=options.trust.remote_code,
-            use_safetensors=None if options.trust.pickle else True,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # refused below, in words of our own
-            **places,
-        )
-        if not places:
-            model.to(device)
-    except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
-        said = _first_line(error)
-        if not options.trust.pickle and "safetensors" in said:
-            said += f"; where they are a pickle, {HOW_TO_PICKLE}"
-        how = f" (quantised: {quantised(config)})" if quantised(config) else ""
-        raise ModelError(f"{name}: its weights{how} cannot be loaded: {said}") from error
-    if info["mismatched_keys"]:
-        raise ModelError(
-            f"{name}: {len(info['mismatched_keys'])} parts of its weights have another shape than "
-            "its config.json says: the two belong to different models"
-        )
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise ModelError(
-            f"{name}: its weights lack {len(missing)} parts of a {kind} model "
-            f"({', '.join(missing[:3])}, …): they were trained for something else"
-        )
-    if options.adapter is not None:
-        return with_adapter(name, model, options.adapter)
-    return cast("PreTrainedModel", model.eval())
 
 
 def _assemble(
@@ -416,34 +284,3 @@ def _assemble(
     if kind == "seq2seq":
         return seq2seq.Seq2SeqModel(checkpoint, batch_tokens)
     return causal.CausalModel(checkpoint, batch_tokens, packing=options.packing)
-
-
-def _named_folder(name: str) -> Path | None:
-    """The folder of that name; None where there is none."""
-    if name in DEMOS:
-        return folder_of(name)
-    try:
-        folder = Path(name).expanduser()
-        return folder if folder.is_dir() else None
-    except (OSError, RuntimeError, ValueError):
-        return None  # no name that a folder can have
-
-
-def _place(name: str) -> str:
-    return str(_named_folder(name) or name)
-
-
-def _folder(name: str, options: LoadOptions) -> Path:
-    """The folder of the model's files: the user's, or the hub's cached snapshot."""
-    folder = _named_folder(name)
-    if folder:
-        return folder
-    from transformers.utils.hub import cached_file
-
-    config = cached_file(name, "config.json", revision=options.revision or "main")
-    return Path(str(config)).parent
-
-
-def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

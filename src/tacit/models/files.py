@@ -1,0 +1,94 @@
+"""A model's files: where they lie, and its config and tokenizer read from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ModelError
+from tacit.models.demo import DEMOS, folder_of
+from tacit.models.trust import HOW_TO_TRUST
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
+
+    from tacit.models.loading import LoadOptions
+
+
+def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - config or tokenizer
+    """The ``config`` or the ``tokenizer`` of a model.
+
+    Raises:
+        ModelError: It cannot be loaded.
+    """
+    from transformers import AutoConfig, AutoTokenizer
+
+    loader = AutoConfig if what == "config" else AutoTokenizer
+    try:
+        return loader.from_pretrained(
+            place_of(name),
+            revision=options.revision or "main",
+            trust_remote_code=options.trust.remote_code,
+        )
+    except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
+        if "trust_remote_code" in str(error):
+            raise ModelError(f"{name}: {HOW_TO_TRUST}") from error
+        raise ModelError(
+            f"{name}: its {what} cannot be loaded, from a folder of that name or from the hub: "
+            f"{first_line(error)}"
+        ) from error
+
+
+def check_tokenizer(
+    name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
+) -> None:
+    """Refuses a tokenizer that does not say which characters a token covers, or that is made up.
+
+    An empty vocabulary is made up when a folder holds no tokenizer.
+
+    Raises:
+        ModelError: It is one of these.
+    """
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"{name}: its tokenizer {type(tokenizer).__name__} does not say which characters a "
+            "token covers; a fast tokenizer (tokenizer.json) is needed"
+        )
+    # Its one or two entries are special tokens, where the model has embeddings for many.
+    own = len(tokenizer) - len(tokenizer.get_added_vocab())
+    made_up = 1
+    if own <= made_up and getattr(config, "vocab_size", 0) > len(tokenizer):
+        raise ModelError(f"{name}: there is no tokenizer beside the weights")
+
+
+def named_folder(name: str) -> Path | None:
+    """The folder of that name; None where there is none."""
+    if name in DEMOS:
+        return folder_of(name)
+    try:
+        folder = Path(name).expanduser()
+        return folder if folder.is_dir() else None
+    except (OSError, RuntimeError, ValueError):
+        return None  # no name that a folder can have
+
+
+def place_of(name: str) -> str:
+    """What transformers takes for a model: its folder, or its name on the hub."""
+    return str(named_folder(name) or name)
+
+
+def files_of(name: str, options: LoadOptions) -> Path:
+    """The folder of the model's files: the user's, or the hub's cached snapshot."""
+    folder = named_folder(name)
+    if folder:
+        return folder
+    from transformers.utils.hub import cached_file
+
+    config = cached_file(name, "config.json", revision=options.revision or "main")
+    return Path(str(config)).parent
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says; its class where it says nothing."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
