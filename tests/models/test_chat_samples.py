@@ -26,6 +26,10 @@ WORDS = ("Yes", "No", "True", "False", "Right", "Wrong", "Correct", "Incorrect",
         ("True (the stone is inside)", "True"),
         ("False — it is outside", "False"),
         ("[True]", "True"),
+        ("**Answer**: True", "True"),
+        ("- True", "True"),
+        ("True…", "True"),
+        ("False—definitely", "False"),
     ],
 )
 def test_a_reply_that_begins_with_an_answer_is_that_answer(reply: str, answer: str) -> None:
@@ -61,8 +65,42 @@ def test_the_longest_answer_counts_and_case_decides_among_alike() -> None:
     assert read_answer("no, never", ("no", "no, never")) == "no, never"
     assert read_answer("TRUE", ("true", "True", "TRUE")) == "TRUE"
     assert read_answer("tRUE", ("true", "True")) == "true"
+    assert read_answer("**TRUE**, True", ("true", "True", "TRUE")) == "TRUE"
     assert read_answer("Incorrect.", WORDS) == "Incorrect"
     assert read_answer("No, correct.", WORDS) is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "No answer",
+        "No correct answer",
+        "No answer (insufficient information)",
+        "0.5",
+        "0.9 probability",
+        "1. The lid is above the pot.\n2. The pot is below the lid.",
+        "1 of them",
+        "No1",
+    ],
+)
+def test_a_word_or_number_that_goes_on_is_no_answer(reply: str) -> None:
+    """Neither of the words in front of "answer", nor of a number, nor of a list."""
+    assert read_answer(reply, ("Yes", "No", "1", "0")) is None
+
+
+def test_a_number_alone_is_an_answer() -> None:
+    """With its mark, its emphasis and its lead."""
+    assert read_answer("**1**.", ("1", "0")) == "1"
+    assert read_answer("The answer is 0.", ("1", "0")) == "0"
+
+
+def test_an_answer_keeps_the_marks_that_are_its_own() -> None:
+    """A # and brackets; an apostrophe goes on with a word."""
+    assert read_answer("C#", ("C", "C#")) == "C#"
+    assert read_answer("**(a)**", ("(a)", "(b)")) == "(a)"
+    assert read_answer("I'm sure", ("I", "II")) is None
+    assert read_answer("'I'", ("I", "II")) == "I"
+    assert read_answer("Answer A.", ("Answer A", "Answer B")) == "Answer A"
 
 
 @given(st.sampled_from(WORDS), st.sampled_from(["", ".", "!", "\n", ", ", " \n\nYes or no"]))

@@ -26,11 +26,21 @@ State = Literal["whole", "cut", "thinking"]
 # Straight and typographic quotation marks, Markdown, brackets.
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 _DECORATION = f" \t\r\n{_QUOTES}*_#()[]{{}}"
+# An answer may have brackets or a # of its own: (a), C#.
+_AROUND_ANSWERS = f" \t\r\n{_QUOTES}*_"
+_AROUND_A_NUMBER = f"{_DECORATION}.,;:!"
+_BULLET = re.compile(r"\A[\-\u2022]\s+")
 _LEAD = re.compile(
-    r"(?:the\s+)?(?:final\s+|correct\s+)?answer(?:\s+is)?\s*[:\-]?\s*", re.IGNORECASE
+    r"\A(?:the\s+)?(?:final\s+|correct\s+)?answer(?![^\W_])(?:\s+is)?[\s*_]*[:\-]?[\s*_]*",
+    re.IGNORECASE,
 )
 _DASHES = "\\-\u2013\u2014"
-_BEHIND = re.compile(rf"[.,;:!?)\]}}*_\r\n{_QUOTES}]|\s+[({_DASHES}\n]|\s*$", re.MULTILINE)
+# Behind a point, a comma or a colon a digit goes on with a number, behind a quotation mark a letter
+# goes on with a word: 0.5, I'm.
+_BEHIND = re.compile(
+    rf"[;!?)\]}}*_\r\n\u2013\u2014\u2026]|[.,:](?!\d)|[{_QUOTES}](?!\w)|\s+[({_DASHES}\n]|\s*$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +121,48 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
         answers: The candidates; of some that differ in case alone, the one that is written as in
             the reply counts, else the first.
     """
-    text = _LEAD.sub("", reply.strip(_DECORATION), count=1).lstrip(_DECORATION)
-    forms = {answer: answer.strip(_DECORATION).casefold() for answer in answers}
-    begun = [answer for answer, form in forms.items() if _begins(text, form)]
+    bare = _BULLET.sub("", reply.strip()).lstrip(_DECORATION)
+    led = _LEAD.match(bare)
+    return _read(reply.strip(), answers) or (_read(bare[led.end() :], answers) if led else None)
+
+
+def _read(text: str, answers: Sequence[str]) -> str | None:
+    """The answer that a text begins with; None where another one follows on its line."""
+    forms = {answer: _bare(answer).casefold() for answer in answers}
+    rests = {answer: _rest(text, form) for answer, form in forms.items()}
+    begun = [answer for answer in answers if rests[answer] is not None]
     if not begun:
         return None
-    longest = max((forms[answer] for answer in begun), key=len)
-    line = text[len(longest) :].partition("\n")[0].casefold()
+    best = max(begun, key=lambda answer: len(forms[answer]))
+    longest, line = forms[best], (rests[best] or "").partition("\n")[0].casefold()
     if any(form != longest and form and _holds(line, form) for form in forms.values()):
         return None
     alike = [answer for answer in begun if forms[answer] == longest]
-    exact = [answer for answer in alike if text.startswith(answer.strip(_DECORATION))]
+    exact = [answer for answer in alike if _opened(text, longest).startswith(_bare(answer))]
     return (exact or alike)[0]
 
 
-def _begins(text: str, form: str) -> bool:
-    """Whether a text begins with an answer, and the answer ends there."""
-    return (
-        bool(form)
-        and text[: len(form)].casefold() == form
-        and _BEHIND.match(text, len(form)) is not None
-    )
+def _rest(text: str, form: str) -> str | None:
+    """What stands behind an answer that a text begins with; None where it does not.
+
+    A number is an answer only where it is all of the text: lists are numbered, too.
+    """
+    if not form:
+        return None
+    text = _opened(text, form)
+    behind = text[len(form) :]
+    if text[: len(form)].casefold() != form or not _BEHIND.match(text, len(form)):
+        return None
+    return None if form.isdecimal() and behind.strip(_AROUND_A_NUMBER) else behind
+
+
+def _bare(answer: str) -> str:
+    return answer.strip(_AROUND_ANSWERS)
+
+
+def _opened(text: str, form: str) -> str:
+    """A text from its first word on, or from an answer's first mark."""
+    return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 
 def _holds(line: str, form: str) -> bool:
