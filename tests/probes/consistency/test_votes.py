@@ -122,9 +122,11 @@ def test_other_methods_read_votes_too(method: Method) -> None:
         if method.preset == "single":
             form = next(f for f in FORMS if (f.meta, f.pair) == (3, ("Yes", "No")))
             votes = replied(form.prompt(question))
-            expected = votes.counts["Yes"] > votes.counts["No"] if votes.parsed else None
+            yes, no = votes.count("Yes"), votes.count("No")
+            expected = yes > no if yes + no else None
             assert row["positive_right"] is expected
             continue
+        # A pair that nobody named is no contest; of none held at all there is no answer.
         contests = [
             (votes.counts[yes] > votes.counts[no]) - (votes.counts[yes] < votes.counts[no])
             for form in FORMS
@@ -132,6 +134,27 @@ def test_other_methods_read_votes_too(method: Method) -> None:
             for yes, no in zip(form.answers[::2], form.answers[1::2], strict=True)
         ]
         assert row["positive_right"] is (sum(contests) > 0)
+
+
+def test_a_pair_that_no_reply_names_verifies_no_choice() -> None:
+    """Alone it answers only the anchors on all whose choices replies named it."""
+    probe = probe_of(CASES, reading=Reading(Method(), VERIFY))
+    rest = probe.prompts[len(probe.asked.texts) * len(FORMS) :]
+    verify = iter(rest)
+    named: dict[tuple[int, str], int] = {}
+    for case in CASES:
+        held: dict[tuple[int, str], bool] = {}
+        for _ in case.anchor.choices:
+            for form in FORMS:
+                votes = replied(next(verify))
+                for yes, no in zip(form.answers[::2], form.answers[1::2], strict=True):
+                    key = (form.meta, f"{yes}/{no}")
+                    held[key] = held.get(key, True) and votes.count(yes, no) > 0
+        for key, all_of_them in held.items():
+            named[key] = named.get(key, 0) + all_of_them
+    rows = measured().tables["anchor_ways"].to_dicts()
+    assert all(row["n"] <= named[row["meta"], row["pair"]] for row in rows)
+    assert any(row["n"] for row in rows)
 
 
 @given(st.lists(st.none() | st.integers(0, 3), min_size=84, max_size=84))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.probes.consistency import choosing
-from tacit.probes.consistency.answering import by_votes
+from tacit.probes.consistency.answering import by_votes, without_unvoted
 from tacit.probes.consistency.inputs import Inputs
 
 if TYPE_CHECKING:
@@ -57,9 +57,11 @@ class Scored:
         Of votes, ``max`` stands for all of them together: the best share of many forms would be 1
         on both sides.
         """
-        if self.voted and method.preset == "max":
+        if not self.voted:
+            return method.answers(self.background, self.inputs)
+        if method.preset == "max":
             return by_votes(self.background, self.inputs)
-        return method.answers(self.background, self.inputs)
+        return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
 
     @cached_property
     def inputs(self) -> Inputs:

@@ -127,6 +127,21 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
     return Answers(margin > 0, total == 0, margin == 0, np.full(len(counts), -1), margin)
 
 
+def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
+    """The counts, those of pairs that no reply named made missing: nobody decided between them.
+
+    Args:
+        counts: Shape (..., inputs), votes; nan where no reply to a form could be read.
+        inputs: What the last axis is.
+    """
+    told = counts.copy()
+    yes, no = inputs.positive.ravel(), inputs.negative.ravel()
+    voted = told[..., yes] + told[..., no] > 0
+    told[..., yes] = np.where(voted, told[..., yes], np.nan)
+    told[..., no] = np.where(voted, told[..., no], np.nan)
+    return told
+
+
 def contests(scores: Floats, inputs: Inputs) -> Floats:
     """By how much the positive word of each pair is ahead behind each meta-prompt.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.probes.consistency import knowing, sensitivity
-from tacit.probes.consistency.answering import Method
+from tacit.probes.consistency.answering import Method, without_unvoted
 from tacit.probes.consistency.knowing import Known, mean_of
 from tacit.statistics.permutation import chance_level, lift
 from tacit.statistics.ranking import average_precision
@@ -75,7 +75,10 @@ def anchor_ways(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
             rows.append(("choice", meta, pair, int(alone.right[at]), int(alone.scored[at])))
     if scored.verified is not None:
         inputs = scored.inputs
-        alone = sensitivity.verify_alone(scored.verified, inputs, scored.sizes, answers)
+        verified = scored.verified
+        if scored.voted:
+            verified = without_unvoted(verified, inputs)
+        alone = sensitivity.verify_alone(verified, inputs, scored.sizes, answers)
         for m, meta in enumerate(inputs.metas):
             for p, words in enumerate(inputs.pairs):
                 counts = int(alone.right[m, p]), int(alone.scored[m, p])
