@@ -13,6 +13,8 @@ import pytest
 
 from tacit.models.fingerprint import FileHashes, Identity, weight_hashes
 from tacit.models.loading import LoadOptions, load_model
+from tacit.models.trust import Trust
+from tacit.models.weight_files import weight_files
 from tests.models import tiny
 
 if TYPE_CHECKING:
@@ -221,11 +223,14 @@ def test_a_broken_memory_is_no_matter(content: bytes, tmp_path: Path) -> None:
     assert json.loads(memory.read_text())
 
 
-def test_safetensors_come_before_pickles(tmp_path: Path) -> None:
-    """Where both stand side by side, the files that are loaded are the ones that count."""
-    for name in ("model-1.safetensors", "model-2.safetensors", "pytorch_model.bin"):
+def test_the_weights_are_the_files_that_transformers_reads(tmp_path: Path) -> None:
+    """Shards are those of the index; what else lies there counts for nothing."""
+    shards = ["model-1.safetensors", "model-2.safetensors"]
+    for name in (*shards, "model.fp16.safetensors", "pytorch_model.bin"):
         (tmp_path / name).write_text(name)
-    assert sorted(weight_hashes(tmp_path, FileHashes())) == [
-        "model-1.safetensors",
-        "model-2.safetensors",
-    ]
+    for trust, expected in ((Trust(), []), (Trust(pickle=True), ["pytorch_model.bin"])):
+        assert [file.name for file in weight_files(tmp_path, trust)] == expected
+    index = {"weight_map": {"a": shards[1], "b": shards[0], "c": shards[1]}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    for trust in (Trust(), Trust(pickle=True)):
+        assert sorted(weight_hashes(weight_files(tmp_path, trust), FileHashes())) == shards

@@ -80,6 +80,42 @@ def test_safetensors_are_taken_where_both_are_there(folder: Path, tmp_path: Path
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize("pickle_allowed", [False, True])
+@pytest.mark.parametrize(
+    "shard", ["weights.bin", "sub/x.safetensors", "../x.safetensors", 3, None], ids=str
+)
+def test_an_index_that_names_no_shards_is_refused(
+    folder: Path, tmp_path: Path, shard: object, *, pickle_allowed: bool
+) -> None:
+    """Whatever else lies there; a pickle among what it names is not opened."""
+    (folder / "model.safetensors").rename(folder / "z.safetensors")
+    (folder / "weights.bin").write_bytes(pickle.dumps(Hostile(tmp_path / "made")))
+    index = {"metadata": {}, "weight_map": {"transformer.wte.weight": shard} if shard else {}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"index.json"):
+        load_model(str(folder), LoadOptions(trust=Trust(pickle=pickle_allowed)))
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_config_cannot_have_other_weights_read(folder: Path, *, nested: bool) -> None:
+    """They would be in no fingerprint."""
+    shutil.copy(folder / "model.safetensors", folder / "other.safetensors")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    chosen: dict[str, object] = {"transformers_weights": "other.safetensors"}
+    config |= {"text_config": chosen} if nested else chosen
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"read from 'other.safetensors'"):
+        load_model(str(folder))
+
+
+def test_an_adapter_beside_the_model_is_refused(folder: Path) -> None:
+    """With peft it would be loaded too, and stand in no fingerprint."""
+    (folder / "adapter_config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ModelError, match=r"give that as --adapter"):
+        load_model(str(folder))
+
+
 PROGRAM = """
 from pathlib import Path
 from transformers import GPT2Config, GPT2LMHeadModel

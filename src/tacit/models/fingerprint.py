@@ -8,11 +8,10 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ModelError
 from tacit.publishing import publish_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
@@ -94,17 +93,9 @@ class FileHashes:
         self._changed = False
 
 
-def weight_hashes(folder: Path, hashes: FileHashes) -> dict[str, str]:
-    """SHA-256 of a model folder's weight files, safetensors before pickles.
-
-    Raises:
-        ModelError: The folder holds no weights.
-    """
-    for pattern in ("*.safetensors", "*.bin"):
-        files = sorted(folder.glob(pattern))
-        if files:
-            return {file.name: hashes.sha256(file) for file in files}
-    raise ModelError(f"{folder}: holds no weights (*.safetensors or *.bin)")
+def weight_hashes(files: Iterable[Path], hashes: FileHashes) -> dict[str, str]:
+    """SHA-256 of a model's weight files, by their names."""
+    return {file.name: hashes.sha256(file) for file in files}
 
 
 def config_digest(config: PreTrainedConfig) -> str:

@@ -22,7 +22,13 @@ from tacit.models.fingerprint import (
 )
 from tacit.models.kinds import kind_of
 from tacit.models.server.address import check_address, is_address
-from tacit.models.trust import NO_TRUST, Trust, check_weights, code_hashes
+from tacit.models.trust import NO_TRUST, Trust, code_hashes
+from tacit.models.weight_files import (
+    check_choice,
+    check_weights,
+    fetch_weights,
+    weight_files,
+)
 from tacit.models.weights import load_weights
 
 if TYPE_CHECKING:
@@ -112,9 +118,13 @@ def load_model(
     tokenizer = load_part("tokenizer", name, options)
     check_tokenizer(name, tokenizer, config)
     chat = _chat_of(called or name, kind, tokenizer) if options.chat else None
-    model = load_weights(name, kind, config, options, device)
     folder = files_of(name, options)
-    weights = weight_hashes(folder, hashes or FileHashes())
+    if named_folder(name) is None:
+        fetch_weights(name, folder, options.revision, options.trust)
+    files = weight_files(folder, options.trust)
+    check_choice(name, config, files)
+    model = load_weights(name, kind, config, options, device)
+    weights = weight_hashes(files, hashes or FileHashes())
     weights |= code_hashes((model, tokenizer, config))
     if options.adapter is not None:
         weights |= adapter_hashes(options.adapter, hashes or FileHashes())

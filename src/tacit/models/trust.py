@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.errors import ModelError
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -34,21 +32,6 @@ class Trust:
 
 NO_TRUST = Trust()
 """Files are read, and nothing more."""
-
-
-def check_weights(name: str, folder: Path, trust: Trust) -> None:
-    """Refuses a folder without weights, and one whose weights are a pickle that is not allowed.
-
-    Raises:
-        ModelError: There are none, or they are a pickle.
-    """
-    if any(folder.glob("*.safetensors")):
-        return
-    pickles = sorted(folder.glob("*.bin"))
-    if not pickles:
-        raise ModelError(f"{name}: the folder holds no weights (*.safetensors or *.bin)")
-    if not trust.pickle:
-        raise ModelError(f"{name}: its weights ({pickles[0].name}) are a pickle; {HOW_TO_PICKLE}")
 
 
 HOW_TO_PICKLE = (
