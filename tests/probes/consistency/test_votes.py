@@ -81,7 +81,22 @@ def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
             yes = sum(of.counts[word] for of, words in votes for word in words if word in POSITIVE)
             total = sum(of.parsed for of, _ in votes)
             margins.append(2 * yes / total - 1)
-        assert row["choice"] == case.anchor.choices[int(np.argmax(margins))]
+        tied = margins.count(max(margins)) > 1
+        assert row["choice"] == (None if tied else case.anchor.choices[int(np.argmax(margins))])
+
+
+def test_of_tied_choices_none_is_the_answer() -> None:
+    """Though all are denied by every reply; the anchors are counted as tied, and as unanswered."""
+    probe = probe_of(CASES, reading=Reading(Method(), VERIFY))
+    denied = [
+        Votes({word: 0 if word in POSITIVE else 3 for word in prompt.answers})
+        for prompt in probe.prompts
+    ]
+    found = probe.measure_votes(denied)
+    assert found.tables["anchors"]["choice"].null_count() == len(CASES)
+    assert found.tables["anchors"]["right"].null_count() == len(CASES)
+    assert found.summary["tied_anchors"] == found.summary["without_answer"] == len(CASES)
+    assert found.tables["anchor_ways"]["n"].sum() == 0
 
 
 def test_replies_are_kept_as_votes_and_counted() -> None:

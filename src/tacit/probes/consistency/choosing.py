@@ -29,7 +29,8 @@ class Chosen:
 
     Args:
         choice: The choice, from 0, of tied ones the first; -1 where it is missing.
-        missing: Whether one of the choices has no score, so that none can be taken for the best.
+        missing: Whether one of the choices has no score, so that none can be taken for the best;
+            of votes also whether choices are tied.
         tied: Whether another choice is exactly as good.
         winner: The form (``choose``) or input (``verify``) that speaks for it, from 0; -1 where the
             choice is missing.
@@ -77,9 +78,25 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
         counts: Votes, shape (anchors, choices, inputs); nan where no reply could be read.
         inputs: What the last axis is.
         sizes: As for ``choose``.
+
+    Returns:
+        Of tied choices none: among a few replies ties are no accident.
     """
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
-    return _chosen(answers.margin.reshape(sizes.shape), answers.winner.reshape(sizes.shape), sizes)
+    margin = answers.margin.reshape(sizes.shape)
+    return without_ties(_chosen(margin, answers.winner.reshape(sizes.shape), sizes))
+
+
+def without_ties(found: Chosen) -> Chosen:
+    """The same without an answer where choices are tied; they are still told to be."""
+    none = found.missing | found.tied
+    return Chosen(
+        np.where(none, -1, found.choice),
+        none,
+        found.tied,
+        np.where(none, -1, found.winner),
+        np.where(none, np.nan, found.margin),
+    )
 
 
 def verify_between(scores: Floats, positive: Ints, negative: Ints, sizes: Ints) -> Chosen:

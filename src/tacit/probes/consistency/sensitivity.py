@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.probes.consistency.choosing import choose, verify_between
+from tacit.probes.consistency.choosing import choose, verify_between, without_ties
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.answering import Answers
@@ -55,7 +55,9 @@ def choose_alone(scores: Floats, sizes: Ints, right: Ints) -> Alone:
     return _alone(each, right, (len(each),))
 
 
-def verify_alone(scores: Floats, inputs: Inputs, sizes: Ints, right: Ints) -> Alone:
+def verify_alone(
+    scores: Floats, inputs: Inputs, sizes: Ints, right: Ints, *, voted: bool = False
+) -> Alone:
     """Each (meta-prompt, pair) alone, as ``verify`` takes it.
 
     Args:
@@ -63,6 +65,7 @@ def verify_alone(scores: Floats, inputs: Inputs, sizes: Ints, right: Ints) -> Al
         inputs: As for ``verify``.
         sizes: As for ``choose``.
         right: The right choice of each anchor, from 0, shape (anchors,).
+        voted: Whether the scores are votes, so that of tied choices none is taken.
 
     Returns:
         Shape (metas, pairs).
@@ -71,6 +74,8 @@ def verify_alone(scores: Floats, inputs: Inputs, sizes: Ints, right: Ints) -> Al
         verify_between(scores, np.array([positive]), np.array([negative]), sizes)
         for positive, negative in zip(inputs.positive.flat, inputs.negative.flat, strict=True)
     ]
+    if voted:
+        each = [without_ties(one) for one in each]
     return _alone(each, right, inputs.positive.shape)
 
 

@@ -78,7 +78,9 @@ def anchor_ways(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
         verified = scored.verified
         if scored.voted:
             verified = without_unvoted(verified, inputs)
-        alone = sensitivity.verify_alone(verified, inputs, scored.sizes, answers)
+        alone = sensitivity.verify_alone(
+            verified, inputs, scored.sizes, answers, voted=scored.voted
+        )
         for m, meta in enumerate(inputs.metas):
             for p, words in enumerate(inputs.pairs):
                 counts = int(alone.right[m, p]), int(alone.scored[m, p])
