@@ -211,6 +211,33 @@ def test_a_changed_file_is_hashed_again(content: bytes, tmp_path: Path) -> None:
     assert FileHashes(memory).sha256(file) == hashlib.sha256(content).hexdigest()
 
 
+def test_other_bytes_of_the_same_size_and_time_are_hashed(tmp_path: Path) -> None:
+    """As they come with archives and copies that keep or set times."""
+    file, memory = tmp_path / "weights.bin", tmp_path / "hashes.json"
+    for content in (b"weights", b"weighty"):
+        (tmp_path / "new").write_bytes(content)
+        os.utime(tmp_path / "new", ns=(10**18, 10**18))
+        (tmp_path / "new").replace(file)
+        hashes = FileHashes(memory)
+        assert hashes.sha256(file) == hashlib.sha256(content).hexdigest()
+        hashes.save()
+
+
+def test_what_another_machine_hashed_is_hashed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a shared store, its file of that path may be another."""
+    file, memory = tmp_path / "weights.bin", tmp_path / "hashes.json"
+    file.write_bytes(b"weights")
+    hashes = FileHashes(memory)
+    hashes.sha256(file)
+    hashes.save()
+    monkeypatch.setattr("tacit.models.fingerprint.platform.node", lambda: "another")
+    known = memory.read_text().replace(hashlib.sha256(b"weights").hexdigest(), "0" * 64)
+    memory.write_text(known)
+    assert FileHashes(memory).sha256(file) == hashlib.sha256(b"weights").hexdigest()
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"x": 3}', b"\xff"])
 def test_a_broken_memory_is_no_matter(content: bytes, tmp_path: Path) -> None:
     """What was remembered is only a shortcut: when it cannot be read, files are hashed again."""

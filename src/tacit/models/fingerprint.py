@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,7 @@ class Identity:
 
 @dataclass
 class FileHashes:
-    """SHA-256 of files, remembered by path, size and time of change.
+    """SHA-256 of files, remembered by machine, path, inode, size and times of change.
 
     Args:
         path: Where they are remembered between runs; None forgets them.
@@ -75,7 +76,15 @@ class FileHashes:
         if target.parent.name == "blobs" and _BLOB.fullmatch(target.name):
             return target.name
         stat = target.stat()
-        stamp = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+        # Where times are copied with files, or a store is shared, path, size and time of change are
+        # those of other bytes too.
+        stamp = {
+            "size": stat.st_size,
+            "mtime_ns": stat.st_mtime_ns,
+            "ctime_ns": stat.st_ctime_ns,
+            "inode": stat.st_ino,
+            "host": platform.node(),
+        }
         known = self._known.get(str(target))
         if isinstance(known, dict) and {**stamp, "sha256": known.get("sha256")} == known:
             return str(known["sha256"])

@@ -95,7 +95,9 @@ def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -
                 _raise_exceptions_for_missing_entries=False,
             )
         except OSError as error:
-            raise ModelError(f"{name}: its weights cannot be loaded: {first_line(error)}") from error
+            raise ModelError(
+                f"{name}: its weights cannot be loaded: {first_line(error)}"
+            ) from error
         if weight_files(folder, trust):
             break
     try:
