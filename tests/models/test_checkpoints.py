@@ -131,7 +131,31 @@ def test_a_folder_that_is_no_adapter_is_refused(
 ) -> None:
     """Before anything is loaded."""
     for file in files:
-        (tmp_path / file).write_text("{}")
+        (tmp_path / file).write_text('{"peft_type": "LORA"}')
+    with pytest.raises(ModelError, match=message):
+        tiny.load(folder_of("llama"), adapter=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ('{"peft_type": "XLORA", "adapters": {"0": "elsewhere"}}', "the kind 'XLORA' are not"),
+        ('{"peft_type": ["LORA"]}', "are not loaded"),
+        ("{}", "the kind None are not loaded"),
+        (
+            '{"peft_type": "LORA", "megatron_config": {}, "megatron_core": "megatron.x"}',
+            "has peft import 'megatron.x'",
+        ),
+        ("[]", "no table of settings"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_an_adapter_that_brings_more_than_its_weights_is_refused(
+    folder_of: FolderOf, tmp_path: Path, config: str, message: str
+) -> None:
+    """Further files or modules would be read, of which the fingerprint tells nothing."""
+    (tmp_path / "adapter_config.json").write_text(config)
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"")
     with pytest.raises(ModelError, match=message):
         tiny.load(folder_of("llama"), adapter=tmp_path)
 
@@ -140,7 +164,7 @@ def test_peft_that_is_missing_is_told(
     folder_of: FolderOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With what to install."""
-    (tmp_path / "adapter_config.json").write_text("{}")
+    (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA"}')
     (tmp_path / "adapter_model.safetensors").write_bytes(b"")
     hide(monkeypatch, "peft")
     with pytest.raises(ModelError, match="pip install peft"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from tacit.models.fingerprint import FileHashes
     from tacit.models.trust import Trust
 
+# Those that go into a model's layers and are read from one file; XLORA reads whatever it names.
+_OF_LAYERS = """
+    ADALORA BOFT C3A DELORA FOURIERFT HRA IA3 LN_TUNING LOHA LOKR LORA MISS OFT RANDLORA ROAD SHIRA
+    TRAINABLE_TOKENS VBLORA VERA
+"""
+_OF_TOKENS = "CPT MULTITASK_PROMPT_TUNING PREFIX_TUNING PROMPT_TUNING P_TUNING"
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 
 
@@ -33,15 +40,16 @@ def quantised(config: PreTrainedConfig) -> str | None:
 
 
 def check_adapter(folder: Path, trust: Trust) -> None:
-    """Says early that a folder holds no adapter, or one that is a pickle.
+    """Says early that a folder holds no adapter, or one that is not merely read into layers.
 
     Raises:
-        ModelError: It does.
+        ModelError: It is so, or its weights are a pickle that is not allowed.
     """
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
             f"--adapter {folder}: the folder holds no adapter_config.json, so it is no PEFT adapter"
         )
+    _check_kind(folder)
     if (folder / "adapter_model.safetensors").is_file():
         return
     if not (folder / "adapter_model.bin").is_file():
@@ -50,6 +58,37 @@ def check_adapter(folder: Path, trust: Trust) -> None:
         )
     if not trust.pickle:
         raise ModelError(f"--adapter {folder}: its weights are a pickle; {HOW_TO_PICKLE}")
+
+
+def _check_kind(folder: Path) -> None:
+    """Refuses an adapter whose config has peft load further files, or import a module.
+
+    Raises:
+        ModelError: It does, or cannot be read.
+    """
+    file = folder / "adapter_config.json"
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"--adapter {folder}: {file.name} cannot be read: {error}") from error
+    if not isinstance(config, dict):
+        raise ModelError(f"--adapter {folder}: {file.name} is no table of settings")
+    kind = config.get("peft_type")
+    if kind in _OF_TOKENS.split():
+        raise ModelError(
+            f"--adapter {folder}: it puts tokens of its own before a text ({kind}), with which "
+            "answers are not scored; adapters of layers, such as LoRA, are"
+        )
+    if kind not in _OF_LAYERS.split():
+        raise ModelError(
+            f"--adapter {folder}: adapters of the kind {kind!r} are not loaded; those of layers, "
+            f"in one file, are: {', '.join(_OF_LAYERS.split())}"
+        )
+    if config.get("megatron_config") is not None:
+        raise ModelError(
+            f"--adapter {folder}: its config has peft import {config.get('megatron_core')!r} "
+            "(megatron_config): models of Megatron are not scored; take that setting out"
+        )
 
 
 def check_device_map(device_map: str) -> None:
@@ -86,8 +125,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
     """A model with an adapter's weights beside its own, which are not changed.
 
     Raises:
-        ModelError: peft is not installed, or the adapter is another model's, or of a kind that
-            does not go into a model's layers.
+        ModelError: peft is not installed, or the adapter is another model's.
     """
     if find_spec("peft") is None:
         raise ModelError(
@@ -107,13 +145,6 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
         raise ModelError(
             f"{name}: the adapter {folder} lacks parts that its config names; it belongs to "
             "another model"
-        )
-    kinds = both.peft_config.values()
-    if any(kind.is_prompt_learning for kind in kinds):
-        raise ModelError(
-            f"{name}: the adapter {folder} puts tokens of its own before a text "
-            f"({', '.join(str(kind.peft_type.value) for kind in kinds)}), with which answers are "
-            "not scored; adapters of layers, such as LoRA, are"
         )
     return cast("PreTrainedModel", both.get_base_model().eval())
 
