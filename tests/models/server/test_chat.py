@@ -15,7 +15,7 @@ from tacit.models.loading import LoadOptions, load_model
 from tacit.models.server.address import ServerOptions, check_address
 from tacit.models.server.backoff import Backoff
 from tacit.models.server.chatting import load_first_tokens, load_sampled
-from tacit.models.server.said import Said
+from tacit.models.server.said import Said, read_said
 from tacit.models.server.trying import MOST_CALLS
 from tacit.prompts import Prompt
 from tests.models.server.speaking import Speech, opinions
@@ -278,6 +278,12 @@ def test_what_is_thought_is_no_reply(said: Said, begun: bool, reply: str, state:
     """Where the thought ends, the reply begins."""
     sample = said.sample(begun=begun)
     assert (sample.reply, sample.state) == (reply, state)
+
+
+def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:
+    """It is a server's failure, not a fault in here."""
+    with pytest.raises(ScoringError, match="no choices"):
+        read_said({"choices": []})
 
 
 # What is asked for

@@ -68,6 +68,8 @@ def read_said(answer: Mapping[str, Any]) -> list[Said]:
     """
     try:
         choices = sorted(answer["choices"], key=lambda one: one.get("index") or 0)
+        if not choices:
+            raise KeyError("no choices")  # noqa: TRY301 - told as any other wrong form
         return [_said(one) for one in choices]
     except (KeyError, TypeError, AttributeError) as error:
         raise ScoringError(
