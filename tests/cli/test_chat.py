@@ -272,6 +272,29 @@ def test_options_that_mean_nothing_are_refused(
     assert reason in ran.err
 
 
+@pytest.mark.parametrize("option", ["--samples", "--thinking-tokens"])
+def test_a_local_model_is_not_sampled(
+    tacit: Tacit, drawings: Path, workplace: Path, option: str
+) -> None:
+    """Nor does it think: what is asked for is refused, not left out in silence."""
+    ran = tacit(
+        *("run", "parts", "--drawings", drawings, "--model", "demo", option, 3),
+        *("--out", workplace / "r"),
+    )
+    assert ran.code == 2
+    assert "for a server's chat: add --api chat" in ran.err
+
+
+def test_a_dry_run_refuses_what_a_run_would(tacit: Tacit, workplace: Path) -> None:
+    """A cluster for a server's chat."""
+    (workplace / "prompts.jsonl").write_text('{"text": "Is it?", "answers": ["True", "False"]}\n')
+    ran = tacit(
+        *("score", "prompts.jsonl", "--model", "http://h/v1", "--api", "chat", "--samples", 2),
+        *("--engine", "ray", "--dry-run", "--out", "votes.jsonl"),
+    )
+    assert ran.code == 2
+
+
 def test_a_local_model_has_no_api(tacit: Tacit, drawings: Path, workplace: Path) -> None:
     """It is told what it has."""
     ran = tacit(

@@ -66,13 +66,18 @@ class Talking:
         """A server's options with these among them.
 
         Raises:
-            RequestError: The thought's length is no number, or no model is a server's.
+            RequestError: The thought's length is no number, no model is a server's, or replies are
+                to be sampled or thought about outside of a chat.
         """
         from tacit.models.server.address import is_address
 
         if self.api == "chat" and models and not any(map(is_address, models)):
             raise RequestError(
                 "--api chat is for a server's address; a model in this process takes --chat"
+            )
+        if self.api != "chat" and (self.samples is not None or self.thinking_tokens is not None):
+            raise RequestError(
+                "--samples and --thinking-tokens are for a server's chat: add --api chat"
             )
         return replace(
             server, api=self.api, samples=self.samples, thinking=_thinking(self.thinking_tokens)

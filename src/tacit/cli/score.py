@@ -84,12 +84,12 @@ def score(
     kept = Store(store) if store else Store.default()
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     if api == "chat":
+        asker.check([model], options)
         cost = Cost.of(asked, server)
         if dry_run:
             told = {"model": model, **cost.to_json()}
             typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
             return
-        asker.check([model], options)
         confirm([model], cost, yes=yes)
     if voting.is_sampled(model, options):
         told = _sample(voting.engine_of(model, options, kept), asked, out)
