@@ -168,6 +168,16 @@ def test_a_model_s_own_program_is_run_when_asked_for_and_is_part_of_the_fingerpr
     assert len({plain.fingerprint, trusted.fingerprint, again.fingerprint}) == 3
 
 
+@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation"])
+def test_a_kernel_from_the_hub_is_not_run(folder: Path, key: str) -> None:
+    """A config that names one is refused unless programs are allowed."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config[key] = "kernels-community/flash-attn2"
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"'kernels-community/flash-attn2' from the hub.*not run"):
+        load_model(str(folder))
+
+
 @pytest.mark.parametrize(
     "template",
     [

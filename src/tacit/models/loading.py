@@ -22,7 +22,7 @@ from tacit.models.fingerprint import (
 )
 from tacit.models.kinds import kind_of
 from tacit.models.server.address import check_address, is_address
-from tacit.models.trust import NO_TRUST, Trust, code_hashes
+from tacit.models.trust import NO_TRUST, Trust, check_kernels, code_hashes
 from tacit.models.weight_files import (
     check_choice,
     check_weights,
@@ -114,6 +114,7 @@ def load_model(
         raise MissingPackage(error.name or "torch", "local") from error
     device = _device(options.device)
     config = load_part("config", name, options)
+    check_kernels(name, config, options.trust)
     kind = kind_of(called or name, config)
     tokenizer = load_part("tokenizer", name, options)
     check_tokenizer(name, tokenizer, config)

@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit.errors import ModelError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from transformers import PreTrainedConfig
 
 _REMOTE = "transformers_modules"
 
@@ -32,6 +36,25 @@ class Trust:
 
 NO_TRUST = Trust()
 """Files are read, and nothing more."""
+
+
+def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
+    """Refuses a config that has attention computed by a program from the hub.
+
+    Raises:
+        ModelError: It does, and programs are not allowed.
+    """
+    attention = getattr(config, "_attn_implementation", None)
+    if not trust.remote_code and "/" in str(attention):
+        raise ModelError(
+            f"{name}: its config.json has attention computed by the program {attention!r} from the "
+            "hub, which is not run: take attn_implementation out of the config, or give "
+            "--trust-remote-code if you trust whoever wrote it"
+        )
+    for part in config.sub_configs:
+        inner = getattr(config, part, None)
+        if hasattr(inner, "sub_configs"):
+            check_kernels(name, inner, trust)
 
 
 HOW_TO_PICKLE = (
