@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _LONGEST = 100
+# File systems count bytes, up to 255, and a suffix or a number may follow.
+_BYTES = 200
 # Windows opens a device by these, whatever their suffix.
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 
@@ -17,5 +19,6 @@ def file_name(words: str) -> str:
     """
     name = re.sub(r"[^\w.-]+", "-", words)
     # The end of a name is what tells most: a checkpoint's number, a model's size.
-    name = name[-_LONGEST:].strip(".-") or "_"
+    name = name[-_LONGEST:].encode(errors="replace")[-_BYTES:].decode(errors="ignore")
+    name = name.strip(".-") or "_"
     return f"_{name}" if _DEVICE.match(name) else name

@@ -33,6 +33,7 @@ EVIL = (
     "..",
     ".",
     "x" * 400,
+    "字" * 400,
     "\u202egpj.exe",
 )
 
@@ -42,6 +43,7 @@ def test_any_words_give_a_name_that_is_one_harmless_file_s(words: str) -> None:
     """On any file system: no folders, no devices, no control characters, not too long."""
     name = file_name(words)
     assert re.fullmatch(r"[\w.-]{1,101}", name)
+    assert len(name.encode()) <= 201
     assert name.strip(".") == name
     assert len(Path("folder", name).parts) == 2
     assert not re.match(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)", name)
