@@ -146,18 +146,28 @@ def test_a_protocol_that_cannot_be_used_is_refused(address: str, said: str) -> N
         Store(address)
 
 
-def test_a_password_in_an_address_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("password", ["secret", "p@ss"])
+def test_a_password_in_an_address_is_not_shown(
+    password: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In no message, whoever made it."""
+    address = f"slow://me:{password}@host/store"
 
     def refuse(*_: object, **__: object) -> None:
-        raise OSError("cannot log in at slow://me:secret@host/store")
+        raise OSError(f"cannot log in at {address}")
 
     monkeypatch.setattr(Slow, "isfile", refuse)
     with pytest.raises(StoreError) as refused:
-        Store("slow://me:secret@host/store")
+        Store(address)
     assert str(refused.value) == (
         "slow://host/store: cannot be reached: cannot log in at slow://host/store"
     )
+
+
+def test_a_chain_of_file_systems_is_no_store() -> None:
+    """Nor does it become a folder of this machine."""
+    with pytest.raises(RequestError, match=r"^simplecache::memory://b: a chain of file systems"):
+        Store("simplecache::memory://me:p@ss@b")
 
 
 def test_a_file_is_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

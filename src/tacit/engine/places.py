@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import uuid
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeGuard
 from urllib.parse import unquote
 
-from tacit.errors import StoreError, WorkError
+from tacit.errors import RequestError, StoreError, WorkError
 from tacit.publishing import publish
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ DAMAGED = "damaged"
 """The folder beside a file into which it is moved when it is damaged."""
 
 # One letter is a drive of Windows.
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
 class Place(Protocol):
@@ -57,18 +57,29 @@ class Place(Protocol):
         ...
 
 
+def is_address(root: Path | str) -> TypeGuard[str]:
+    """Whether this is an address, and no path."""
+    return isinstance(root, str) and _ADDRESS.match(root) is not None
+
+
 def place_of(root: Path | str) -> Place:
     """The place of that path or address; a path needs no fsspec.
 
     Raises:
-        RequestError: The address names a protocol that is unknown, or whose package is missing.
+        RequestError: The address names a protocol that is unknown, or whose package is missing, or
+            a chain of protocols.
         StoreError: It is a file, or cannot be reached.
     """
-    if isinstance(root, str) and _ADDRESS.match(root):
+    if is_address(root):
         if root.lower().startswith("file://"):
             return LocalFolder(Path(unquote(root[len("file://") :])))
-        from tacit.engine.remote import RemoteFolder
+        from tacit.engine.remote import RemoteFolder, without_password
 
+        if "::" in root.partition("://")[0]:
+            raise RequestError(
+                f"{without_password(root)}: a chain of file systems (::) is no place for a store; "
+                "name the one that keeps the files, such as s3://bucket/folder"
+            )
         return RemoteFolder(root)
     return LocalFolder(Path(root))
 

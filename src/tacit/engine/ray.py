@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.engine.ask import BLOCK_TOKENS, Engine
+from tacit.engine.places import is_address
 from tacit.engine.ray_cluster import connect, nodes
 from tacit.engine.ray_crew import RayCrew
 from tacit.engine.ray_hands import Patience
@@ -117,4 +118,4 @@ def _place(name: str) -> str:
 
 def _everywhere(root: Path | str) -> str:
     """The store's place as every process knows it, whatever folder it works in."""
-    return root if isinstance(root, str) and "://" in root else str(Path(root).absolute())
+    return root if is_address(root) else str(Path(root).absolute())

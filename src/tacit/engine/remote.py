@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _PUT_AT_ONCE = frozenset(
     {"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oci", "oss", "s3", "s3a"}
 )
-_PASSWORD = re.compile(r"(?<=://)[^/@]*@")
+# A password may hold an @ itself.
+_PASSWORD = re.compile(r"(?<=://)[^/]*@")
 
 
 class RemoteFolder:
@@ -43,7 +44,7 @@ class RemoteFolder:
 
     def shown(self, name: str = "") -> str:
         """See ``Place``."""
-        place = _PASSWORD.sub("", self._address)
+        place = without_password(self._address)
         return f"{place}/{name}" if name else place
 
     def names(self, folder: str) -> list[str]:
@@ -105,13 +106,18 @@ class RemoteFolder:
         except StoreError:
             raise
         except Exception as error:
-            said = _PASSWORD.sub("", str(error)) or type(error).__name__
+            said = without_password(str(error)) or type(error).__name__
             raise StoreError(f"{self.shown(name)}: cannot {done}: {said}") from error
+
+
+def without_password(text: str) -> str:
+    """A text without the names and passwords of the addresses in it."""
+    return _PASSWORD.sub("", text)
 
 
 def _reached(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it."""
-    shown = _PASSWORD.sub("", address)
+    shown = without_password(address)
     protocol = address.partition("://")[0]
     try:
         import fsspec
@@ -131,6 +137,6 @@ def _reached(address: str) -> tuple[Any, str]:
                 f"{shown}: {protocol}:// is no protocol that fsspec knows; a store is a folder, or "
                 "an address such as s3://bucket/folder"
             ) from error
-        said = _PASSWORD.sub("", str(error)) or type(error).__name__
+        said = without_password(str(error)) or type(error).__name__
         raise StoreError(f"{shown}: cannot be reached: {said}") from error
     return files, root.rstrip("/")
