@@ -228,7 +228,7 @@ class RayCrew:
 
     def _check_anybody(self, now: float) -> None:
         """Refuses to wait for ever where there is no room for any worker."""
-        if any(hand.node for hand in self._hands):
+        if any(hand.node or hand.loaded for hand in self._hands):
             self._anybody = now
         elif now - self._anybody > self._patience.start:
             raise ScoringError(

@@ -88,7 +88,7 @@ class Hand:
             num_cpus=share.threads, num_gpus=share.gpus, max_concurrency=2, max_restarts=0
         )
         actor: Any = made.remote(order)
-        return cls(actor, actor.load.remote())
+        return cls(actor, actor.load.remote(), _ping=actor.ping.remote())
 
     @property
     def is_idle(self) -> bool:
@@ -103,7 +103,8 @@ class Hand:
     def give(self, job: Job) -> None:
         """Sends it a job."""
         self.job, self.pending = job, job.send(self.actor)
-        self._ping = None
+        # What it was asked before tells where it is, however short its jobs are.
+        self._pinged = time.monotonic()
 
     def take(self) -> object:
         """What it did, which has to be there by now; ``Lost`` when it is gone."""

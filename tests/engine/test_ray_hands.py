@@ -1,0 +1,141 @@
+"""The crew as it looks after its workers, with a stand-in for Ray that answers as it is told."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.engine.ray_crew import RayCrew
+from tacit.engine.ray_hands import Hand, Job, Patience
+from tacit.engine.ray_share import Share
+from tacit.engine.ray_worker import Loaded, Order
+from tacit.models.fake import FakeModel
+from tests.engine.ray_models import by_letters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tacit.models.fingerprint import FileHashes
+
+
+class RayError(Exception):
+    """As Ray's own."""
+
+
+@dataclass
+class StandIn:
+    """Ray, whose references are functions that give what comes back.
+
+    Args:
+        nodes_there: The nodes that are there.
+        works: What comes back when an actor is asked for a thing; None while it is under way.
+        clock: The time.
+    """
+
+    nodes_there: set[str]
+    works: Callable[[str, str], object]
+    clock: float = 0.0
+    hired: list[str] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
+    exceptions: Any = field(default_factory=lambda: SimpleNamespace(RayError=RayError))
+
+    def actor(self, node: str) -> SimpleNamespace:
+        """A handle of a worker on a node."""
+        each = {
+            name: SimpleNamespace(remote=lambda *_, name=name: (node, name))
+            for name in ("load", "ping", "work")
+        }
+        return SimpleNamespace(node=node, **each)
+
+    def remote(self, _: object) -> SimpleNamespace:
+        """Makes workers, each on a node of its own name."""
+
+        def made(_: object) -> SimpleNamespace:
+            self.hired.append(f"node {len(self.hired)}")
+            return self.actor(self.hired[-1])
+
+        options = SimpleNamespace(remote=made)
+        return SimpleNamespace(options=lambda **_: options)
+
+    def wait(
+        self, references: Sequence[tuple[str, str]], timeout: float
+    ) -> tuple[list[tuple[str, str]], list[object]]:
+        """Those that have come back; time passes where a wait has a length."""
+        self.clock += timeout
+        ready = [each for each in references if self.works(*each) is not None]
+        return ready[:1], []
+
+    def get(self, reference: tuple[str, str]) -> object:
+        """What came back."""
+        found = self.works(*reference)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """As Ray tells of them."""
+        return [{"NodeID": node, "Alive": True} for node in self.nodes_there]
+
+    def is_initialized(self) -> bool:
+        """It is."""
+        return True
+
+    def kill(self, actor: SimpleNamespace, **_: object) -> None:
+        """Writes down whose process ended."""
+        self.ended.append(actor.node)
+
+
+@pytest.fixture
+def put_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[StandIn], StandIn]:
+    """Puts a stand-in in the place of Ray and of the clock."""
+
+    def put(ray: StandIn) -> StandIn:
+        monkeypatch.setitem(sys.modules, "ray", ray)  # type: ignore[arg-type] # looks alike
+        monkeypatch.setattr("time.monotonic", lambda: ray.clock)
+        return ray
+
+    return put
+
+
+def load(_: FileHashes) -> FakeModel:
+    """Any model."""
+    return FakeModel(by_letters)
+
+
+def loaded(host: str) -> Loaded:
+    """What a worker tells when it has loaded its model."""
+    return Loaded("fake", "f", {}, shares_prefixes=False, ranks=False, warnings=(), host=host)
+
+
+def crew_of(workers: int) -> RayCrew:
+    """A crew of some workers on one core each."""
+    order = Order(load, "store", threads=1, gpus=0)
+    return RayCrew(order, Share(workers, 1, 0), Patience())
+
+
+def test_a_crew_of_short_jobs_is_there(put_in: Callable[[StandIn], StandIn]) -> None:
+    """Where each job ends before the next look, the run goes on beyond the time for starting."""
+    ray = put_in(StandIn({"node 0"}, lambda node, what: loaded(node) if what == "load" else what))
+    crew = crew_of(1)
+    crew.first()
+    for _ in range(3):
+        ray.clock += 400.0
+        jobs = [Job(lambda actor: actor.work.remote(), "a job")]
+        assert [done for _, done in crew._done(jobs)] == ["work"]
+    assert ray.hired == ["node 0"]
+
+
+def test_a_worker_tells_where_it_is_though_it_is_given_jobs(
+    put_in: Callable[[StandIn], StandIn],
+) -> None:
+    """The answer to a ping is kept when the next job is given."""
+    ray = put_in(StandIn({"node 0"}, lambda node, what: node if what == "ping" else None))
+    hand = Hand(ray.actor("node 0"), None, loaded("host"))
+    for _ in range(2):
+        hand.give(Job(lambda actor: actor.work.remote(), "a job"))
+        assert hand.missing({"node 0"}, Patience()) is None
+    assert hand.node == "node 0"
