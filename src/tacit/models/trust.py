@@ -9,7 +9,7 @@ import hashlib
 import inspect
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
 
@@ -52,7 +52,7 @@ def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
             "--trust-remote-code if you trust whoever wrote it"
         )
     for part in config.sub_configs:
-        inner = getattr(config, part, None)
+        inner: Any = getattr(config, part, None)
         if hasattr(inner, "sub_configs"):
             check_kernels(name, inner, trust)
 
