@@ -94,7 +94,7 @@ def put_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[StandIn], StandIn]:
     """Puts a stand-in in the place of Ray and of the clock."""
 
     def put(ray: StandIn) -> StandIn:
-        monkeypatch.setitem(sys.modules, "ray", ray)  # type: ignore[arg-type] # looks alike
+        monkeypatch.setitem(sys.modules, "ray", ray)
         monkeypatch.setattr("time.monotonic", lambda: ray.clock)
         return ray
 

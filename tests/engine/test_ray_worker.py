@@ -118,3 +118,13 @@ def test_an_error_of_a_library_names_its_kind_and_machine() -> None:
     failed = Failed.of(OSError("the cable is loose"))
     assert failed.message.startswith("OSError: the cable is loose (on ")
     assert (failed.is_final, failed.is_ours) == (False, False)
+
+
+def test_a_model_that_fails_by_a_librarys_error_may_do_well_elsewhere() -> None:
+    """Its GPU may be broken: another worker is asked, and this one is left."""
+    error = ScoringError("the model failed: device-side assert")
+    error.__cause__ = RuntimeError("device-side assert")
+    failed = Failed.of(error)
+    assert failed.message.startswith("the model failed: device-side assert (on ")
+    assert (failed.is_final, failed.is_ours) == (False, False)
+    assert type(failed.error) is ScoringError

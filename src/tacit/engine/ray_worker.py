@@ -121,11 +121,16 @@ class Failed:
     @classmethod
     def of(cls, error: Exception) -> Failed:
         """What an exception says."""
-        is_ours = isinstance(error, TacitError)
-        message = str(error) if is_ours else f"{type(error).__name__}: {error}"
+        # A model that failed by what a library, or its GPU, raised may do well elsewhere.
+        foreign = error.__cause__ is not None and not isinstance(error.__cause__, TacitError)
+        is_ours = isinstance(error, TacitError) and not (
+            foreign and isinstance(error, ScoringError)
+        )
+        own = isinstance(error, TacitError)
+        message = str(error) if own else f"{type(error).__name__}: {error}"
         if not is_ours:
             message += f" (on {platform.node()})"
-        is_final = isinstance(error, RequestError | ScoringError)
+        is_final = is_ours and isinstance(error, RequestError | ScoringError)
         fallback = "RequestError" if isinstance(error, RequestError) else "WorkError"
         kind = type(error).__name__ if type(error).__name__ in _TOLD else fallback
         return cls(kind if is_ours else "ScoringError", message, is_final, is_ours)
