@@ -50,6 +50,9 @@ class Speech:
         thought: How many words it thinks for, given the draw.
         stops: Whether it can be told not to think, goes on all the same, or refuses to be told.
         greedy: Whether it takes a temperature of 0.
+        trims: Replies that are less probable than so many times the likeliest are not drawn, unless
+            it is told to cut off none.
+        all_tokens: By which ``top_k`` it is told to draw from all; None where it refuses any.
         pads: Whether it writes the space before a reply's first token.
     """
 
@@ -65,6 +68,8 @@ class Speech:
     thought: Callable[[int], int] = lambda draw: 5 + draw % 10
     stops: Literal["right", "ignored", "refused"] = "right"
     greedy: bool = True
+    trims: float = 0.0
+    all_tokens: int | None = 0
     pads: bool = False
 
 
@@ -105,6 +110,8 @@ def _refuse(speech: Speech, body: dict[str, Any]) -> None:
         raise ChatRefusal("unknown parameter seed")
     if body["temperature"] == 0 and not speech.greedy:
         raise ChatRefusal("only temperature 1 is supported")
+    if "top_k" in body and body["top_k"] != speech.all_tokens:
+        raise ChatRefusal("top_k is out of range, or unknown")
     if "chat_template_kwargs" in body and speech.stops == "refused":
         raise ChatRefusal("unknown parameter chat_template_kwargs")
     if body.get("top_logprobs", 0) > speech.most:
@@ -119,6 +126,8 @@ def _choice(
     shares = speech.replies(text)
     values = np.array(list(shares.values()))
     at = int(values.argmax())
+    if body.get("min_p") != 0:
+        values = np.where(values < speech.trims * values.max(), 0, values)
     if body["temperature"] > 0:
         at = int(random.choice(len(values), p=values / values.sum()))
     told_not_to = "chat_template_kwargs" in body and speech.stops == "right"

@@ -145,6 +145,31 @@ def test_replies_are_independent_draws_however_many_come_at_once(
     assert len({request["seed"] for request in asked}) == len(asked)
 
 
+@pytest.mark.parametrize("all_tokens", [0, -1])
+def test_servers_that_cut_off_unlikely_words_are_told_not_to(
+    serve: Serve, tmp_path: Path, all_tokens: int
+) -> None:
+    """Or what is less probable than half of the likeliest reply would have no vote."""
+    share = {"True": 0.9, "False": 0.1}
+    speech = {"trims": 0.5, "all_tokens": all_tokens}
+    server = speaking(
+        serve, **speech, replies=lambda text: share if "7" in text else opinions(text)
+    )
+    model = sampled(server, 200)
+    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert votes.counts["False"] == pytest.approx(20, abs=4 * math.sqrt(200 * 0.1 * 0.9))
+    assert votes.counts["False"] > 0
+    assert model.description["identity"]["uncut"]["top_k"] == all_tokens
+    assert "may cut off" not in " ".join(model.description["refused"])
+
+
+def test_a_server_that_may_cut_off_unlikely_words_is_told_of(serve: Serve) -> None:
+    """It takes no word that says not to."""
+    model = sampled(speaking(serve, all_tokens=None))
+    assert "may cut off unlikely words" in " ".join(model.description["refused"])
+    assert model.description["identity"]["uncut"] == {}
+
+
 def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> None:
     """And another seed others; a run that goes on with more samples keeps the first."""
     server = speaking(serve, several="ignored")

@@ -54,6 +54,7 @@ class SampledModel:
             "address": self._talk.client.address,
             "served_model": self._talk.model,
             "temperature": 1.0,
+            "uncut": dict(self._talk.uncut),
             "answer_tokens": ANSWER_TOKENS,
             "thinking": self._talk.thinking,
             "seed": options.seed,

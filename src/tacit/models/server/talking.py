@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.models.chat_samples import ANSWER_TOKENS
@@ -10,6 +10,8 @@ from tacit.models.server.replies import read_reply
 from tacit.models.server.said import read_said
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tacit.models.server.address import Thinking
     from tacit.models.server.client import Client
     from tacit.models.server.replies import Reply
@@ -29,6 +31,7 @@ class Talk:
         limit: What the server calls the most tokens of a reply.
         seeded: Whether it takes a seed.
         top: How many of the most probable tokens are asked for.
+        uncut: What more is sent, so that the server draws from all tokens as they are.
     """
 
     client: Client
@@ -37,6 +40,7 @@ class Talk:
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     seeded: bool = True
     top: int = 1
+    uncut: Mapping[str, float] = field(default_factory=dict)
 
     def first_token(self, text: str, attempts: int | None = None) -> Reply:
         """What a reply begins with; no token where the server tells of none.
@@ -49,7 +53,7 @@ class Talk:
         return read_reply(self.client.chat(self._body(text, more), attempts=attempts))
 
     def replies(self, text: str, seed: int, several: int = 1) -> list[Said]:
-        """Replies sampled at temperature 1 with nothing cut off; perhaps fewer than asked for.
+        """Replies sampled at temperature 1; perhaps fewer than asked for.
 
         Args:
             text: What the user says.
@@ -89,7 +93,8 @@ class Talk:
 
     def _body(self, text: str, more: dict[str, Any]) -> dict[str, Any]:
         messages = [{"role": "user", "content": text}]
-        body = {"model": self.model, "messages": messages, "temperature": 1.0, "top_p": 1.0, **more}
+        body: dict[str, Any] = {"model": self.model, "messages": messages, **self.uncut}
+        body |= {"temperature": 1.0, "top_p": 1.0, **more}
         if self.thinking == 0:
             body["chat_template_kwargs"] = {"enable_thinking": False}
         return body

@@ -28,8 +28,18 @@ OPEN_ENDED = (
 )
 """What hardly anybody answers twice alike."""
 
+UNCUT: tuple[dict[str, float], ...] = (
+    {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0, "repetition_penalty": 1.0},
+    {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
+)
+"""What keeps servers from cutting off unlikely tokens, or weighing down those that came before.
+
+Some do both unless they are told not to. Servers differ in what they call it, and in which number
+means all tokens; the first that is taken is sent.
+"""
+
 DRAWN = 4
-MOST_CALLS = len(LIMITS) * 2 + len(TEXTS) + DRAWN * len(OPEN_ENDED) + 2
+MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + DRAWN * len(OPEN_ENDED) + 2
 """So many calls, at most, are made to try a server."""
 
 
@@ -62,6 +72,7 @@ def try_sampling(talk: Talk) -> Sampler:
     where = f"{talk.model} at {talk.client.address}"
     # A few words are enough to see whether two replies differ.
     brief = _settled(talk.but(thinking=0 if talk.thinking == 0 else None), where)
+    brief, refused = _uncut(brief)
     drawn = [[brief.replies(text, seed=1 + at)[0] for at in range(DRAWN)] for text in OPEN_ENDED]
     _check_thinking(talk, where, [one for some in drawn for one in some])
     if all(len({one.whole for one in some}) == 1 for some in drawn):
@@ -70,7 +81,8 @@ def try_sampling(talk: Talk) -> Sampler:
             "that its replies are no samples: turn its cache off, or let it take the temperature "
             "that it is asked for"
         )
-    refused = [] if brief.seeded else ["it takes no seed, so that other replies come each time"]
+    if not brief.seeded:
+        refused.append("it takes no seed, so that other replies come each time")
     several = _gives_several(brief, refused)
     canaries = _canaries(brief, refused)
     settled = brief.but(thinking=talk.thinking)
@@ -95,6 +107,18 @@ def _settled(talk: Talk, where: str) -> Talk:
                 return asked
     hint = "; it may not know how to turn thinking off" if talk.thinking == 0 else ""
     raise ModelError(f"{where} does not reply in a chat ({refusal}){hint}") from refusal
+
+
+def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
+    """Asking for draws from all tokens, and whether that is refused."""
+    for uncut in UNCUT:
+        asked = talk.but(uncut=uncut)
+        try:
+            asked.replies(OPEN_ENDED[0], seed=0)
+        except RefusalError:
+            continue
+        return asked, []
+    return talk, ["it takes no top_k and min_p, and may cut off unlikely words"]
 
 
 def _check_thinking(talk: Talk, where: str, drawn: Sequence[Said]) -> None:
