@@ -111,6 +111,11 @@ def loaded(host: str) -> Loaded:
     return Loaded("fake", "f", {}, shares_prefixes=False, ranks=False, warnings=(), host=host)
 
 
+def answering(node: str, what: str) -> object:
+    """What a worker answers that is there."""
+    return {"load": loaded(node), "ping": node}.get(what, what)
+
+
 def crew_of(workers: int) -> RayCrew:
     """A crew of some workers on one core each."""
     order = Order(load, "store", threads=1, gpus=0)
@@ -119,7 +124,7 @@ def crew_of(workers: int) -> RayCrew:
 
 def test_a_crew_of_short_jobs_is_there(put_in: Callable[[StandIn], StandIn]) -> None:
     """Where each job ends before the next look, the run goes on beyond the time for starting."""
-    ray = put_in(StandIn({"node 0"}, lambda node, what: loaded(node) if what == "load" else what))
+    ray = put_in(StandIn({"node 0"}, answering))
     crew = crew_of(1)
     crew.first()
     for _ in range(3):
@@ -139,3 +144,30 @@ def test_a_worker_tells_where_it_is_though_it_is_given_jobs(
         hand.give(Job(lambda actor: actor.work.remote(), "a job"))
         assert hand.missing({"node 0"}, Patience()) is None
     assert hand.node == "node 0"
+
+
+def test_idle_workers_of_a_lost_node_are_given_no_job(
+    put_in: Callable[[StandIn], StandIn],
+) -> None:
+    """Else one block goes to each of them in turn, and is given up though it is a good one."""
+    there = {"lost", "node 0"}
+
+    def works(node: str, what: str) -> object:
+        if what == "ping":
+            return node
+        if node not in there:
+            return RayError("the actor died")
+        return loaded(node) if what == "load" else what
+
+    ray = put_in(StandIn(there, works))
+    crew = crew_of(4)
+    crew._hands += [Hand(ray.actor("lost"), None, loaded("host")) for _ in range(4)]
+    for hand in crew._hands:
+        assert not hand.is_nowhere(there)
+        ray.clock += 1
+    there.remove("lost")
+    there |= {f"node {n}" for n in range(4)}
+    jobs = [Job(lambda actor: actor.work.remote(), "a job")]
+    assert [done for _, done in crew._done(jobs)] == ["work"]
+    assert jobs[0].failures == {"lost": 1}
+    assert ray.ended == ["lost"] * 4

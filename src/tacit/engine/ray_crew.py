@@ -211,7 +211,15 @@ class RayCrew:
         # What a library raised may have left the process, or its GPU, in a bad state.
         if lost or not getattr(outcome, "is_ours", False):
             self._leave(hand)
+            self._leave_lost_nodes()
             self._hire()
+
+    def _leave_lost_nodes(self) -> None:
+        """Leaves those who are idle on a node that is gone, so that they are given no job."""
+        nodes = {str(node["NodeID"]) for node in alive()}
+        for hand in [hand for hand in self._hands if hand.is_idle]:
+            if hand.is_nowhere(nodes):
+                self._leave(hand)
 
     def _hire(self) -> None:
         """Starts as many workers as are lacking."""

@@ -116,6 +116,11 @@ class Hand:
         except ray.exceptions.RayError as error:
             return Lost(_reason(error))
 
+    def is_nowhere(self, nodes: set[str]) -> bool:
+        """Whether its node is known, and none of those that are there."""
+        self._listen()
+        return self.node is not None and self.node not in nodes
+
     def missing(self, nodes: set[str], patience: Patience) -> Lost | None:
         """Whether a worker that is doing something is gone, though Ray has not said so yet.
 
