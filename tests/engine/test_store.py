@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.engine.segments import Damaged, decode
+from tacit.engine.segments import Damaged, decode, encode, next_name
 from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.prompts import AnswerScore, LogProbs, Prompt
@@ -133,6 +133,18 @@ def test_another_model_s_segment_is_set_aside(
     assert store.read("e" * 64).is_empty()
     assert "another model" in caplog.text
     assert store.read(MODEL["fingerprint"]).height == 1
+
+
+def test_a_whole_segment_of_another_version_is_not_set_aside(tmp_path: Path) -> None:
+    """Its columns are others, and its checksum is right: whoever wrote it can read it still."""
+    name = Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0))
+    more = pl.read_parquet(tmp_path / name).with_columns(pl.lit(1).alias("more"))
+    content = encode(more, MODEL["fingerprint"])
+    newer = tmp_path / name.with_name(next_name([name.name], content))
+    newer.write_bytes(content)
+    with pytest.raises(StoreError, match="written whole by another version of Tacit"):
+        Store(tmp_path).read(MODEL["fingerprint"])
+    assert newer.read_bytes() == content
 
 
 def test_files_that_are_no_segments_are_left_alone(tmp_path: Path) -> None:

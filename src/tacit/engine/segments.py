@@ -12,6 +12,8 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from tacit.errors import StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -58,16 +60,28 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
 
     Raises:
         Damaged: It holds other bytes than were written, or is no segment of this model.
+        StoreError: It is whole, and has other columns than this Tacit's.
     """
+    import polars as pl
+
     checked = _CHECKED.fullmatch(name)
     if not content:
         raise Damaged("it is empty")
     if checked and _digest(content) != checked[1]:
         raise Damaged("its checksum is another than when it was written")
-    return _decoded(content, fingerprint, schema)
+    frame = _decoded(content, fingerprint)
+    try:
+        return frame.match_to_schema(dict(schema))
+    except pl.exceptions.PolarsError as error:
+        if not checked:
+            raise Damaged(f"it cannot be read: {_first_line(error)}") from error
+        raise StoreError(
+            f"{name}: this segment was written whole by another version of Tacit, with other "
+            f"columns ({_first_line(error)}): use that version, or another --store"
+        ) from error
 
 
-def _decoded(content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
+def _decoded(content: bytes, fingerprint: str) -> pl.DataFrame:
     import polars as pl
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -75,7 +89,7 @@ def _decoded(content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.
     try:
         table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
         table.validate(full=True)
-        frame = pl.DataFrame(pl.from_arrow(table)).match_to_schema(dict(schema))
+        frame = pl.DataFrame(pl.from_arrow(table))
     except (
         pa.ArrowException,
         OSError,
