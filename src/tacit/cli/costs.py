@@ -29,7 +29,8 @@ class Cost:
         texts: How many distinct texts are asked.
         calls: How many calls that are, one reply each, those that try the server included.
         prompt_tokens: Tokens that the server reads, about.
-        answer_tokens: Tokens that it writes, at most; None where thoughts may run.
+        answer_tokens: Tokens that it writes, at most; None where thoughts may run. With a longest
+            thought, one reply that tries the server is not counted: it may run to its end.
     """
 
     texts: int
@@ -42,6 +43,7 @@ class Cost:
         """The cost of some prompts."""
         from tacit.models.chat_samples import ANSWER_TOKENS
         from tacit.models.server.first_tokens import MOST_CALLS as FIRST_CALLS
+        from tacit.models.server.thoughts import ROOM
         from tacit.models.server.trying import MOST_CALLS
 
         texts = {prompt.text for prompt in prompts}
@@ -49,9 +51,9 @@ class Cost:
         read = sum(_tokens(text) for text in texts) * each + tries * _tokens("x" * 40)
         calls = len(texts) * each + tries
         if options.samples is None:
-            return cls(len(texts), calls, read, calls)
+            return cls(len(texts), calls, read, calls + ROOM)
         thought = options.thinking or 0
-        written = None if thought == "all" else calls * (ANSWER_TOKENS + int(thought))
+        written = None if thought == "all" else calls * (ANSWER_TOKENS + int(thought)) + ROOM
         return cls(len(texts), calls, read, written)
 
     @property

@@ -93,6 +93,7 @@ def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve)
         ({"logprobs": False, "most": 0}, r"gives no log-probabilities in a chat \("),
         ({"noise": 1.0}, "asked twice has log-probabilities"),
         ({"thinks": "tags"}, "thinks before it answers, so that a reply's first token"),
+        ({"thinks": "begun"}, "thinks before it answers, so that a reply's first token"),
     ],
 )
 def test_a_chat_without_right_log_probabilities_is_refused(
@@ -207,7 +208,8 @@ def test_a_server_s_own_words_are_found(serve: Serve, seeds: str, limit: str) ->
     assert asked <= MOST_CALLS
     model_said = model.description["refused"]
     assert bool(model_said) == (seeds == "refused")
-    assert all(request.get(limit, 0) <= 16 for request in server.requests)
+    lengths = [request.get(limit, 0) for request in server.requests]
+    assert sum(length > 16 for length in lengths) == 1  # the one that is allowed to end
 
 
 def test_a_model_is_known_again_by_its_likeliest_replies(serve: Serve, tmp_path: Path) -> None:
@@ -231,6 +233,21 @@ def test_votes_are_not_scores(serve: Serve) -> None:
 
 
 # Models that think
+
+
+def long(draw: int) -> int:
+    """Thoughts that do not end in a short reply."""
+    return 40 + draw % 10
+
+
+def test_a_thought_that_the_template_begins_is_never_read(serve: Serve, tmp_path: Path) -> None:
+    """Those that do not end in the tokens that they have are cut while thinking."""
+    # Two thoughts in three are of 60 words, the others of none.
+    speech = {"thinks": "begun", "thought": lambda draw: 60 * (draw % 3 > 0)}
+    model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking=20)
+    assert model.description["identity"]["begun"]
+    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert 26 <= votes.truncated <= 54
 
 
 @pytest.mark.parametrize("thinks", ["field", "tags", "begun"])
@@ -265,6 +282,12 @@ def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, th
     [
         ({"thinks": "tags"}, None, "thinks before it answers: say for how long"),
         ({"thinks": "field"}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "begun", "thought": long}, None, "thinks before it answers: say for how long"),
+        (
+            {"thinks": "begun", "thought": long, "stops": "ignored"},
+            0,
+            "thinks although it is asked not to",
+        ),
         ({"thinks": "tags", "stops": "ignored"}, 0, "thinks although it is asked not to"),
         ({"stops": "refused"}, 0, "it may not know how to turn thinking off"),
     ],
@@ -283,7 +306,7 @@ def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
     model = sampled(server, 4, thinking=0)
     (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert votes.truncated == 0
-    assert all(request["max_tokens"] <= 16 for request in server.requests)
+    assert all(request["max_tokens"] <= 16 for request in server.chats(PROMPTS[0].text))
 
 
 @pytest.mark.parametrize(
@@ -297,6 +320,7 @@ def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
         (Said("", "hm, true", cut=False), False, "", "whole"),
         (Said("hm </think> True", "", cut=False), True, "True", "whole"),
         (Said("True, but", "", cut=True), True, "", "thinking"),
+        (Said("No, wait", "", cut=False), True, "", "thinking"),
     ],
 )
 def test_what_is_thought_is_no_reply(said: Said, begun: bool, reply: str, state: str) -> None:  # noqa: FBT001 - a row of the table
@@ -319,6 +343,8 @@ def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:
     [
         ({"samples": 0}, "--samples is 0"),
         ({"thinking": -1}, "--thinking-tokens is -1"),
+        ({"thinking": 100}, "is for sampled replies"),
+        ({"thinking": "all"}, "is for sampled replies"),
         ({"api": "completions", "samples": 3}, "add --api chat"),
         ({"api": "completions", "thinking": 0}, "add --api chat"),
     ],

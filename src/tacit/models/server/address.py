@@ -84,6 +84,11 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
         raise ModelError(f"--samples is {options.samples}; it must be at least 1")
     if isinstance(options.thinking, int) and options.thinking < 0:
         raise ModelError(f"--thinking-tokens is {options.thinking}; it must be 0 or more, or all")
+    if options.api == "chat" and not options.samples and options.thinking not in (None, 0):
+        raise ModelError(
+            "--thinking-tokens is for sampled replies, as a reply's first token is none of its "
+            "thought's: add --samples N, or turn thinking off with 0"
+        )
     if options.api == "completions" and (options.samples or options.thinking is not None):
         raise ModelError("--samples and --thinking-tokens are for chats: add --api chat")
     return name.rstrip("/").removesuffix("/completions").removesuffix("/chat")

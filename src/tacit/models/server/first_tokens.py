@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.base import FIRST, IN_CHAT
+from tacit.models.server import thoughts
 from tacit.models.server.agreeing import ENOUGH, LARGEST, agree
 from tacit.models.server.canaries import fingerprint_of
 from tacit.models.server.preflight import TEXTS, Seen
@@ -29,7 +30,7 @@ SCORER = "server-chat-1"
 OUTSIDE = "not among the most probable first tokens that the server returns, or of several tokens"
 UNSAID = "the server says nothing of the reply's first token"
 
-MOST_CALLS = len(TOPS) + len(TEXTS) + ENOUGH
+MOST_CALLS = len(TOPS) + len(TEXTS) + ENOUGH + thoughts.MOST_CALLS
 """So many calls, at most, are made to try a server."""
 
 _TRIES = 5
@@ -68,7 +69,8 @@ def try_beginnings(talk: Talk) -> Beginnings:
         raise ModelError(
             f"{where} gives no log-probabilities in a chat: count answers instead, with --samples N"
         )
-    if any((token.text or "").strip() == OPENS for token in there.values()):
+    opens = any((token.text or "").strip() == OPENS for token in there.values())
+    if opens or thoughts.ended(asked.but(seeded=False)).thinks:
         raise ModelError(
             f"{where} thinks before it answers, so that a reply's first token is no answer: turn "
             "thinking off with --thinking-tokens 0, or count answers with --samples N"

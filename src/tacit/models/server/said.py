@@ -51,7 +51,7 @@ class Said:
         if ended:
             return Sample(behind.strip(), "cut" if self.cut else "whole")
         silent = self.thought.strip() and not self.text.strip()
-        if self._opens or ((begun or silent) and self.cut):
+        if self._opens or begun or (silent and self.cut):
             return Sample("", "thinking")
         return Sample(self.text.strip(), "cut" if self.cut else "whole")
 

@@ -57,6 +57,7 @@ class SampledModel:
             "uncut": dict(self._talk.uncut),
             "answer_tokens": ANSWER_TOKENS,
             "thinking": self._talk.thinking,
+            "begun": sampler.begun,
             "seed": options.seed,
             "scorer": SCORER,
         }

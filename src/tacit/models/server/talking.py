@@ -31,6 +31,7 @@ class Talk:
         limit: What the server calls the most tokens of a reply.
         seeded: Whether it takes a seed.
         top: How many of the most probable tokens are asked for.
+        room: The most tokens of a reply, thinking not counted; None for no limit to it all.
         uncut: What more is sent, so that the server draws from all tokens as they are.
     """
 
@@ -40,6 +41,7 @@ class Talk:
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     seeded: bool = True
     top: int = 1
+    room: int | None = ANSWER_TOKENS
     uncut: Mapping[str, float] = field(default_factory=dict)
 
     def first_token(self, text: str, attempts: int | None = None) -> Reply:
@@ -87,9 +89,9 @@ class Talk:
 
     def _most(self) -> dict[str, int]:
         """The most tokens of a reply; no limit of ours where the thought may run."""
-        if self.thinking == "all":
+        if self.thinking == "all" or self.room is None:
             return {}
-        return {self.limit: ANSWER_TOKENS + (self.thinking or 0)}
+        return {self.limit: self.room + (self.thinking or 0)}
 
     def _body(self, text: str, more: dict[str, Any]) -> dict[str, Any]:
         messages = [{"role": "user", "content": text}]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError
+from tacit.models.server import thoughts
 from tacit.models.server.client import RefusalError
 from tacit.models.server.preflight import TEXTS
-from tacit.models.server.said import CLOSES, OPENS
 from tacit.models.server.talking import LIMITS
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ means all tokens; the first that is taken is sent.
 """
 
 DRAWN = 4
-MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + DRAWN * len(OPEN_ENDED) + 2
+MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + DRAWN * len(OPEN_ENDED) + 1
+MOST_CALLS += thoughts.MOST_CALLS
 """So many calls, at most, are made to try a server."""
 
 
@@ -74,7 +75,8 @@ def try_sampling(talk: Talk) -> Sampler:
     brief = _settled(talk.but(thinking=0 if talk.thinking == 0 else None), where)
     brief, refused = _uncut(brief)
     drawn = [[brief.replies(text, seed=1 + at)[0] for at in range(DRAWN)] for text in OPEN_ENDED]
-    _check_thinking(talk, where, [one for some in drawn for one in some])
+    ended = thoughts.ended(brief.but(thinking=talk.thinking))
+    _check_thinking(talk, where, [ended, *(one for some in drawn for one in some)])
     if all(len({one.whole for one in some}) == 1 for some in drawn):
         raise ModelError(
             f"{where} gives the same reply each time, at temperature 1 and with other seeds, so "
@@ -86,7 +88,7 @@ def try_sampling(talk: Talk) -> Sampler:
     several = _gives_several(brief, refused)
     canaries = _canaries(brief, refused)
     settled = brief.but(thinking=talk.thinking)
-    return Sampler(settled, several, _begins_thoughts(settled), canaries, tuple(refused))
+    return Sampler(settled, several, thoughts.begun(ended), canaries, tuple(refused))
 
 
 def _settled(talk: Talk, where: str) -> Talk:
@@ -174,12 +176,3 @@ def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
     known = {canary["text"]: canary["reply"] for canary in now}
     same = sum(known.get(one.get("text")) == one.get("reply") for one in canaries)
     return bool(canaries) and 2 * same >= len(canaries)
-
-
-def _begins_thoughts(talk: Talk) -> bool:
-    """Whether the end of a thought comes without its beginning."""
-    if not talk.thinking:
-        return False
-    said = talk.replies(TEXTS[0], seed=0)[0]
-    opened = said.thought or said.text.lstrip().startswith(OPENS)
-    return CLOSES in said.text and not opened
