@@ -36,7 +36,7 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextM
     import torch
 
     rows = torch.arange(len(positions), device=positions.device)
-    return _cutting(body, lambda states: states[rows, positions].unsqueeze(1))
+    return _cutting(body, lambda states: _at(states, rows, positions).unsqueeze(1))
 
 
 def gathered(
@@ -49,7 +49,12 @@ def gathered(
         rows: The row of each place, of shape (places,).
         columns: The place in it, of shape (places,).
     """
-    return _cutting(body, lambda states: states[rows, columns].unsqueeze(0))
+    return _cutting(body, lambda states: _at(states, rows, columns).unsqueeze(0))
+
+
+def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+    """The states at some places; a model on several devices may end on another than it begins."""
+    return states[rows.to(states.device), columns.to(states.device)]
 
 
 @contextmanager

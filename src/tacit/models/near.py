@@ -117,14 +117,17 @@ class NearAttention(TorchFunctionMode):
 
     def _seen(self, states: torch.Tensor) -> torch.Tensor:
         """Each piece's keys or values, of shape (packs * pieces, heads, keys, width)."""
-        seen: torch.Tensor = states.transpose(1, 2)[self._rows, self._keys]
+        # A model on several devices has its layers on another than the mask was made on.
+        rows, keys = self._rows.to(states.device), self._keys.to(states.device)
+        seen: torch.Tensor = states.transpose(1, 2)[rows, keys]
         return seen.flatten(0, 1).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
         """The mask of each piece, with whatever the model added to it by key."""
         heads, shape = mask.shape[-3], (self._pieces, -1, self._length)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
-        seen = torch.take_along_dim(pieces, self._keys[:, None, :, None], dim=-1)
+        keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)
+        seen = torch.take_along_dim(pieces, keys[:, None, :, None], dim=-1)
         hidden = False if mask.dtype is torch.bool else torch.finfo(mask.dtype).min
-        seen = seen.masked_fill(~self._is_key[:, None, :, None], hidden)
+        seen = seen.masked_fill(~is_key[:, None, :, None], hidden)
         return seen.transpose(1, 2).flatten(0, 1)
