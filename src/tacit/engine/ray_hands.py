@@ -31,7 +31,7 @@ class Patience:
     look: float = 2.0
     silence: float = 60.0
     start: float = 600.0
-    seen: float = 30.0
+    seen: float = 120.0  # NFS may keep for 60 s that a file was not there
     tries: int = 3
 
 
