@@ -123,6 +123,7 @@ def test_the_ways_of_votes_are_those_that_votes_have(tmp_path: Path) -> None:
     found = measured()
     ways = found.tables["background_ways"]
     assert ways["preset"].unique(maintain_order=True).to_list() == ["votes", "count", "single"]
+    assert [way["preset"] for way in found.summary["background_ways"]] == ["votes", "count"]
     write_figures({"m": found}, {"m": None}, tmp_path, ("svg",))
     assert (tmp_path / "prompting_bias.svg").is_file()
 

@@ -274,6 +274,7 @@ class ConsistencyProbe:
     def _summary(self, tables: dict[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[str, Any]:
         anchors = tables["anchors"]
         able = anchors.filter(anchors["facts"] > 0)
+        read = tables["background_ways"]
         mean = knowing.over_relations(tables["background_by_relation"])
         return {
             "anchors": anchors.height,
@@ -303,7 +304,7 @@ class ConsistencyProbe:
                 for name, part in (("all", anchors), ("with facts", able))
             ],
             "relevance": tables["relevance"].to_dicts()[0],
-            "background_ways": tables["background_ways"].head(3).to_dicts(),
+            "background_ways": read.filter(read["preset"] != "single").to_dicts(),
         }
 
 
