@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -187,15 +186,7 @@ class FirstTokensModel:
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``; some prompts are under way at the same time."""
-        self._talk.client.abandoned = False
-        with ThreadPoolExecutor(self._concurrency) as pool:
-            under_way = [pool.submit(self._score, prompt) for prompt in prompts]
-            try:
-                scored = [each.result() for each in under_way]
-            except BaseException:
-                self._talk.client.abandoned = True
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        scored = self._talk.client.at_once(self._score, prompts, self._concurrency)
         for _, reasons in scored:
             self.unmeasured.update(reasons)
         return [scores for scores, _ in scored]

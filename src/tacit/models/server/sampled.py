@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError, ScoringError
@@ -85,15 +84,7 @@ class SampledModel:
     def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
         """See ``SamplesReplies``; some requests are under way at the same time."""
         pieces = [piece for each in draws for piece in self._pieces(each)]
-        self._talk.client.abandoned = False
-        with ThreadPoolExecutor(self._concurrency) as pool:
-            under_way = [pool.submit(self._drawn, piece) for piece in pieces]
-            try:
-                found = [each.result() for each in under_way]
-            except BaseException:
-                self._talk.client.abandoned = True
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        found = self._talk.client.at_once(self._drawn, pieces, self._concurrency)
         known = {
             (text, number): sample
             for (text, numbers), samples in zip(pieces, found, strict=True)
