@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import typer
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.engine.ask import Engine
-    from tacit.engine.plan import BlockOf, Plan, PlanOf, RankingPlan
+    from tacit.engine.plan import Plan, PlanOf, RankingPlan
     from tacit.engine.requests import Request
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from tacit.rankings import Ranking, RankingPrompt
 
 _TRIAL = 16
+
+
+def store_at(place: str | None) -> Store:
+    """The store at a place; without one the default."""
+    from tacit.engine.store import Store
+
+    return Store(place) if place else Store.default()
 
 
 def load(name: str, options: LoadOptions, store: Store) -> LanguageModel:
@@ -78,7 +85,7 @@ def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]
 
     Which answers a server could not be asked for is said there as well.
     """
-    with _bar(plan) as advance:
+    with bar(plan) as advance:
         scores = engine.ask(prompts, plan, advance)
     _tell_unmeasured(engine.model)
     return scores
@@ -96,12 +103,45 @@ def _tell_unmeasured(model: LanguageModel) -> None:
 
 def rank(engine: Engine, prompts: Sequence[RankingPrompt], plan: RankingPlan) -> list[Ranking]:
     """As ``ask``, for prompts that rank a vocabulary."""
-    with _bar(plan) as advance:
+    with bar(plan) as advance:
         return engine.rank(prompts, plan, advance)
 
 
+class Work(Protocol):
+    """What is asked and stored together."""
+
+    @property
+    def prompts(self) -> Sequence[object]:
+        """What is asked."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """How much work it is."""
+        ...
+
+
+class Planned(Protocol):
+    """What is still to be asked, of any model."""
+
+    @property
+    def blocks(self) -> Sequence[Work]:
+        """In the order in which they are asked."""
+        ...
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts there are."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """How much work they are."""
+        ...
+
+
 @contextmanager
-def _bar(plan: PlanOf[Request]) -> Iterator[Callable[[BlockOf[Request]], None]]:
+def bar(plan: Planned) -> Iterator[Callable[[Work], None]]:
     """Shows how far a plan is, as each of its blocks is told; nothing where there is none."""
     if not plan.blocks:
         yield lambda _: None
@@ -122,7 +162,7 @@ def _bar(plan: PlanOf[Request]) -> Iterator[Callable[[BlockOf[Request]], None]]:
         # The bar moves by tokens, which take the time, and counts prompts, which mean something.
         task = progress.add_task("", total=plan.tokens, done=0, prompts=plan.prompts, rate="")
 
-        def advance(block: BlockOf[Request]) -> None:
+        def advance(block: Work) -> None:
             nonlocal done
             done += len(block.prompts)
             rate = f"{done / (time.monotonic() - begun):,.1f} prompts/s"

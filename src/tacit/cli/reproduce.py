@@ -57,7 +57,6 @@ def parrot(
     from tacit.cli import asking
     from tacit.cli.engines import EngineOptions
     from tacit.cli.parts import PartsOptions
-    from tacit.engine.store import Store
     from tacit.probes.parts.elsewhere import answers_in
     from tacit.probes.parts.published import data_tables, model_tables
     from tacit.sources.drawings import read_things
@@ -88,7 +87,7 @@ def parrot(
         answers = answers_in(beliefs, probe.questions, probe.ontology)
         tables.append(model_tables(probe.measure_beliefs(answers)))
     if model is not None:
-        kept = Store(store) if store else Store.default()
+        kept = asking.store_at(store)
         started = asker.start(model, loading, kept)
         scores = asking.ask(started, probe.prompts, started.plan(probe.prompts))
         tables.append(model_tables(probe.measure(scores)))

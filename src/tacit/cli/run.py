@@ -71,7 +71,6 @@ def parts(
     from tacit.cli.engines import EngineOptions
     from tacit.cli.parts import PartsOptions, Sheet, take_beliefs
     from tacit.cli.running import Job, echo_estimates, folders_of
-    from tacit.engine.store import Store
     from tacit.runs import Run
 
     models = model or []
@@ -101,7 +100,7 @@ def parts(
     sheet = Sheet.of(figures, palette, graphs, probe)
     about = {"data": options.digests()}
     request = {"probe": "parts", **options.request()}
-    kept = Store(store) if store else Store.default()
+    kept = asking.store_at(store)
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     asker.check(models, loading)
     asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
@@ -180,7 +179,6 @@ def consistency(
     from tacit.cli.consistency import ConsistencyOptions, echo_found
     from tacit.cli.engines import EngineOptions
     from tacit.cli.running import Job, echo_estimates, folders_of
-    from tacit.engine.store import Store
     from tacit.probes.figures.charts import Look, check_formats
 
     formats = given.listed(figures)
@@ -217,7 +215,7 @@ def consistency(
     request = {"probe": "consistency", **options.request(), **asked}
     folders = folders_of(model, out, request)
     probe = options.probe()
-    kept = Store(store) if store else Store.default()
+    kept = asking.store_at(store)
     job = Job(probe, folders, {"data": options.digests()}, loading, kept, asker, yes)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)
@@ -281,7 +279,6 @@ def assumptions(
     from tacit.cli.background import spare_torch
     from tacit.cli.engines import EngineOptions
     from tacit.cli.running import echo_estimates, folders_of
-    from tacit.engine.store import Store
     from tacit.probes.figures.charts import Look, check_formats
     from tacit.sources.norms import read_norms
 
@@ -328,7 +325,7 @@ def assumptions(
     spare_torch(None)
     choices, read = options.choices(), read_norms(norms)
     probes = probes_of(model, read, choices, loading)
-    kept = Store(store) if store else Store.default()
+    kept = asking.store_at(store)
     job = AssumptionsJob(probes, folders, {"data": options.digests()}, loading, kept, asker)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)

@@ -56,7 +56,6 @@ def score(
     from tacit.cli import asking, voting
     from tacit.cli.costs import Cost, confirm
     from tacit.cli.engines import EngineOptions
-    from tacit.engine.store import Store
     from tacit.tables import check_outputs
 
     begun = time.monotonic()
@@ -81,7 +80,7 @@ def score(
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
     check_outputs([prompts], [out])
     asked = read_prompts(prompts)
-    kept = Store(store) if store else Store.default()
+    kept = asking.store_at(store)
     asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     if api == "chat":
         asker.check([model], options)

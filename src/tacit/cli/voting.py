@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from tacit.engine.store import Store
-    from tacit.engine.voting import DrawBlock, DrawPlan, VotingEngine
+    from tacit.engine.voting import DrawPlan, VotingEngine
     from tacit.models.loading import LoadOptions
     from tacit.probes.findings import Findings
     from tacit.prompts import Prompt, Votes
@@ -116,9 +116,8 @@ def ask(engine: VotingEngine, prompts: Sequence[Prompt], plan: DrawPlan) -> list
     """Asks what is planned, with a bar; how many replies could not be read is said."""
     from tacit.cli import asking
 
-    # The bar needs of a plan only what both kinds have: blocks, with prompts and a measure of work.
-    with asking._bar(cast("Any", plan)) as advance:  # noqa: SLF001
-        votes = engine.ask(prompts, plan, cast("Callable[[DrawBlock], None]", advance))
+    with asking.bar(plan) as advance:
+        votes = engine.ask(prompts, plan, advance)
     unparsed = sum(each.unparsed for each in votes)
     truncated = sum(each.truncated for each in votes)
     if unparsed:
