@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,13 @@ from tacit.engine.ray_crew import RayCrew
 from tacit.engine.ray_hands import Hand, Job, Patience
 from tacit.engine.ray_share import Share
 from tacit.engine.ray_worker import Loaded, Order
+from tacit.errors import ModelError
 from tacit.models.fake import FakeModel
 from tests.engine.ray_models import by_letters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from tacit.models.fingerprint import FileHashes
 
@@ -67,7 +69,7 @@ class StandIn:
         """Those that have come back; time passes where a wait has a length."""
         self.clock += timeout
         ready = [each for each in references if self.works(*each) is not None]
-        return ready[:1], []
+        return ready[-1:], []
 
     def get(self, reference: tuple[str, str]) -> object:
         """What came back."""
@@ -171,3 +173,66 @@ def test_idle_workers_of_a_lost_node_are_given_no_job(
     assert [done for _, done in crew._done(jobs)] == ["work"]
     assert jobs[0].failures == {"lost": 1}
     assert ray.ended == ["lost"] * 4
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_node_with_another_model_ends_a_run_only_at_its_beginning(
+    put_in: Callable[[StandIn], StandIn], *, stored: bool
+) -> None:
+    """Once a block is stored, those who hold the right one go on without it."""
+
+    def works(node: str, what: str) -> object:
+        if what == "load":
+            return replace(loaded(node), fingerprint="f" if node == "node 0" else "g")
+        return answering(node, what)
+
+    ray = put_in(StandIn({f"node {n}" for n in range(9)}, works))
+    crew = crew_of(1)
+    crew.first()
+    crew._wanted = 2
+    jobs = [Job(lambda actor: actor.work.remote(), "a job") for _ in range(9)]
+    if stored:
+        crew._seen_from.add("node 0")
+        assert [done for _, done in crew._done(jobs)] == ["work"] * 9
+        assert crew.size == 1
+        assert ray.ended == ["node 1", "node 2", "node 3"]
+    else:
+        with pytest.raises(ModelError, match="another model on node 1 than on node 0"):
+            list(crew._done(jobs))
+
+
+def test_a_worker_that_loads_for_long_is_told_of(
+    put_in: Callable[[StandIn], StandIn], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each time that it has taken so long again; it is not given up."""
+    ray = put_in(StandIn({"node 0"}, lambda node, what: node if what == "ping" else None))
+
+    def works(node: str, what: str) -> object:
+        return None if what == "load" and ray.clock < 1500 else answering(node, what)
+
+    ray.works = works
+    crew_of(1).first()
+    assert [record.getMessage()[:50] for record in caplog.records] == [
+        "a worker has been loading its model for 10 min; Ra"
+    ] * 2
+
+
+def test_a_run_ends_when_what_was_written_is_listed(
+    put_in: Callable[[StandIn], StandIn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shared folder may take its time; what is never listed is waited for no longer than that."""
+    ray = put_in(StandIn({"node 0"}, answering))
+    order = Order(load, str(tmp_path), threads=1, gpus=0)
+    crew = RayCrew(order, Share(1, 1, 0), Patience(seen=9.0))
+    (tmp_path / "scores").mkdir()
+
+    def sleep(seconds: float) -> None:
+        ray.clock += seconds
+        if ray.clock == 5:
+            (tmp_path / "scores" / "late").touch()
+
+    monkeypatch.setattr("time.sleep", sleep)
+    crew._await_listed({"scores/late"})
+    assert ray.clock == 5
+    crew._await_listed({"scores/late", "scores/never"})
+    assert ray.clock == 14

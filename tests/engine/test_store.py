@@ -97,6 +97,25 @@ def test_a_damaged_segment_is_set_aside_and_said_once(
     assert len(caplog.messages) == 1
 
 
+def test_what_is_damaged_on_its_way_alone_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A segment is set aside only where a second look finds it damaged too."""
+    store = Store(tmp_path)
+    segment = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
+    failing = iter([True])
+
+    def read(path: Path) -> bytes:
+        with path.open("rb") as file:
+            content = file.read()
+        return content[:-9] if path == segment and next(failing, False) else content
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", read)
+    assert store.read(MODEL["fingerprint"])["text"].to_list() == ["x"]
+    assert segment.exists()
+    assert not caplog.messages
+
+
 def test_each_flipped_byte_of_a_segment_is_noticed(tmp_path: Path) -> None:
     """Whichever it is, in pages, statistics or footer."""
     store = Store(tmp_path)

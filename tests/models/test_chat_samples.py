@@ -119,12 +119,18 @@ def test_what_is_read_stands_at_the_beginning(reply: str, answers: list[str]) ->
 def test_votes_count_every_sample_once() -> None:
     """As an answer or as unparsed; those cut while thinking are among the latter."""
     replies = ["True", "true.", "False", "Perhaps", ""]
-    samples = [*map(Sample, replies), Sample("True", "cut"), Sample("", "thinking")]
+    samples = [*map(Sample, replies), Sample("True, as", "cut"), Sample("", "thinking")]
     votes = votes_of(samples, TRUTH)
     assert votes.counts == {"True": 3, "False": 1}
     assert (votes.unparsed, votes.truncated) == (3, 1)
     assert votes.parsed + votes.unparsed == len(samples)
     assert votes.share("True") == 3 / 4
+
+
+@pytest.mark.parametrize("reply", ["True", "The answer is **true", "true or", "False. It is tru"])
+def test_the_last_word_of_a_reply_that_was_cut_is_no_answer(reply: str) -> None:
+    """It may be the beginning of another."""
+    assert votes_of([Sample(reply, "cut")], TRUTH).counts["True"] == 0
 
 
 def test_a_cut_thought_is_not_read_whatever_it_says() -> None:

@@ -307,12 +307,12 @@ def trust_in(*, trust_remote_code: bool, allow_pickle: bool) -> Trust:
 
 
 def server_options(
-    served_model: str | None, tokenizer: Path | None, concurrency: int
+    served_model: str | None, tokenizer: Path | None, concurrency: int, timeout: float | None
 ) -> ServerOptions:
     """The options of the command line as those of a server."""
     from tacit.models.server.address import ServerOptions
 
-    return ServerOptions(served_model, tokenizer, concurrency)
+    return ServerOptions(served_model, tokenizer, concurrency, timeout)
 
 
 def server_request(served_model: str | None, tokenizer: Path | None) -> dict[str, str]:

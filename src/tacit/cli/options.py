@@ -90,6 +90,12 @@ TokenizerPath = Annotated[
 Concurrency = Annotated[
     int, typer.Option(min=1, help="With a server: how many prompts are under way at once.")
 ]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        help="With a server: seconds that an answer may take [default: 120; 600 where it thinks]."
+    ),
+]
 Drawings = Annotated[
     Path,
     typer.Option(help="A folder of drawings, an annotations file, or a file of things and parts."),

@@ -43,6 +43,7 @@ def parrot(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    timeout: given.Timeout = None,
     engine: given.EngineName = "local",
     address: given.ClusterAddress = None,
     workers: given.Workers = None,
@@ -67,7 +68,7 @@ def parrot(
     options = PartsOptions(drawings, None, None, preset, prompt, number, nouns)
     if out is not None:
         check_outputs([*options.files(), *([beliefs] if beliefs else [])], [out])
-    server = asking.server_options(served_model, tokenizer, concurrency)
+    server = asking.server_options(served_model, tokenizer, concurrency, timeout)
     trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     loading = asking.load_options(
         revision,

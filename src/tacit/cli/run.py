@@ -53,6 +53,7 @@ def parts(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    timeout: given.Timeout = None,
     api: chatting.Api = "completions",
     samples: chatting.Samples = None,
     thinking_tokens: chatting.ThinkingTokens = None,
@@ -79,7 +80,7 @@ def parts(
     if beliefs is not None and dry_run:
         raise RequestError("--dry-run is for models; beliefs are there already")
     talking = chatting.Talking(api, samples, thinking_tokens, yes)
-    server = asking.server_options(served_model, tokenizer, concurrency)
+    server = asking.server_options(served_model, tokenizer, concurrency, timeout)
     server = talking.options(server, models)
     trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     loading = asking.load_options(
@@ -160,6 +161,7 @@ def consistency(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    timeout: given.Timeout = None,
     api: chatting.Api = "completions",
     samples: chatting.Samples = None,
     thinking_tokens: chatting.ThinkingTokens = None,
@@ -186,7 +188,7 @@ def consistency(
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
     talking = chatting.Talking(api, samples, thinking_tokens, yes)
-    server = asking.server_options(served_model, tokenizer, concurrency)
+    server = asking.server_options(served_model, tokenizer, concurrency, timeout)
     server = talking.options(server, model)
     talking.check_choices(given.listed(anchoring))
     trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)

@@ -39,6 +39,7 @@ def score(
     served_model: given.ServedModel = None,
     tokenizer: given.TokenizerPath = None,
     concurrency: given.Concurrency = 8,
+    timeout: given.Timeout = None,
     api: chatting.Api = "completions",
     samples: chatting.Samples = None,
     thinking_tokens: chatting.ThinkingTokens = None,
@@ -60,7 +61,7 @@ def score(
 
     begun = time.monotonic()
     talking = chatting.Talking(api, samples, thinking_tokens, yes)
-    server = asking.server_options(served_model, tokenizer, concurrency)
+    server = asking.server_options(served_model, tokenizer, concurrency, timeout)
     server = talking.options(server, [model])
     trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
     options = asking.load_options(

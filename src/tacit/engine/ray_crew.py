@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine.places import place_of
@@ -103,10 +104,13 @@ class RayCrew:
             return
         kind = _Fetched(ray.put(plan.kind))
         jobs = [_job(plan, block, kind) for block in plan.blocks]
+        written: set[str] = set()
         with closing(self._done(jobs)) as done:
             for job, stored in done:
                 self._check_seen(stored)
+                written.add(stored.segment)
                 yield job.block
+        self._await_listed(written)
 
     def _done(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Any]]:
         """Has all jobs done, by whoever is idle; gives each with what came of it."""
@@ -150,6 +154,12 @@ class RayCrew:
             if lost:
                 hand.pending = None
                 yield hand, lost
+            elif hand.has_loaded_for(self._patience.start):
+                log.warning(
+                    "a worker has been loading its model for %.0f min; Ray's logs "
+                    "(/tmp/ray/session_latest/logs on its node) may tell why",
+                    self._patience.start / 60,
+                )
         self._check_anybody(now)
 
     def _arrived(self, hand: Hand, outcome: object) -> None:
@@ -159,10 +169,16 @@ class RayCrew:
             return
         first = self._loaded
         if first and outcome.fingerprint != first.fingerprint:
-            raise ModelError(
+            error = ModelError(
                 f"{outcome.name} is another model on {outcome.host} than on {first.host}: its "
                 "files, tokenizer or number format differ; put the same on every node"
             )
+            if not self._seen_from:
+                self._leave(hand)
+                raise error
+            # A node that joins a run does not end what goes well without it.
+            self._false_start(hand, Failed.of(error))
+            return
         for warning in outcome.warnings if first is None else ():
             log.warning("%s", warning)
         hand.loaded = outcome
@@ -260,6 +276,17 @@ class RayCrew:
                 )
             time.sleep(_TICK)
         self._seen_from.add(stored.host)
+
+    def _await_listed(self, written: set[str]) -> None:
+        """Waits, but not for ever, until a shared file system lists all that was written."""
+        place = place_of(self._order.store)
+        folders = {str(PurePosixPath(segment).parent) for segment in written}
+        until = time.monotonic() + self._patience.seen
+        while time.monotonic() < until:
+            listed = {f"{folder}/{name}" for folder in folders for name in place.names(folder)}
+            if written <= listed:
+                return
+            time.sleep(_TICK)
 
 
 @dataclass(frozen=True)

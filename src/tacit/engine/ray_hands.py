@@ -23,7 +23,7 @@ class Patience:
     Args:
         look: Between two looks at whether all are there.
         silence: Until a worker that does not answer counts as lost.
-        start: Until a run of which no worker starts is given up.
+        start: Until a run of which no worker starts is given up, and one that loads is told of.
         seen: Until what a worker wrote has to be seen from where the run was started.
         tries: How often a block, or the start of a worker, may fail.
     """
@@ -77,6 +77,7 @@ class Hand:
     node: str | None = None
     _ping: Any = None
     _pinged: float = 0.0
+    _loading_since: float | None = None
 
     @classmethod
     def hire(cls, order: Order, share: Share) -> Hand:
@@ -137,6 +138,18 @@ class Hand:
         if self.loaded and time.monotonic() - self._pinged > patience.silence:
             return Lost(f"it has not answered for {patience.silence:.0f} s")
         return None
+
+    def has_loaded_for(self, seconds: float) -> bool:
+        """Whether it has been loading its model for so long; told once in that time."""
+        if self.loaded or self.node is None:
+            return False
+        now = time.monotonic()
+        if self._loading_since is None:
+            self._loading_since = now
+        if now - self._loading_since < seconds:
+            return False
+        self._loading_since = now
+        return True
 
     def _listen(self) -> None:
         """Asks whether the process is there, and where, as often as it has answered."""

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine import ranked, segments, voted
-from tacit.engine.places import place_of
+from tacit.engine.places import LocalFolder, place_of
 from tacit.errors import RequestError, StoreError, WorkError
 from tacit.models.fingerprint import FileHashes
 from tacit.prompts import AnswerScore, LogProbs
@@ -55,8 +55,8 @@ class Store:
     def __init__(self, root: Path | str) -> None:
         self.root = root
         self._place = place_of(root)
-        kept = self._place.folder or _cache_of(self._place.shown())
-        self.hashes = FileHashes(kept / "hashes.json")
+        self._kept = self._place.folder or _cache_of(self._place.shown())
+        self.hashes = FileHashes(self._kept / "hashes.json")
         self._written: set[str] = set()
 
     @classmethod
@@ -186,17 +186,28 @@ class Store:
         import polars as pl
 
         folder = self._folder(what, fingerprint)
-        frames = [pl.DataFrame(schema=schema)]
-        for segment in segments.in_order(self._place.names(folder)):
-            name = f"{folder}/{segment}"
-            content = self._place.read(name)
+        frames = [
+            self._segment(folder, name, fingerprint, schema)
+            for name in segments.in_order(self._place.names(folder))
+        ]
+        whole = [frame for frame in frames if frame is not None]
+        return pl.concat([pl.DataFrame(schema=schema), *whole])
+
+    def _segment(
+        self, folder: str, name: str, fingerprint: str, schema: dict[str, Any]
+    ) -> pl.DataFrame | None:
+        """A segment's rows; None where it is damaged, and set aside."""
+        damage = ""
+        for _ in range(2):  # what came over a network may be right the second time
+            content = self._place.read(f"{folder}/{name}")
             if content is None:
-                continue  # another process has set it aside meanwhile
+                return None  # another process has set it aside meanwhile
             try:
-                frames.append(segments.decode(segment, content, fingerprint, schema))
+                return segments.decode(name, content, fingerprint, schema)
             except segments.Damaged as error:
-                self._set_aside(name, str(error))
-        return pl.concat(frames)
+                damage = str(error)
+        self._set_aside(f"{folder}/{name}", damage)
+        return None
 
     def _set_aside(self, name: str, reason: str) -> None:
         """Moves what is damaged away and says so; whoever comes second finds it gone."""
@@ -224,9 +235,13 @@ class Store:
         root = self._place.folder
         if root and (not root.is_dir() or not any(root.iterdir())):
             self._place.publish(".gitignore", b"*\n")
+        about = json.dumps(dict(model), indent=1, ensure_ascii=False, default=str).encode()
         if "model.json" not in self._place.names(folder):
-            about = json.dumps(dict(model), indent=1, ensure_ascii=False, default=str)
-            self._place.publish(f"{folder}/model.json", about.encode())
+            self._place.publish(f"{folder}/model.json", about)
+        if root is None:
+            # By it this machine knows a server again whose answers differ by rounding.
+            with contextlib.suppress(StoreError):
+                LocalFolder(self._kept).publish(f"{folder}/model.json", about)
         self._written.add(folder)
 
     def _keep(self, vocabulary: Vocabulary) -> None:

@@ -103,7 +103,7 @@ class SamplesReplies(Protocol):
 
 def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
     """What replies say, read as a prompt's answers."""
-    read = [read_answer(one.reply, answers) for one in samples if one.state != "thinking"]
+    read = [read_answer(_shown(one), answers) for one in samples if one.state != "thinking"]
     thinking = sum(one.state == "thinking" for one in samples)
     counts = Counter(answer for answer in read if answer is not None)
     return Votes(
@@ -111,6 +111,11 @@ def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
         unparsed=len(samples) - counts.total(),
         truncated=thinking,
     )
+
+
+def _shown(sample: Sample) -> str:
+    """A reply; one that was cut goes on, and its last word may be the beginning of another."""
+    return f"{sample.reply}x" if sample.state == "cut" else sample.reply
 
 
 def read_answer(reply: str, answers: Sequence[str]) -> str | None:

@@ -46,7 +46,8 @@ class Speech:
         stuck: Whether it replies the same whenever it is asked the same text.
         seeds: Whether it heeds a seed, does not, or refuses one.
         limit: What it calls the most tokens of a reply.
-        thinks: Whether it thinks, and how that is told: in a field, in tags, by the end tag alone.
+        thinks: Whether it thinks, and how that is told: in a field, in tags, by the end tag alone,
+            by a count of its tokens, or not at all.
         thought: How many words it thinks for, given the draw.
         stops: Whether it can be told not to think, goes on all the same, or refuses to be told.
         greedy: Whether it takes a temperature of 0.
@@ -64,7 +65,7 @@ class Speech:
     stuck: bool = False
     seeds: Literal["heeded", "ignored", "refused"] = "heeded"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    thinks: Literal["field", "tags", "begun"] | None = None
+    thinks: Literal["field", "tags", "begun", "counted", "hidden"] | None = None
     thought: Callable[[int], int] = lambda draw: 5 + draw % 10
     stops: Literal["right", "ignored", "refused"] = "right"
     greedy: bool = True
@@ -96,7 +97,10 @@ def speak(speech: Speech, body: dict[str, Any], before: int) -> dict[str, Any]:
     return {
         "object": "chat.completion",
         "choices": [{**choice, "index": at} for at, choice in enumerate(choices)][::-1],
-        "usage": {"prompt_tokens": len(text.split())},
+        "usage": {
+            "prompt_tokens": len(text.split()),
+            "completion_tokens_details": {"reasoning_tokens": 5 * (speech.thinks == "counted")},
+        },
     }
 
 
@@ -144,7 +148,7 @@ def _choice(
     message: dict[str, Any] = {"role": "assistant", "content": said}
     if thinks == "field":
         message = {**message, "content": said or None, "reasoning_content": mused}
-    elif thinks:
+    elif thinks and thinks not in {"counted", "hidden"}:
         opened = "<think>\n" if thinks == "tags" else ""
         message["content"] = f"{opened}{mused}\n</think>\n\n{said}" if ended else opened + mused
     choice: dict[str, Any] = {"message": message, "finish_reason": "length" if cut else "stop"}

@@ -15,12 +15,14 @@ from tacit.models.loading import LoadOptions, load_model
 from tacit.models.server.address import ServerOptions, check_address
 from tacit.models.server.backoff import Backoff
 from tacit.models.server.chatting import load_first_tokens, load_sampled
+from tacit.models.server.preflight import TEXTS
 from tacit.models.server.said import Said, read_said
-from tacit.models.server.trying import MOST_CALLS
+from tacit.models.server.trying import MOST_CALLS, same_replies
 from tacit.prompts import Prompt
-from tests.models.server.speaking import Speech, opinions
+from tests.models.server.speaking import ChatRefusal, Speech, opinions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tacit.models.server.first_tokens import FirstTokensModel
@@ -119,6 +121,20 @@ def test_a_chat_is_known_again_by_its_first_tokens(serve: Serve, tmp_path: Path)
     assert first_tokens(server, tmp_path).fingerprint == model.fingerprint
     server.manners.speech = Speech(replies=lambda text: opinions(text + "!"))
     assert first_tokens(server, tmp_path).fingerprint != model.fingerprint
+
+
+def test_a_store_at_an_address_knows_a_noisy_server_again(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what this machine keeps of it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    store = Store(f"memory://{tmp_path.name}")
+    server = speaking(serve, noise=0.003)
+    loading = LoadOptions(server=options())
+    model = load_model(server.address, loading, store.hashes)
+    Engine(model, store).ask(PROMPTS)
+    again = load_model(server.address, loading, Store(str(store.root)).hashes)
+    assert again.fingerprint == model.fingerprint
 
 
 # By sampled replies
@@ -225,6 +241,34 @@ def test_a_model_is_known_again_by_its_likeliest_replies(serve: Serve, tmp_path:
     assert "another model by its name is not noticed" in " ".join(blind.description["refused"])
 
 
+@pytest.mark.parametrize(("changed", "known"), [(0, True), (3, True), (4, False), (12, False)])
+def test_a_few_other_words_are_rounding_and_more_another_model(
+    *, changed: int, known: bool
+) -> None:
+    """Three in four of the likeliest replies have to be those of then."""
+    then = [{"text": str(number), "reply": "so"} for number in range(12)]
+    now = [{**one, "reply": "no" if at < changed else "so"} for at, one in enumerate(then)]
+    assert same_replies(then, now) is known
+    assert not same_replies([], now)
+
+
+def test_a_refusal_in_passing_leaves_the_other_likeliest_replies(serve: Serve) -> None:
+    """The model is known again by those."""
+    server = speaking(serve)
+    refusing = iter([True])
+    replies = server.manners.speech.replies
+
+    def once(text: str) -> Mapping[str, float]:
+        if text == TEXTS[3] and next(refusing, False):
+            raise ChatRefusal("busy")
+        return replies(text)
+
+    server.manners.speech.replies = once
+    model = sampled(server)
+    assert len(model.description["canaries"]) == len(TEXTS) - 1
+    assert not model.description["refused"]
+
+
 def test_votes_are_not_scores(serve: Serve) -> None:
     """Whoever loads a sampled model as one that scores is told where to go."""
     server = serve()
@@ -250,7 +294,7 @@ def test_a_thought_that_the_template_begins_is_never_read(serve: Serve, tmp_path
     assert 26 <= votes.truncated <= 54
 
 
-@pytest.mark.parametrize("thinks", ["field", "tags", "begun"])
+@pytest.mark.parametrize("thinks", ["field", "tags", "begun", "counted", "hidden"])
 @pytest.mark.parametrize("thinking", [100, "all"])
 def test_the_reply_is_read_behind_the_thought(
     serve: Serve, tmp_path: Path, thinks: str, thinking: int | str
@@ -265,7 +309,15 @@ def test_the_reply_is_read_behind_the_thought(
     assert votes.share("True") == pytest.approx(expected, abs=4 * deviation)
 
 
-@pytest.mark.parametrize("thinks", ["field", "tags", "begun"])
+@pytest.mark.parametrize("thinking", [10, 100])
+def test_a_hidden_thought_that_does_not_end_is_told(serve: Serve, thinking: int) -> None:
+    """Replies in which nothing is to be seen are no reason to speak of a cache."""
+    server = speaking(serve, thinks="hidden", thought=lambda _: 150)
+    with pytest.raises(ModelError, match=f"says nothing in the {thinking} tokens"):
+        sampled(server, thinking=thinking)
+
+
+@pytest.mark.parametrize("thinks", ["field", "tags", "begun", "counted", "hidden"])
 def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, thinks: str) -> None:
     """Those of more words than there is room for; no reply is read off them."""
     # One thought in three is of 40 words, the others of none; 16 more are left for the reply.
@@ -283,6 +335,8 @@ def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, th
         ({"thinks": "tags"}, None, "thinks before it answers: say for how long"),
         ({"thinks": "field"}, None, "thinks before it answers: say for how long"),
         ({"thinks": "begun", "thought": long}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "counted"}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "hidden", "thought": long}, None, "thinks before it answers: say for how long"),
         (
             {"thinks": "begun", "thought": long, "stops": "ignored"},
             0,
@@ -343,6 +397,8 @@ def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:
     [
         ({"samples": 0}, "--samples is 0"),
         ({"thinking": -1}, "--thinking-tokens is -1"),
+        ({"timeout": 0.0}, "--timeout is 0.0"),
+        ({"timeout": math.inf}, "--timeout is inf"),
         ({"thinking": 100}, "is for sampled replies"),
         ({"thinking": "all"}, "is for sampled replies"),
         ({"api": "completions", "samples": 3}, "add --api chat"),
@@ -353,6 +409,13 @@ def test_options_that_mean_nothing_are_refused(given: dict[str, object], reason:
     """Before a server is asked."""
     with pytest.raises(ModelError, match=reason):
         check_address("http://host/v1", options(**given))
+
+
+def test_a_model_that_thinks_is_waited_for_longer() -> None:
+    """Unless it is said for how long."""
+    assert ServerOptions().patience == ServerOptions(thinking=0).patience == 120
+    assert ServerOptions(thinking=50).patience == ServerOptions(thinking="all").patience == 600
+    assert ServerOptions(thinking="all", timeout=7.5).patience == 7.5
 
 
 def test_a_server_that_gives_no_reply_is_an_error(serve: Serve, tmp_path: Path) -> None:

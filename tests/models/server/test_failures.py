@@ -65,6 +65,17 @@ def test_answers_that_come_out_of_order_stay_with_their_prompts(
     assert sum(scored.answers[0].logprob is not None for scored in scores) > 12
 
 
+def test_a_server_that_always_stalls_is_given_up_with_what_to_do(
+    serve: Serve, tokenizer_file: Path
+) -> None:
+    """More time may be what it needs."""
+    server = serve()
+    model = load(server, tokenizer_file, timeout=0.25, backoff=Backoff(2, sleep=lambda _: None))
+    server.manners.stalls = 100
+    with pytest.raises(ScoringError, match=r"in 0\.25 s \(--timeout lets it take longer\)"):
+        model.score([Prompt("Is ice cold?", (" yes",), "")])
+
+
 def test_a_server_that_stalls_is_asked_again(serve: Serve, tokenizer_file: Path) -> None:
     """After the time-out, and the answer that comes too late is nobody's."""
     server = serve()

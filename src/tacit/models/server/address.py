@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
 """The variables that may hold a key; the first that is set decides, an empty one for no key."""
 
+SHORT, LONG = 120.0, 600.0
+"""Seconds that an answer may take where nothing else is said, without a thought and with one."""
+
 Api = Literal["completions", "chat"]
 Thinking = int | Literal["all"] | None
 
@@ -29,7 +33,8 @@ class ServerOptions:
         tokenizer: The model's ``tokenizer.json``, or a folder with it; None to go by the tokens
             that the server itself returns.
         concurrency: How many prompts are under way at once.
-        timeout: Seconds until an answer is waited for no longer.
+        timeout: Seconds until an answer is waited for no longer; None for 120, or 600 from a model
+            that thinks.
         backoff: What is done when the server fails.
         api: What it is asked for: to complete texts, or to reply in a chat.
         samples: In a chat, how many replies are sampled of each prompt; None for the
@@ -42,12 +47,17 @@ class ServerOptions:
     served_model: str | None = None
     tokenizer: Path | None = None
     concurrency: int = 8
-    timeout: float = 120.0
+    timeout: float | None = None
     backoff: Backoff = field(default_factory=Backoff)
     api: Api = "completions"
     samples: int | None = None
     thinking: Thinking = None
     seed: int = 0
+
+    @property
+    def patience(self) -> float:
+        """Seconds until an answer is waited for no longer."""
+        return self.timeout or (LONG if self.thinking else SHORT)
 
 
 def is_address(name: str) -> bool:
@@ -80,6 +90,8 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
         )
     if options.concurrency < 1:
         raise ModelError(f"--concurrency is {options.concurrency}; it must be at least 1")
+    if options.timeout is not None and not 0 < options.timeout < math.inf:
+        raise ModelError(f"--timeout is {options.timeout}; it must be a number of seconds above 0")
     if options.samples is not None and options.samples < 1:
         raise ModelError(f"--samples is {options.samples}; it must be at least 1")
     if isinstance(options.thinking, int) and options.thinking < 0:

@@ -59,8 +59,9 @@ class Client:
         self.address = address
         self._key = key
         self._backoff = options.backoff
-        self._timeout = options.timeout
+        self._timeout = options.patience
         self._errors = httpx.HTTPError
+        self._timed_out = httpx.TimeoutException
         self._cannot_connect = (httpx.ConnectError, httpx.UnsupportedProtocol)
         self.abandoned = False
         self._http = httpx.Client(
@@ -68,7 +69,7 @@ class Client:
             limits=httpx.Limits(
                 max_connections=options.concurrency, max_keepalive_connections=options.concurrency
             ),
-            timeout=options.timeout,
+            timeout=self._timeout,
             transport=transport,
         )
         weakref.finalize(self, self._http.close)
@@ -154,6 +155,8 @@ class Client:
                 )
             except self._errors as error:
                 failure = f"{type(error).__name__}: {self._shown(str(error))}"
+                if isinstance(error, self._timed_out):
+                    failure += f" in {timeout or self._timeout:g} s (--timeout lets it take longer)"
                 if first and isinstance(error, self._cannot_connect):
                     raise ModelError(
                         f"{self.address}: no server answers there ({failure}); is it started?"

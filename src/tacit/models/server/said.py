@@ -24,11 +24,13 @@ class Said:
         text: Its text; with tags where the server leaves a thought in it.
         thought: The thought, where the server tells it apart.
         cut: Whether it was cut at the most tokens that were asked for.
+        hidden: Whether the server counts tokens of a thought that it does not show.
     """
 
     text: str
     thought: str
     cut: bool
+    hidden: bool = False
 
     @property
     def whole(self) -> str:
@@ -38,7 +40,12 @@ class Said:
     @property
     def thinks(self) -> bool:
         """Whether there is a thought in it."""
-        return bool(self.thought.strip()) or CLOSES in self.text or self._opens
+        return self.hidden or bool(self.thought.strip()) or CLOSES in self.text or self._opens
+
+    @property
+    def silent(self) -> bool:
+        """Whether it was cut before anything was to be seen of it, as a hidden thought is."""
+        return self.cut and not self.whole.strip()
 
     def sample(self, *, begun: bool) -> Sample:
         """The reply behind its thought.
@@ -50,8 +57,7 @@ class Said:
         _, ended, behind = self.text.rpartition(CLOSES)
         if ended:
             return Sample(behind.strip(), "cut" if self.cut else "whole")
-        silent = self.thought.strip() and not self.text.strip()
-        if self._opens or begun or (silent and self.cut):
+        if self._opens or begun or (self.cut and not self.text.strip()):
             return Sample("", "thinking")
         return Sample(self.text.strip(), "cut" if self.cut else "whole")
 
@@ -70,7 +76,8 @@ def read_said(answer: Mapping[str, Any]) -> list[Said]:
         choices = sorted(answer["choices"], key=lambda one: one.get("index") or 0)
         if not choices:
             raise KeyError("no choices")  # noqa: TRY301 - told as any other wrong form
-        return [_said(one) for one in choices]
+        hidden = _counts_thoughts(answer.get("usage"))
+        return [_said(one, hidden=hidden) for one in choices]
     except (KeyError, TypeError, AttributeError) as error:
         raise ScoringError(
             f"the server's answer has not the form of a chat's ({type(error).__name__}: {error}); "
@@ -78,10 +85,16 @@ def read_said(answer: Mapping[str, Any]) -> list[Said]:
         ) from error
 
 
-def _said(choice: Mapping[str, Any]) -> Said:
+def _counts_thoughts(usage: object) -> bool:
+    details = usage.get("completion_tokens_details") if isinstance(usage, dict) else None
+    tokens = details.get("reasoning_tokens") if isinstance(details, dict) else None
+    return isinstance(tokens, int) and tokens > 0
+
+
+def _said(choice: Mapping[str, Any], *, hidden: bool) -> Said:
     message = choice["message"]
     text = message.get("content") or ""
     thought = next((message[key] for key in _THOUGHTS if message.get(key)), "")
     if not isinstance(text, str) or not isinstance(thought, str):
         raise TypeError("a reply that is no text")
-    return Said(text, thought, choice.get("finish_reason") == "length")
+    return Said(text, thought, choice.get("finish_reason") == "length", hidden and not thought)

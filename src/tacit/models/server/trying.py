@@ -39,7 +39,7 @@ means all tokens; the first that is taken is sent.
 """
 
 DRAWN = 4
-MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + DRAWN * len(OPEN_ENDED) + 1
+MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + 2 * DRAWN * len(OPEN_ENDED) + 1
 MOST_CALLS += thoughts.MOST_CALLS
 """So many calls, at most, are made to try a server."""
 
@@ -74,9 +74,18 @@ def try_sampling(talk: Talk) -> Sampler:
     # A few words are enough to see whether two replies differ.
     brief = _settled(talk.but(thinking=0 if talk.thinking == 0 else None), where)
     brief, refused = _uncut(brief)
-    drawn = [[brief.replies(text, seed=1 + at)[0] for at in range(DRAWN)] for text in OPEN_ENDED]
-    ended = thoughts.ended(brief.but(thinking=talk.thinking))
-    _check_thinking(talk, where, [ended, *(one for some in drawn for one in some)])
+    settled = brief.but(thinking=talk.thinking)
+    drawn = _drawn(brief)
+    ended = thoughts.ended(settled)
+    _check_thinking(talk, where, ended, drawn)
+    if talk.thinking and all(one.silent for some in drawn for one in some):
+        # The thought is hidden: a few words of it are nothing that could differ.
+        brief, drawn = settled, _drawn(settled)
+        if all(one.silent for some in drawn for one in some):
+            raise ModelError(
+                f"{where} says nothing in the {talk.thinking} tokens that it may think for: give "
+                "it more with --thinking-tokens N, or all"
+            )
     if all(len({one.whole for one in some}) == 1 for some in drawn):
         raise ModelError(
             f"{where} gives the same reply each time, at temperature 1 and with other seeds, so "
@@ -87,8 +96,12 @@ def try_sampling(talk: Talk) -> Sampler:
         refused.append("it takes no seed, so that other replies come each time")
     several = _gives_several(brief, refused)
     canaries = _canaries(brief, refused)
-    settled = brief.but(thinking=talk.thinking)
     return Sampler(settled, several, thoughts.begun(ended), canaries, tuple(refused))
+
+
+def _drawn(talk: Talk) -> list[list[Said]]:
+    """Some replies to each open question, with different seeds."""
+    return [[talk.replies(text, seed=1 + at)[0] for at in range(DRAWN)] for text in OPEN_ENDED]
 
 
 def _settled(talk: Talk, where: str) -> Talk:
@@ -123,13 +136,14 @@ def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
     return talk, ["it takes no top_k and min_p, and may cut off unlikely words"]
 
 
-def _check_thinking(talk: Talk, where: str, drawn: Sequence[Said]) -> None:
+def _check_thinking(talk: Talk, where: str, ended: Said, drawn: Sequence[Sequence[Said]]) -> None:
     """Refuses a model that thinks where it was not said for how long, or was told not to.
 
     Raises:
         ModelError: It is one.
     """
-    if not any(one.thinks for one in drawn):
+    short = [one for some in drawn for one in some]
+    if not (any(one.thinks for one in (ended, *short)) or all(one.silent for one in short)):
         return
     if talk.thinking is None:
         raise ModelError(
@@ -158,21 +172,28 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """The likeliest replies; none where the server takes no other temperature."""
-    try:
-        return tuple({"text": text, "reply": talk.likeliest(text).whole} for text in TEXTS)
-    except RefusalError:
-        refused.append(
-            "it takes no other temperature, so that another model by its name is not noticed"
-        )
-        return ()
+    """The likeliest replies; none where the server takes no other temperature, or hides them."""
+    found: list[Canary] = []
+    for text in TEXTS:
+        try:
+            reply = talk.likeliest(text).whole
+        except RefusalError:
+            continue
+        if reply.strip():
+            found.append({"text": text, "reply": reply})
+    if len(found) * 2 >= len(TEXTS):
+        return tuple(found)
+    refused.append(
+        "it gives no likeliest replies, so that another model by its name is not noticed"
+    )
+    return ()
 
 
 def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
-    """Whether at least half of the likeliest replies are those of then.
+    """Whether at least three in four of the likeliest replies are those of then.
 
     Where a server batches otherwise, rounding may change a word; another model changes most.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
     same = sum(known.get(one.get("text")) == one.get("reply") for one in canaries)
-    return bool(canaries) and 2 * same >= len(canaries)
+    return bool(canaries) and 4 * same >= 3 * len(canaries)
