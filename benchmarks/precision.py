@@ -82,7 +82,8 @@ def told(one: Answered, exact: Answered) -> str:
 
 def likeliest(score: LogProbs) -> str:
     """The answer with the highest log-probability."""
-    return max(score.answers, key=lambda one: one.logprob or float("-inf")).answer
+    known = [one for one in score.answers if one.logprob is not None]
+    return max(known, key=lambda one: one.logprob or 0.0).answer if known else ""
 
 
 def parts() -> Sequence[Prompt]:

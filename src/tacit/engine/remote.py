@@ -69,7 +69,7 @@ class RemoteFolder:
         """See ``Place``: one put where that is all or nothing, else by another name, then moved."""
         path = PurePosixPath(self._at(name))
         with self._translated("be written", name):
-            self._files.makedirs(str(path.parent), exist_ok=True)
+            self._make_folder(str(path.parent))
             if self._puts_at_once:
                 self._files.pipe_file(str(path), content)
                 return
@@ -82,11 +82,16 @@ class RemoteFolder:
         with self._translated("be moved away, and is damaged", name):
             try:
                 place = aside(name, lambda other: bool(self._files.exists(self._at(other))))
-                self._files.makedirs(str(PurePosixPath(self._at(place)).parent), exist_ok=True)
+                self._make_folder(str(PurePosixPath(self._at(place)).parent))
                 self._files.mv(self._at(name), self._at(place))
             except FileNotFoundError:
                 return None
         return self.shown(place)
+
+    def _make_folder(self, path: str) -> None:
+        """Makes a folder where files need one; an object store would make a misspelt bucket."""
+        if not self._puts_at_once:
+            self._files.makedirs(path, exist_ok=True)
 
     @property
     def _puts_at_once(self) -> bool:
