@@ -7,11 +7,9 @@ import os
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
-
-from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.models.loading import LoadOptions
-    from tacit.models.masked import MaskedMode
-    from tacit.models.server.address import ServerOptions
-    from tacit.models.trust import Trust
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Ranking, RankingPrompt
 
@@ -255,70 +250,6 @@ def echo_estimate(told: dict[str, Any]) -> None:
         f"about {_duration(told['seconds'])} by a short trial\n"
         "Nothing was stored or written."
     )
-
-
-def load_options(
-    revision: str | None,
-    dtype: str,
-    device: str,
-    batch_tokens: int | None,
-    masked_mode: str,
-    no_packing: bool,
-    server: ServerOptions | None = None,
-    chat: bool = False,
-    *,
-    trust: Trust | None = None,
-    adapter: Path | None = None,
-    device_map: str | None = None,
-) -> LoadOptions:
-    """The options of the command line as those of a model.
-
-    Raises:
-        RequestError: The masked mode is unknown.
-    """
-    from tacit.models.loading import LoadOptions
-    from tacit.models.trust import NO_TRUST
-
-    if masked_mode not in {"left-to-right", "one-at-a-time"}:
-        raise RequestError(
-            f"the masked mode {masked_mode!r} is none of left-to-right, one-at-a-time"
-        )
-    mode = cast("MaskedMode", masked_mode)
-    return LoadOptions(
-        revision,
-        dtype,
-        device,
-        batch_tokens,
-        mode,
-        packing=not no_packing,
-        server=server,
-        chat=chat,
-        trust=trust or NO_TRUST,
-        adapter=adapter,
-        device_map=device_map,
-    )
-
-
-def trust_in(*, trust_remote_code: bool, allow_pickle: bool) -> Trust:
-    """The options of the command line as what a model's files may do."""
-    from tacit.models.trust import Trust
-
-    return Trust(trust_remote_code, allow_pickle)
-
-
-def server_options(
-    served_model: str | None, tokenizer: Path | None, concurrency: int, timeout: float | None
-) -> ServerOptions:
-    """The options of the command line as those of a server."""
-    from tacit.models.server.address import ServerOptions
-
-    return ServerOptions(served_model, tokenizer, concurrency, timeout)
-
-
-def server_request(served_model: str | None, tokenizer: Path | None) -> dict[str, str]:
-    """What a run's ``run.yaml`` says of a server: nothing where none is asked for in particular."""
-    given = {"served_model": served_model, "tokenizer": tokenizer}
-    return {name: str(value) for name, value in given.items() if value is not None}
 
 
 def check_ranks(names: Sequence[str]) -> None:

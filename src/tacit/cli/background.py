@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from tacit.cli.options import listed
+from tacit.cli import options as given
 
 if TYPE_CHECKING:
     from tacit.knowledge.background import Extraction
@@ -30,14 +30,14 @@ class BackgroundOptions:
         frequent: From how many frequent words.
     """
 
-    version: str = "review-lexicon"
-    tagger: str | None = None
-    overlap: str = "all-words"
-    relations: str | None = None
-    length: int = 1
-    cap: int | None = None
-    seed: int = 0
-    frequent: int = 10_000
+    version: given.WordsVersion = "review-lexicon"
+    tagger: given.Tagger = None
+    overlap: given.OverlapRule = "all-words"
+    relations: given.Relations = None
+    length: given.PathLength = 1
+    cap: given.FactCap = None
+    seed: given.NegativeSeed = 0
+    frequent: given.FrequentWords = 10_000
 
     def extraction(self) -> Extraction:
         """The options as those of an extraction.
@@ -53,7 +53,7 @@ class BackgroundOptions:
         return Extraction(
             Words(cast("Version", self.version), self.tagger),
             cast("Overlap", self.overlap),
-            None if self.relations is None else listed(self.relations),
+            None if self.relations is None else given.listed(self.relations),
             self.length,
             cap or None,
             Draw(self.seed, self.frequent),

@@ -11,7 +11,6 @@ from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from tacit.models.server.address import ServerOptions, Thinking
 
@@ -57,10 +56,10 @@ class Talking:
         yes: Whether the cost is meant.
     """
 
-    api: Literal["completions", "chat"] = "completions"
-    samples: int | None = None
-    thinking_tokens: str | None = None
-    yes: bool = False
+    api: Api = "completions"
+    samples: Samples = None
+    thinking_tokens: ThinkingTokens = None
+    yes: Yes = False
 
     def options(self, server: ServerOptions, models: Sequence[str]) -> ServerOptions:
         """A server's options with these among them.
@@ -102,12 +101,6 @@ class Talking:
             return {}
         more = {"samples": self.samples, "thinking_tokens": self.thinking_tokens}
         return {"api": "chat", **{name: value for name, value in more.items() if value is not None}}
-
-
-def local_request(chat: bool, adapter: Path | None) -> dict[str, Any]:
-    """What a run's ``run.yaml`` says of a chat and an adapter: nothing where there is none."""
-    asked = {"chat": True} if chat else {}
-    return asked if adapter is None else {**asked, "adapter": str(adapter)}
 
 
 def _thinking(given: str | None) -> Thinking:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.cli import options as given
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ class EngineOptions:
         threads: In how many threads the model computes, in this process or in each worker.
     """
 
-    engine: str = "local"
-    address: str | None = None
-    workers: int | None = None
-    gpus_per_worker: float | None = None
-    threads: int | None = None
+    engine: given.EngineName = "local"
+    address: given.ClusterAddress = None
+    workers: given.Workers = None
+    gpus_per_worker: given.GpusPerWorker = None
+    threads: given.Threads = None
 
     def check(self, models: Sequence[str], loading: LoadOptions) -> None:
         """Refuses, before any model is loaded, what does not go together.
@@ -50,12 +51,12 @@ class EngineOptions:
                     f"{option} is for models that are loaded, and {name} is a server's address: "
                     "leave it off, and see --concurrency"
                 )
-        given = {
+        theirs = {
             "--address": self.address,
             "--workers": self.workers,
             "--gpus-per-worker": self.gpus_per_worker,
         }
-        for option, value in given.items():
+        for option, value in theirs.items():
             if self.engine != "ray" and value is not None:
                 raise RequestError(f"{option} goes with --engine ray, and with no other")
         if self.engine != "ray":

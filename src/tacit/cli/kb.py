@@ -13,6 +13,7 @@ import typer
 from tacit.cli import options as given
 from tacit.cli.background import BackgroundOptions, readable, spare_torch
 from tacit.cli.group import group
+from tacit.cli.spreading import spread
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -74,18 +75,13 @@ def info_command(base: _Base, as_json: given.AsJson = False) -> None:
 
 
 @app.command("facts")
+@spread
 def facts_command(
+    *,
     base: _Base,
     question: Annotated[str, typer.Argument(help="The question.")],
     choices: Annotated[list[str] | None, typer.Argument(help="Its choices, if it has any.")] = None,
-    version: given.WordsVersion = "review-lexicon",
-    tagger: given.Tagger = None,
-    overlap: given.OverlapRule = "all-words",
-    relations: given.Relations = None,
-    length: given.PathLength = 1,
-    cap: given.FactCap = None,
-    seed: given.NegativeSeed = 0,
-    frequent: given.FrequentWords = 10_000,
+    extracted: BackgroundOptions,
     as_json: given.AsJson = False,
 ) -> None:
     """Show a question's concepts, the facts that connect them, and the facts' negatives."""
@@ -97,10 +93,8 @@ def facts_command(
         raise RequestError("the question or one of its choices is empty")
     if len(texts) == 2:  # noqa: PLR2004 - the question and one choice
         raise RequestError("one choice is no choice: give two or more, or none")
-    how = BackgroundOptions(
-        version, tagger, overlap, relations, length, cap, seed, frequent
-    ).extraction()
-    spare_torch(tagger)
+    how = extracted.extraction()
+    spare_torch(extracted.tagger)
     with KnowledgeBase(base) as opened:
         found = background(opened, [texts], how)
     if as_json:
@@ -110,18 +104,13 @@ def facts_command(
 
 
 @app.command("background")
+@spread
 def background_command(
+    *,
     base: _Base,
     questions: given.Questions,
     out: Annotated[Path, typer.Option(help="The facts: TSV, CSV, JSONL or Parquet.")],
-    version: given.WordsVersion = "review-lexicon",
-    tagger: given.Tagger = None,
-    overlap: given.OverlapRule = "all-words",
-    relations: given.Relations = None,
-    length: given.PathLength = 1,
-    cap: given.FactCap = None,
-    seed: given.NegativeSeed = 0,
-    frequent: given.FrequentWords = 10_000,
+    extracted: BackgroundOptions,
     as_json: given.AsJson = False,
 ) -> None:
     """Write the background facts of all questions of a file, with their negatives."""
@@ -133,10 +122,8 @@ def background_command(
     from tacit.knowledge.base import KnowledgeBase
     from tacit.sources.anchors import read_anchors
 
-    how = BackgroundOptions(
-        version, tagger, overlap, relations, length, cap, seed, frequent
-    ).extraction()
-    spare_torch(tagger)
+    how = extracted.extraction()
+    spare_torch(extracted.tagger)
     anchors = read_anchors(questions)
     with KnowledgeBase(base) as opened:
         found = background(opened, [(a.question, *a.choices) for a in anchors], how)

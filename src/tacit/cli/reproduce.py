@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
+from tacit.cli.engines import EngineOptions
 from tacit.cli.group import group
+from tacit.cli.models import ModelOptions, ServedOptions
+from tacit.cli.spreading import spread
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -21,7 +24,9 @@ app = group("Set a paper's tables beside your own figures: ours, published, diff
 
 
 @app.command("parrot")
+@spread
 def parrot(
+    *,
     drawings: given.Drawings,
     model: given.OneModel = None,
     beliefs: given.BeliefsFile = None,
@@ -32,23 +37,9 @@ def parrot(
     prompt: given.PromptFile = None,
     number: given.NumberPreset = "paper",
     nouns: given.NounsFile = None,
-    revision: given.Revision = None,
-    dtype: given.Dtype = "auto",
-    device: given.Device = "auto",
-    batch_tokens: given.BatchTokens = None,
-    masked_mode: given.MaskedMode = "left-to-right",
-    no_packing: given.NoPacking = False,
-    trust_remote_code: given.TrustRemoteCode = False,
-    allow_pickle: given.AllowPickle = False,
-    served_model: given.ServedModel = None,
-    tokenizer: given.TokenizerPath = None,
-    concurrency: given.Concurrency = 8,
-    timeout: given.Timeout = None,
-    engine: given.EngineName = "local",
-    address: given.ClusterAddress = None,
-    workers: given.Workers = None,
-    gpus_per_worker: given.GpusPerWorker = None,
-    threads: given.Threads = None,
+    loaded: ModelOptions,
+    served: ServedOptions,
+    asker: EngineOptions,
     store: given.StorePath = None,
     as_json: given.AsJson = False,
 ) -> None:
@@ -56,7 +47,6 @@ def parrot(
     import polars as pl
 
     from tacit.cli import asking
-    from tacit.cli.engines import EngineOptions
     from tacit.cli.parts import PartsOptions
     from tacit.probes.parts.elsewhere import answers_in
     from tacit.probes.parts.published import data_tables, model_tables
@@ -68,19 +58,7 @@ def parrot(
     options = PartsOptions(drawings, None, None, preset, prompt, number, nouns)
     if out is not None:
         check_outputs([*options.files(), *([beliefs] if beliefs else [])], [out])
-    server = asking.server_options(served_model, tokenizer, concurrency, timeout)
-    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
-    loading = asking.load_options(
-        revision,
-        dtype,
-        device,
-        batch_tokens,
-        masked_mode,
-        no_packing,
-        server,
-        trust=trust,
-    )
-    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
+    loading = loaded.options(served.options())
     probe = options.probe()
     seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
     tables = [data_tables(probe, seed)]

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli import chat as chatting
 from tacit.cli import options as given
+from tacit.cli.background import BackgroundOptions
+from tacit.cli.chat import Talking
+from tacit.cli.engines import EngineOptions
 from tacit.cli.group import group
+from tacit.cli.models import ModelOptions, ServedOptions
+from tacit.cli.spreading import spread
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -23,7 +27,9 @@ app = group("Run a probe on a model.")
 
 
 @app.command("parts")
+@spread
 def parts(
+    *,
     drawings: given.Drawings,
     out: given.RunFolder,
     model: given.ModelNames = None,
@@ -39,37 +45,16 @@ def parts(
     figures: given.FigureFormats = None,
     palette: given.PaletteName = "house",
     graphs: given.Graphs = None,
-    revision: given.Revision = None,
-    dtype: given.Dtype = "auto",
-    device: given.Device = "auto",
-    batch_tokens: given.BatchTokens = None,
-    masked_mode: given.MaskedMode = "left-to-right",
-    no_packing: given.NoPacking = False,
-    trust_remote_code: given.TrustRemoteCode = False,
-    allow_pickle: given.AllowPickle = False,
-    adapter: given.Adapter = None,
-    device_map: given.DeviceMap = None,
-    chat: chatting.Chat = False,
-    served_model: given.ServedModel = None,
-    tokenizer: given.TokenizerPath = None,
-    concurrency: given.Concurrency = 8,
-    timeout: given.Timeout = None,
-    api: chatting.Api = "completions",
-    samples: chatting.Samples = None,
-    thinking_tokens: chatting.ThinkingTokens = None,
-    yes: chatting.Yes = False,
-    engine: given.EngineName = "local",
-    address: given.ClusterAddress = None,
-    workers: given.Workers = None,
-    gpus_per_worker: given.GpusPerWorker = None,
-    threads: given.Threads = None,
+    loaded: ModelOptions,
+    served: ServedOptions,
+    talked: Talking,
+    asker: EngineOptions,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Ask how the parts of things relate; count the contradictions and repair them."""
     from tacit.cli import asking
-    from tacit.cli.engines import EngineOptions
     from tacit.cli.parts import PartsOptions, Sheet, take_beliefs
     from tacit.cli.running import Job, echo_estimates, folders_of
     from tacit.runs import Run
@@ -79,36 +64,17 @@ def parts(
         raise RequestError("give either --model, once or more, or --beliefs")
     if beliefs is not None and dry_run:
         raise RequestError("--dry-run is for models; beliefs are there already")
-    talking = chatting.Talking(api, samples, thinking_tokens, yes)
-    server = asking.server_options(served_model, tokenizer, concurrency, timeout)
-    server = talking.options(server, models)
-    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
-    loading = asking.load_options(
-        revision,
-        dtype,
-        device,
-        batch_tokens,
-        masked_mode,
-        no_packing,
-        server,
-        chat,
-        trust=trust,
-        adapter=adapter,
-        device_map=device_map,
-    )
+    loading = loaded.options(talked.options(served.options(), models))
     options = PartsOptions(drawings, things, limit, preset, prompt, number, nouns)
     probe = options.probe()
     sheet = Sheet.of(figures, palette, graphs, probe)
     about = {"data": options.digests()}
     request = {"probe": "parts", **options.request()}
     kept = asking.store_at(store)
-    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     asker.check(models, loading)
-    asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asked |= asking.server_request(served_model, tokenizer) | chatting.local_request(chat, adapter)
-    asked |= talking.request()
+    asked = {**loaded.request(), **served.request(), **talked.request()}
     folders = folders_of(models, out, {**request, **asked})
-    job = Job(probe, folders, about, loading, kept, asker, yes)
+    job = Job(probe, folders, about, loading, kept, asker, talked.yes)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)
         return
@@ -123,7 +89,9 @@ def parts(
 
 
 @app.command("consistency")
+@spread
 def consistency(
+    *,
     questions: given.Questions,
     kb: given.KnowledgeBaseFile,
     model: given.SomeModels,
@@ -131,14 +99,7 @@ def consistency(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Only the first so many questions.")
     ] = None,
-    version: given.WordsVersion = "review-lexicon",
-    tagger: given.Tagger = None,
-    overlap: given.OverlapRule = "all-words",
-    relations: given.Relations = None,
-    length: given.PathLength = 1,
-    cap: given.FactCap = None,
-    seed: given.NegativeSeed = 0,
-    frequent: given.FrequentWords = 10_000,
+    background: BackgroundOptions,
     wording: given.FactWording = "paper",
     templates: given.TemplatesFile = None,
     answering: given.Answering = "max",
@@ -147,39 +108,17 @@ def consistency(
     anchoring: given.Anchoring = "choice",
     figures: given.FigureFormats = None,
     palette: given.PaletteName = "house",
-    revision: given.Revision = None,
-    dtype: given.Dtype = "auto",
-    device: given.Device = "auto",
-    batch_tokens: given.BatchTokens = None,
-    masked_mode: given.MaskedMode = "left-to-right",
-    no_packing: given.NoPacking = False,
-    trust_remote_code: given.TrustRemoteCode = False,
-    allow_pickle: given.AllowPickle = False,
-    adapter: given.Adapter = None,
-    device_map: given.DeviceMap = None,
-    chat: chatting.Chat = False,
-    served_model: given.ServedModel = None,
-    tokenizer: given.TokenizerPath = None,
-    concurrency: given.Concurrency = 8,
-    timeout: given.Timeout = None,
-    api: chatting.Api = "completions",
-    samples: chatting.Samples = None,
-    thinking_tokens: chatting.ThinkingTokens = None,
-    yes: chatting.Yes = False,
-    engine: given.EngineName = "local",
-    address: given.ClusterAddress = None,
-    workers: given.Workers = None,
-    gpus_per_worker: given.GpusPerWorker = None,
-    threads: given.Threads = None,
+    loaded: ModelOptions,
+    served: ServedOptions,
+    talked: Talking,
+    asker: EngineOptions,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Ask background facts and questions; does knowing the one predict answering the other?"""
     from tacit.cli import asking
-    from tacit.cli.background import BackgroundOptions
     from tacit.cli.consistency import ConsistencyOptions, echo_found
-    from tacit.cli.engines import EngineOptions
     from tacit.cli.running import Job, echo_estimates, folders_of
     from tacit.probes.figures.charts import Look, check_formats
 
@@ -187,38 +126,18 @@ def consistency(
     check_formats(formats)
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
-    talking = chatting.Talking(api, samples, thinking_tokens, yes)
-    server = asking.server_options(served_model, tokenizer, concurrency, timeout)
-    server = talking.options(server, model)
-    talking.check_choices(given.listed(anchoring))
-    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
-    loading = asking.load_options(
-        revision,
-        dtype,
-        device,
-        batch_tokens,
-        masked_mode,
-        no_packing,
-        server,
-        chat,
-        trust=trust,
-        adapter=adapter,
-        device_map=device_map,
-    )
-    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
+    loading = loaded.options(talked.options(served.options(), model))
+    talked.check_choices(given.listed(anchoring))
     asker.check(model, loading)
-    background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
     options = ConsistencyOptions(
         questions, kb, limit, background, wording, templates, answering, meta, pair, anchoring
     )
-    asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asked |= asking.server_request(served_model, tokenizer) | chatting.local_request(chat, adapter)
-    asked |= talking.request()
+    asked = {**loaded.request(), **served.request(), **talked.request()}
     request = {"probe": "consistency", **options.request(), **asked}
     folders = folders_of(model, out, request)
     probe = options.probe()
     kept = asking.store_at(store)
-    job = Job(probe, folders, {"data": options.digests()}, loading, kept, asker, yes)
+    job = Job(probe, folders, {"data": options.digests()}, loading, kept, asker, talked.yes)
     if dry_run:
         echo_estimates(job.estimate(), as_json=as_json)
         return
@@ -227,7 +146,9 @@ def consistency(
 
 
 @app.command("assumptions")
+@spread
 def assumptions(
+    *,
     norms: given.NormsFile,
     model: given.SomeModels,
     out: given.RunFolder,
@@ -250,22 +171,8 @@ def assumptions(
     seed: Annotated[int, typer.Option(help="Where the draws of the random baseline begin.")] = 0,
     figures: given.FigureFormats = None,
     palette: given.PaletteName = "house",
-    revision: given.Revision = None,
-    dtype: given.Dtype = "auto",
-    device: given.Device = "auto",
-    batch_tokens: given.BatchTokens = None,
-    masked_mode: given.MaskedMode = "left-to-right",
-    no_packing: given.NoPacking = False,
-    trust_remote_code: given.TrustRemoteCode = False,
-    allow_pickle: given.AllowPickle = False,
-    adapter: given.Adapter = None,
-    device_map: given.DeviceMap = None,
-    chat: chatting.Chat = False,
-    engine: given.EngineName = "local",
-    address: given.ClusterAddress = None,
-    workers: given.Workers = None,
-    gpus_per_worker: given.GpusPerWorker = None,
-    threads: given.Threads = None,
+    loaded: ModelOptions,
+    asker: EngineOptions,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -279,7 +186,6 @@ def assumptions(
         probes_of,
     )
     from tacit.cli.background import spare_torch
-    from tacit.cli.engines import EngineOptions
     from tacit.cli.running import echo_estimates, folders_of
     from tacit.probes.figures.charts import Look, check_formats
     from tacit.sources.norms import read_norms
@@ -288,21 +194,8 @@ def assumptions(
     check_formats(formats)
     look = Look(palette)
     _ = look.colours  # refuses an unknown one
-    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
-    loading = asking.load_options(
-        revision,
-        dtype,
-        device,
-        batch_tokens,
-        masked_mode,
-        no_packing,
-        chat=chat,
-        trust=trust,
-        adapter=adapter,
-        device_map=device_map,
-    )
+    loading = loaded.options()
     asking.check_ranks(model)
-    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
     asker.check(model, loading)
     options = AssumptionsOptions(
         norms,
@@ -319,10 +212,8 @@ def assumptions(
         top,
         seed,
     )
-    asked = {"revision": revision, "dtype": dtype, "masked_mode": masked_mode}
-    asked |= chatting.local_request(chat, adapter)
     compared = {"compared": sorted(model)}  # whose words they share
-    request = {"probe": "assumptions", **options.request(), **compared, **asked}
+    request = {"probe": "assumptions", **options.request(), **compared, **loaded.request()}
     folders = folders_of(model, out, request)
     spare_torch(None)
     choices, read = options.choices(), read_norms(norms)

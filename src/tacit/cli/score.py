@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli import chat as chatting
 from tacit.cli import options as given
+from tacit.cli.chat import Talking
+from tacit.cli.engines import EngineOptions
+from tacit.cli.models import ModelOptions, ServedOptions
+from tacit.cli.spreading import spread
 from tacit.errors import DataError, PromptError
 
 if TYPE_CHECKING:
@@ -18,37 +21,19 @@ if TYPE_CHECKING:
     from tacit.prompts import LogProbs, Prompt
 
 
+@spread
 def score(
+    *,
     prompts: Annotated[
         Path,
         typer.Argument(help='JSONL: {"text": …, "answers": [...]} and, as you like, "separator".'),
     ],
     model: given.ModelName,
     out: Annotated[Path, typer.Option(help="JSONL: one line of scores per line of prompts.")],
-    revision: given.Revision = None,
-    dtype: given.Dtype = "auto",
-    device: given.Device = "auto",
-    batch_tokens: given.BatchTokens = None,
-    masked_mode: given.MaskedMode = "left-to-right",
-    no_packing: given.NoPacking = False,
-    trust_remote_code: given.TrustRemoteCode = False,
-    allow_pickle: given.AllowPickle = False,
-    adapter: given.Adapter = None,
-    device_map: given.DeviceMap = None,
-    chat: chatting.Chat = False,
-    served_model: given.ServedModel = None,
-    tokenizer: given.TokenizerPath = None,
-    concurrency: given.Concurrency = 8,
-    timeout: given.Timeout = None,
-    api: chatting.Api = "completions",
-    samples: chatting.Samples = None,
-    thinking_tokens: chatting.ThinkingTokens = None,
-    yes: chatting.Yes = False,
-    engine: given.EngineName = "local",
-    address: given.ClusterAddress = None,
-    workers: given.Workers = None,
-    gpus_per_worker: given.GpusPerWorker = None,
-    threads: given.Threads = None,
+    loaded: ModelOptions,
+    served: ServedOptions,
+    talked: Talking,
+    asker: EngineOptions,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     as_json: given.AsJson = False,
@@ -56,41 +41,24 @@ def score(
     """Score the candidate answers of prompts."""
     from tacit.cli import asking, voting
     from tacit.cli.costs import Cost, confirm
-    from tacit.cli.engines import EngineOptions
     from tacit.tables import check_outputs
 
     begun = time.monotonic()
-    talking = chatting.Talking(api, samples, thinking_tokens, yes)
-    server = asking.server_options(served_model, tokenizer, concurrency, timeout)
-    server = talking.options(server, [model])
-    trust = asking.trust_in(trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
-    options = asking.load_options(
-        revision,
-        dtype,
-        device,
-        batch_tokens,
-        masked_mode,
-        no_packing,
-        server,
-        chat,
-        trust=trust,
-        adapter=adapter,
-        device_map=device_map,
-    )
+    server = talked.options(served.options(), [model])
+    options = loaded.options(server)
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
     check_outputs([prompts], [out])
     asked = read_prompts(prompts)
     kept = asking.store_at(store)
-    asker = EngineOptions(engine, address, workers, gpus_per_worker, threads)
-    if api == "chat":
+    if talked.api == "chat":
         asker.check([model], options)
         cost = Cost.of(asked, server)
         if dry_run:
             told = {"model": model, **cost.to_json()}
             typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
             return
-        confirm([model], cost, yes=yes)
+        confirm([model], cost, yes=talked.yes)
     if voting.is_sampled(model, options):
         told = _sample(voting.engine_of(model, options, kept), asked, out)
         told["seconds"] = round(time.monotonic() - begun, 3)

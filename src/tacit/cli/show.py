@@ -10,7 +10,9 @@ import typer
 
 from tacit.cli import chat as chatting
 from tacit.cli import options as given
+from tacit.cli.background import BackgroundOptions
 from tacit.cli.group import group
+from tacit.cli.spreading import spread
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -47,18 +49,13 @@ def parts(
 
 
 @prompts.command("consistency")
+@spread
 def consistency(
+    *,
     model: given.ModelName,
     questions: given.Questions,
     kb: given.KnowledgeBaseFile,
-    version: given.WordsVersion = "review-lexicon",
-    tagger: given.Tagger = None,
-    overlap: given.OverlapRule = "all-words",
-    relations: given.Relations = None,
-    length: given.PathLength = 1,
-    cap: given.FactCap = None,
-    seed: given.NegativeSeed = 0,
-    frequent: given.FrequentWords = 10_000,
+    background: BackgroundOptions,
     wording: given.FactWording = "paper",
     templates: given.TemplatesFile = None,
     anchoring: given.Anchoring = "choice",
@@ -68,10 +65,8 @@ def consistency(
     as_json: given.AsJson = False,
 ) -> None:
     """Show the first prompts of background and questions as text, tokens and ids."""
-    from tacit.cli.background import BackgroundOptions
     from tacit.cli.consistency import ConsistencyOptions
 
-    background = BackgroundOptions(version, tagger, overlap, relations, length, cap, seed, frequent)
     options = ConsistencyOptions(
         questions, kb, None, background, wording, templates, anchoring=anchoring
     )
