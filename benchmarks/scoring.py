@@ -52,7 +52,7 @@ BATCHES = (8, 32, 64)
 FACTS = (100, 300, 1000, 3000, 10_000)
 FORMS = 24
 _TRIED = 200
-LEFT_OUT = ("plain", "engine", "naive")
+LEFT_OUT = ("plain", "engine", "naive", "harness")
 TABLES = ("facts", "parts", "anchors", "seq2seq", "masked", "growth", "profile")
 
 
@@ -107,12 +107,7 @@ def tell(chosen: argparse.Namespace, place: Path) -> None:
 
 def sides_of(table: str, task: Task, without: Sequence[str]) -> Mapping[str, Side]:
     """Who scores the prompts of a table, Tacit first, less those that are left out."""
-    few = replace(task, part=min(_TRIED, max(1, len(task.prompts) // 6)))
-    tried: dict[int, float] = apart(partial(sides.try_harness, few, BATCHES))
-    best = min(BATCHES, key=lambda size: tried[size])
-    told = ", ".join(f"{size}: {tried[size]:.1f} s" for size in BATCHES)
-    print(f"lm-evaluation-harness with {few.part} of the prompts, by batch size: {told}\n")
-    harness = {f"lm-evaluation-harness, {best} at once": partial(sides.run_harness, task, best)}
+    harness = {} if "harness" in without else harness_of(task)
     if table == "seq2seq":
         return {"Tacit": partial(sides.run_tacit, task), **harness}
     own = {"Tacit, packed": partial(sides.run_tacit, task)}
@@ -123,6 +118,16 @@ def sides_of(table: str, task: Task, without: Sequence[str]) -> Mapping[str, Sid
     for name, side in more.items():
         own |= {} if name in without else side
     return own | harness | (naive if table == "facts" and "naive" not in without else {})
+
+
+def harness_of(task: Task) -> Mapping[str, Side]:
+    """lm-evaluation-harness with its best batch size, found with some of the prompts."""
+    few = replace(task, part=min(_TRIED, max(1, len(task.prompts) // 6)))
+    tried: dict[int, float] = apart(partial(sides.try_harness, few, BATCHES))
+    best = min(BATCHES, key=lambda size: tried[size])
+    told = ", ".join(f"{size}: {tried[size]:.1f} s" for size in BATCHES)
+    print(f"lm-evaluation-harness with {few.part} of the prompts, by batch size: {told}\n")
+    return {f"lm-evaluation-harness, {best} at once": partial(sides.run_harness, task, best)}
 
 
 def compare(task: Task, repeats: int, asked: Mapping[str, Side]) -> None:

@@ -43,6 +43,21 @@ class Work:
 
         model.get_input_embeddings().register_forward_hook(embed)
         model.get_output_embeddings().register_forward_hook(head)
+        self._watch_pieces()
+
+    def _watch_pieces(self) -> None:
+        """Counts what packs look at in pieces as what it is, and not as whole rows."""
+        from tacit.models.near import NearAttention
+
+        make = NearAttention.__init__
+
+        def made(near: NearAttention, packs: Any, sees: torch.Tensor, piece: int) -> None:  # noqa: ANN401 - as it is
+            make(near, packs, sees, piece)
+            rows, _, length, _ = sees.shape
+            if length > piece:
+                self.pairs += rows * length * (near._keys.shape[-1] - length)  # noqa: SLF001 - no other tells
+
+        NearAttention.__init__ = made  # type: ignore[method-assign,assignment] # in its own process
 
 
 def needed(model: LocalModel, prompts: Iterable[Prompt]) -> Work:
