@@ -107,7 +107,7 @@ def tell(chosen: argparse.Namespace, place: Path) -> None:
 
 def sides_of(table: str, task: Task, without: Sequence[str]) -> Mapping[str, Side]:
     """Who scores the prompts of a table, Tacit first, less those that are left out."""
-    harness = {} if "harness" in without else harness_of(task)
+    harness: Mapping[str, Side] = {} if "harness" in without else harness_of(task)
     if table == "seq2seq":
         return {"Tacit": partial(sides.run_tacit, task), **harness}
     own = {"Tacit, packed": partial(sides.run_tacit, task)}
@@ -117,7 +117,8 @@ def sides_of(table: str, task: Task, without: Sequence[str]) -> Mapping[str, Sid
     more = {"plain": plain, "engine": engine if table == "facts" else {}}
     for name, side in more.items():
         own |= {} if name in without else side
-    return own | harness | (naive if table == "facts" and "naive" not in without else {})
+    named = table == "facts" and "naive" not in without
+    return {**own, **harness, **(naive if named else {})}
 
 
 def harness_of(task: Task) -> Mapping[str, Side]:
