@@ -29,7 +29,7 @@ class Look:
 @pytest.fixture
 def app() -> typer.Typer:
     """A verb that takes both groups, an argument and an option of its own."""
-    made = typer.Typer()
+    made = typer.Typer(rich_markup_mode=None)
 
     @made.command()
     @spread

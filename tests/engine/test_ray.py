@@ -31,12 +31,13 @@ QUICK = Patience(look=0.5, silence=10.0)
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Three nodes of one core each, on this machine; the driver is connected to the first."""
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
         head = {**small, "include_dashboard": False}
         try:

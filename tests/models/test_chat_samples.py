@@ -127,10 +127,24 @@ def test_votes_count_every_sample_once() -> None:
     assert votes.share("True") == 3 / 4
 
 
-@pytest.mark.parametrize("reply", ["True", "The answer is **true", "true or", "False. It is tru"])
-def test_the_last_word_of_a_reply_that_was_cut_is_no_answer(reply: str) -> None:
-    """It may be the beginning of another."""
-    assert votes_of([Sample(reply, "cut")], TRUTH).counts["True"] == 0
+@pytest.mark.parametrize(
+    ("reply", "answers", "read"),
+    [
+        ("True", TRUTH, None),
+        ("The answer is **true", TRUTH, None),
+        ("False. It is true", TRUTH, None),
+        ("The answer is I", ("I", "IX"), None),
+        ("The answer is I", ("I", "Ix"), None),
+        ("True, as it is wri", TRUTH, "True"),
+        ("True.", TRUTH, "True"),
+    ],
+)
+def test_the_last_word_of_a_reply_that_was_cut_may_go_on(
+    reply: str, answers: tuple[str, ...], read: str | None
+) -> None:
+    """So it is no answer, and an answer before it is one all the same."""
+    votes = votes_of([Sample(reply, "cut")], answers)
+    assert [answer for answer, count in votes.counts.items() if count] == [read] * bool(read)
 
 
 def test_a_cut_thought_is_not_read_whatever_it_says() -> None:

@@ -96,6 +96,6 @@ def test_a_damaged_object_is_set_aside_and_asked_again(bucket: str) -> None:
 
 
 def test_a_bucket_that_is_not_there_is_not_made(bucket: str) -> None:
-    """A misspelt name is an error."""
-    with pytest.raises(StoreError, match="specified bucket does not exist"):
-        Engine(FakeModel(by_length), Store(f"{bucket}-misspelt")).ask(PROMPTS)
+    """A misspelt name is an error before anything is asked."""
+    with pytest.raises(StoreError, match="there is no bucket"):
+        Store(f"{bucket}-misspelt/folder")

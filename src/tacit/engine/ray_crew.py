@@ -154,11 +154,11 @@ class RayCrew:
             if lost:
                 hand.pending = None
                 yield hand, lost
-            elif hand.has_loaded_for(self._patience.start):
+            elif minutes := hand.loads_for_long(self._patience.start):
                 log.warning(
                     "a worker has been loading its model for %.0f min; Ray's logs "
                     "(/tmp/ray/session_latest/logs on its node) may tell why",
-                    self._patience.start / 60,
+                    minutes,
                 )
         self._check_anybody(now)
 

@@ -78,6 +78,7 @@ class Hand:
     _ping: Any = None
     _pinged: float = 0.0
     _loading_since: float | None = None
+    _told: float = 0.0
 
     @classmethod
     def hire(cls, order: Order, share: Share) -> Hand:
@@ -139,17 +140,21 @@ class Hand:
             return Lost(f"it has not answered for {patience.silence:.0f} s")
         return None
 
-    def has_loaded_for(self, seconds: float) -> bool:
-        """Whether it has been loading its model for so long; told once in that time."""
+    def loads_for_long(self, seconds: float) -> float:
+        """The minutes for which it has been loading its model; told each time that these are over.
+
+        Args:
+            seconds: How long is long; before, and between two times, there are 0 minutes.
+        """
         if self.loaded or self.node is None:
-            return False
+            return 0.0
         now = time.monotonic()
         if self._loading_since is None:
-            self._loading_since = now
-        if now - self._loading_since < seconds:
-            return False
-        self._loading_since = now
-        return True
+            self._loading_since = self._told = now
+        if now - self._told < seconds:
+            return 0.0
+        self._told = now
+        return (now - self._loading_since) / 60
 
     def _listen(self) -> None:
         """Asks whether the process is there, and where, as often as it has answered."""

@@ -41,6 +41,7 @@ class RemoteFolder:
         with self._translated("be reached", ""):
             if self._files.isfile(self._root):
                 raise StoreError(f"{self.shown()}: the store is a folder, and this is a file")
+            self._check_bucket()
 
     def shown(self, name: str = "") -> str:
         """See ``Place``."""
@@ -88,17 +89,34 @@ class RemoteFolder:
                 return None
         return self.shown(place)
 
+    def _check_bucket(self) -> None:
+        """Refuses an object store's bucket that is not there, before anything is asked."""
+        bucket = self._root.strip("/").partition("/")[0]
+        if not self._puts_at_once or "memory" in self._protocols:
+            return
+        try:
+            self._files.info(bucket)
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"{self.shown()}: there is no bucket {bucket!r}; it is not made: make it, or name "
+                "another"
+            ) from error
+        except Exception:  # noqa: BLE001 - who may not look at a bucket may still write to it
+            return
+
     def _make_folder(self, path: str) -> None:
         """Makes a folder where files need one; an object store would make a misspelt bucket."""
         if not self._puts_at_once:
             self._files.makedirs(path, exist_ok=True)
 
     @property
-    def _puts_at_once(self) -> bool:
+    def _protocols(self) -> tuple[str, ...]:
         protocols = self._files.protocol
-        return not _PUT_AT_ONCE.isdisjoint(
-            (protocols,) if isinstance(protocols, str) else protocols
-        )
+        return (protocols,) if isinstance(protocols, str) else tuple(protocols)
+
+    @property
+    def _puts_at_once(self) -> bool:
+        return not _PUT_AT_ONCE.isdisjoint(self._protocols)
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"

@@ -103,7 +103,7 @@ class SamplesReplies(Protocol):
 
 def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
     """What replies say, read as a prompt's answers."""
-    read = [read_answer(_shown(one), answers) for one in samples if one.state != "thinking"]
+    read = [_read_sample(one, answers) for one in samples if one.state != "thinking"]
     thinking = sum(one.state == "thinking" for one in samples)
     counts = Counter(answer for answer in read if answer is not None)
     return Votes(
@@ -113,9 +113,12 @@ def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
     )
 
 
-def _shown(sample: Sample) -> str:
-    """A reply; one that was cut goes on, and its last word may be the beginning of another."""
-    return f"{sample.reply}x" if sample.state == "cut" else sample.reply
+def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
+    """The answer of a reply; of one that was cut, where it stays that if its last word goes on."""
+    read = read_answer(sample.reply, answers)
+    if sample.state == "cut" and read_answer(f"{sample.reply}x", answers) != read:
+        return None
+    return read
 
 
 def read_answer(reply: str, answers: Sequence[str]) -> str | None:

@@ -50,6 +50,7 @@ class Speech:
             by a count of its tokens, or not at all.
         thought: How many words it thinks for, given the draw.
         stops: Whether it can be told not to think, goes on all the same, or refuses to be told.
+        own_limit: The most words of a reply of which it was not told how long it may be.
         greedy: Whether it takes a temperature of 0.
         trims: Replies that are less probable than so many times the likeliest are not drawn, unless
             it is told to cut off none.
@@ -68,6 +69,7 @@ class Speech:
     thinks: Literal["field", "tags", "begun", "counted", "hidden"] | None = None
     thought: Callable[[int], int] = lambda draw: 5 + draw % 10
     stops: Literal["right", "ignored", "refused"] = "right"
+    own_limit: int = 10**6
     greedy: bool = True
     trims: float = 0.0
     all_tokens: int | None = 0
@@ -140,7 +142,7 @@ def _choice(
         [f"hm{n}" for n in range(speech.thought(int(random.integers(1000))))] if thinks else []
     )
     words = list(shares)[at].split(" ")
-    most = body.get(speech.limit, 10**6)
+    most = body.get(speech.limit, speech.own_limit)
     cut = most < len(thought) + len(words)
     ended = most >= len(thought)
     said = " ".join(words[: max(most - len(thought), 0)])

@@ -249,6 +249,7 @@ def test_a_few_other_words_are_rounding_and_more_another_model(
     then = [{"text": str(number), "reply": "so"} for number in range(12)]
     now = [{**one, "reply": "no" if at < changed else "so"} for at, one in enumerate(then)]
     assert same_replies(then, now) is known
+    assert same_replies(then, now[changed:]) is (changed < 12)  # the others were refused
     assert not same_replies([], now)
 
 
@@ -309,12 +310,31 @@ def test_the_reply_is_read_behind_the_thought(
     assert votes.share("True") == pytest.approx(expected, abs=4 * deviation)
 
 
-@pytest.mark.parametrize("thinking", [10, 100])
-def test_a_hidden_thought_that_does_not_end_is_told(serve: Serve, thinking: int) -> None:
+@pytest.mark.parametrize(
+    ("thinking", "reason"),
+    [
+        (10, "says nothing in the 10 tokens that it may think for"),
+        (100, "says nothing in the 100 tokens that it may think for"),
+        ("all", "before the server's own limit of a reply cuts its thought"),
+    ],
+)
+def test_a_hidden_thought_that_does_not_end_is_told(
+    serve: Serve, thinking: int | str, reason: str
+) -> None:
     """Replies in which nothing is to be seen are no reason to speak of a cache."""
-    server = speaking(serve, thinks="hidden", thought=lambda _: 150)
-    with pytest.raises(ModelError, match=f"says nothing in the {thinking} tokens"):
+    server = speaking(serve, thinks="hidden", thought=lambda _: 150, own_limit=120)
+    with pytest.raises(ModelError, match=reason):
         sampled(server, thinking=thinking)
+
+
+def test_one_hidden_thought_in_many_is_told(serve: Serve) -> None:
+    """Else only the replies behind short thoughts would be counted."""
+    # Three thoughts in four are too short for a reply to be cut before it begins.
+    speech = {"thinks": "hidden", "thought": lambda draw: 30 * (draw % 4 == 0), "several": "right"}
+    with pytest.raises(ModelError, match="thinks before it answers: say for how long"):
+        sampled(speaking(serve, **speech))
+    model = sampled(speaking(serve, **speech), thinking=100)
+    assert model.description["several_at_once"]
 
 
 @pytest.mark.parametrize("thinks", ["field", "tags", "begun", "counted", "hidden"])
@@ -379,8 +399,14 @@ def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
 )
 def test_what_is_thought_is_no_reply(said: Said, begun: bool, reply: str, state: str) -> None:  # noqa: FBT001 - a row of the table
     """Where the thought ends, the reply begins."""
-    sample = said.sample(begun=begun)
+    sample = said.sample(begun=begun, meant=False)
     assert (sample.reply, sample.state) == (reply, state)
+
+
+@pytest.mark.parametrize(("meant", "state"), [(True, "thinking"), (False, "cut")])
+def test_a_silent_reply_is_a_thought_where_one_was_meant(*, meant: bool, state: str) -> None:
+    """Else it is a reply of blanks."""
+    assert Said(" ", "", cut=True).sample(begun=False, meant=meant).state == state
 
 
 def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:

@@ -70,7 +70,7 @@ def test_a_server_that_always_stalls_is_given_up_with_what_to_do(
 ) -> None:
     """More time may be what it needs."""
     server = serve()
-    model = load(server, tokenizer_file, timeout=0.25, backoff=Backoff(2, sleep=lambda _: None))
+    model = load(server, tokenizer_file, timeout=0.25)
     server.manners.stalls = 100
     with pytest.raises(ScoringError, match=r"in 0\.25 s \(--timeout lets it take longer\)"):
         model.score([Prompt("Is ice cold?", (" yes",), "")])

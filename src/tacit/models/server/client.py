@@ -61,8 +61,12 @@ class Client:
         self._backoff = options.backoff
         self._timeout = options.patience
         self._errors = httpx.HTTPError
-        self._timed_out = httpx.TimeoutException
-        self._cannot_connect = (httpx.ConnectError, httpx.UnsupportedProtocol)
+        self._timed_out = httpx.ReadTimeout
+        self._cannot_connect = (
+            httpx.ConnectError,
+            httpx.ConnectTimeout,
+            httpx.UnsupportedProtocol,
+        )
         self.abandoned = False
         self._http = httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},

@@ -47,17 +47,19 @@ class Said:
         """Whether it was cut before anything was to be seen of it, as a hidden thought is."""
         return self.cut and not self.whole.strip()
 
-    def sample(self, *, begun: bool) -> Sample:
+    def sample(self, *, begun: bool, meant: bool) -> Sample:
         """The reply behind its thought.
 
         Args:
             begun: Whether the server's template begins the thought, so that a reply shows its end
                 alone.
+            meant: Whether it was asked to think, which it may have done without showing it.
         """
         _, ended, behind = self.text.rpartition(CLOSES)
         if ended:
             return Sample(behind.strip(), "cut" if self.cut else "whole")
-        if self._opens or begun or (self.cut and not self.text.strip()):
+        silent = self.cut and not self.text.strip()
+        if self._opens or begun or (silent and (meant or self.thinks)):
             return Sample("", "thinking")
         return Sample(self.text.strip(), "cut" if self.cut else "whole")
 

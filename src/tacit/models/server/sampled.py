@@ -110,7 +110,8 @@ class SampledModel:
             raise ScoringError(f"no reply to {text[:80]!r}: {error}") from error
         if len(said) < len(numbers):
             raise ScoringError(f"{self.name} gave no reply to {text[:80]!r}")
-        return [one.sample(begun=self._sampler.begun) for one in said]
+        meant = self._talk.thinking not in {None, 0}
+        return [one.sample(begun=self._sampler.begun, meant=meant) for one in said]
 
     def _seed_of(self, text: str, number: int) -> int:
         """A seed that hardly another text and number has; of 31 bits, which all servers take."""

@@ -78,14 +78,10 @@ def try_sampling(talk: Talk) -> Sampler:
     drawn = _drawn(brief)
     ended = thoughts.ended(settled)
     _check_thinking(talk, where, ended, drawn)
-    if talk.thinking and all(one.silent for some in drawn for one in some):
+    if talk.thinking and any(one.silent for some in drawn for one in some):
         # The thought is hidden: a few words of it are nothing that could differ.
         brief, drawn = settled, _drawn(settled)
-        if all(one.silent for some in drawn for one in some):
-            raise ModelError(
-                f"{where} says nothing in the {talk.thinking} tokens that it may think for: give "
-                "it more with --thinking-tokens N, or all"
-            )
+        _check_ends(talk, where, drawn)
     if all(len({one.whole for one in some}) == 1 for some in drawn):
         raise ModelError(
             f"{where} gives the same reply each time, at temperature 1 and with other seeds, so "
@@ -143,7 +139,7 @@ def _check_thinking(talk: Talk, where: str, ended: Said, drawn: Sequence[Sequenc
         ModelError: It is one.
     """
     short = [one for some in drawn for one in some]
-    if not (any(one.thinks for one in (ended, *short)) or all(one.silent for one in short)):
+    if not any(one.thinks or one.silent for one in (ended, *short)):
         return
     if talk.thinking is None:
         raise ModelError(
@@ -154,6 +150,25 @@ def _check_thinking(talk: Talk, where: str, ended: Said, drawn: Sequence[Sequenc
         raise ModelError(
             f"{where} thinks although it is asked not to: let it, with --thinking-tokens N, or all"
         )
+
+
+def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[Said]]) -> None:
+    """Refuses a model whose thoughts never end in the tokens that it has.
+
+    Raises:
+        ModelError: It is one.
+    """
+    if not all(one.silent for some in drawn for one in some):
+        return
+    if talk.thinking == "all":
+        raise ModelError(
+            f"{where} says nothing before the server's own limit of a reply cuts its thought: "
+            "raise that limit, or give --thinking-tokens N"
+        )
+    raise ModelError(
+        f"{where} says nothing in the {talk.thinking} tokens that it may think for: give it more "
+        "with --thinking-tokens N, or all"
+    )
 
 
 def _gives_several(talk: Talk, refused: list[str]) -> bool:
@@ -192,8 +207,10 @@ def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
 def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
     """Whether at least three in four of the likeliest replies are those of then.
 
-    Where a server batches otherwise, rounding may change a word; another model changes most.
+    Where a server batches otherwise, rounding may change a word; another model changes most. What
+    was refused in passing, now or then, is not compared; at least half have to be.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
-    same = sum(known.get(one.get("text")) == one.get("reply") for one in canaries)
-    return bool(canaries) and 4 * same >= 3 * len(canaries)
+    both = [one for one in canaries if one.get("text") in known]
+    same = sum(known[one["text"]] == one.get("reply") for one in both)
+    return bool(both) and 2 * len(both) >= len(canaries) and 4 * same >= 3 * len(both)
