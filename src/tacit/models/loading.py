@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
+from tacit.models.allocation import keep_freed
 from tacit.models.checkpoints import (
     adapter_hashes,
     check_adapter,
@@ -124,6 +125,8 @@ def load_model(
         fetch_weights(name, folder, options.revision, options.trust)
     files = weight_files(folder, options.trust)
     check_choice(name, config, files)
+    if device.type == "cpu":
+        keep_freed()
     model = load_weights(name, kind, config, options, device)
     weights = weight_hashes(files, hashes or FileHashes())
     weights |= code_hashes((model, tokenizer, config))
