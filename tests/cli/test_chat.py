@@ -197,7 +197,7 @@ def test_a_dry_run_tells_the_cost_and_calls_nobody(
     assert code == 0, err
     (told,) = json.loads(out)["runs"]
     assert (told["distinct"], told["calls"]) == (28, 177)
-    assert told["answer_tokens"] == 169 * 116 + 1024
+    assert told["answer_tokens"] == 177 * 116 + 1024
     code, out, _ = run(tacit, server, drawings, *options, "--thinking-tokens", "all")
     assert json.loads(out)["runs"][0]["answer_tokens"] is None
     assert server.statuses.total() == 0
