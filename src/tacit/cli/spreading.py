@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter
 from typing import Any, get_type_hints
 
@@ -38,9 +38,10 @@ def spread(verb: Callable[..., None]) -> Callable[..., None]:
     return spread_out
 
 
-def _fields(group: Any) -> list[Parameter]:  # noqa: ANN401 - any dataclass
+@cache  # reading its hints is slow, several verbs share it, and all of that is at start-up
+def _fields(group: Any) -> tuple[Parameter, ...]:  # noqa: ANN401 - any dataclass
     kinds = get_type_hints(group, include_extras=True)
-    return [
+    return tuple(
         Parameter(
             one.name,
             Parameter.KEYWORD_ONLY,
@@ -48,4 +49,4 @@ def _fields(group: Any) -> list[Parameter]:  # noqa: ANN401 - any dataclass
             annotation=kinds[one.name],
         )
         for one in fields(group)
-    ]
+    )
