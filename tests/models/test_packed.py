@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.models import causal
+from tacit.models import causal, demo
 from tacit.prompts import Prompt
 from tests.models import packing_table, plain, tiny
 from tests.models.passes import passes
@@ -261,6 +261,29 @@ def test_half_precision_packs(name: str, folder_of: FolderOf) -> None:
     model = tiny.load(folder_of(name), dtype="bfloat16")
     assert model.description["packs"] is True
     assert model.description["packing_difference"] <= 0.1
+
+
+@pytest.mark.parametrize("shift", [-35.0, -100.0])
+def test_large_logits_in_half_precision(
+    shift: float, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Logits that bfloat16 holds to a quarter or a half of a nat are not taken for wrong ones."""
+    from transformers import GPT2LMHeadModel
+
+    forward = GPT2LMHeadModel.forward
+
+    def shifted(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+        output = forward(self, **given)
+        output.logits = output.logits + shift
+        return output
+
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(shifted))
+    with caplog.at_level(logging.WARNING, "tacit"):
+        model = tiny.load(demo.folder_of("demo"), dtype="bfloat16")
+    assert model.description["packs"] is True
+    assert model.description["packing_difference"] > 0.2
+    assert model.description["shares_text"] is True
+    assert not caplog.messages
 
 
 def test_the_page_tells_of_every_architecture_that_is_measured() -> None:

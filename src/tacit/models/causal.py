@@ -22,7 +22,6 @@ from tacit.models.encoding import Encoder, Remembered, fill
 from tacit.models.packed import Packer
 from tacit.models.packing import added_tokens
 from tacit.models.packing_check import Packing, made_up_pack, measure_packing
-from tacit.models.padding import tolerance
 from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
 from tacit.models.trees import Tree, tree_of
@@ -147,7 +146,7 @@ class CausalModel(RankingModel):
 
     @property
     def _shares(self) -> bool:
-        return self._difference is not None and self._difference <= tolerance(self._model)
+        return self._difference is not None and self._difference <= self._tolerance
 
     def _trees(self, encoded: Sequence[Sequence[Tokens]]) -> list[Tree]:
         return [tree_of(number, answers) for number, answers in enumerate(encoded)]
@@ -264,7 +263,7 @@ class CausalModel(RankingModel):
             self._budget,
             lambda batch: found.extend(self._score_rows([rows[i] for i in batch])),
         )
-        if abs(found[0][1] - found[1][1]) > tolerance(self._model):
+        if abs(found[0][1] - found[1][1]) > self._tolerance:
             raise ModelError(
                 f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
                 "no causal model (an encoder, without is_decoder in its config?)"
@@ -279,7 +278,7 @@ class CausalModel(RankingModel):
         if self._places:
             deepest = min(self._checkpoint.window or length, (self._local or length + 1) - 1)
             rows = made_up_pack(self._vocabulary, length, deepest)
-            packing = measure_packing(self._packer, self._tally_rows, rows, length)
+            packing = measure_packing(self._packer, self._tally_rows, rows, length, self._tolerance)
         if packing.refused:
             log.warning(
                 "%s: every prompt is computed by itself, which is slow; packed with others it is "

@@ -11,7 +11,7 @@ from tacit.models.activations import in_one_operation
 from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.batching import Budget
 from tacit.models.boundary import Specials, bare
-from tacit.models.padding import made_up, padding_difference, tolerance
+from tacit.models.padding import made_up, padding_difference, sizes_of_logits, tolerance
 from tacit.prompts import AnswerScore, LogProbs, Prompt
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class LocalModel:
         self._unknown = _unknown_of(checkpoint.tokenizer)
         self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
         self._budget = Budget(batch_tokens)
+        self._tolerance = tolerance(checkpoint.model)
         in_one_operation(checkpoint.model)
         self.name = checkpoint.name
         self.fingerprint = checkpoint.identity.fingerprint
@@ -135,9 +136,14 @@ class LocalModel:
         return made_up(self._vocabulary, min(self._checkpoint.window or 22, 22))
 
     def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
-        """Has a model that padding disturbs compute one row at a time from now on, and says so."""
-        difference = padding_difference(score, rows)
-        if not difference <= tolerance(self._model):
+        """Has a model that padding disturbs compute one row at a time from now on, and says so.
+
+        What rounding may change is measured by the way, for this check and those behind it.
+        """
+        with sizes_of_logits(self._model) as sizes:
+            difference = padding_difference(score, rows)
+        self._tolerance = tolerance(self._model, max(sizes))
+        if not difference <= self._tolerance:
             self._budget = Budget(1)
             log.warning(
                 "%s: every row is computed alone, which is slow: beside a longer one it gives "

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import ScoringError
 from tacit.models.packing import packs_of
-from tacit.models.padding import tolerance
 from tacit.models.reading import Read, Row
 
 if TYPE_CHECKING:
@@ -42,7 +41,11 @@ class Packing:
 
 
 def measure_packing(
-    packer: Packer, plain: Callable[[Sequence[Row]], Tally], rows: Sequence[Row], length: int
+    packer: Packer,
+    plain: Callable[[Sequence[Row]], Tally],
+    rows: Sequence[Row],
+    length: int,
+    tolerance: float,
 ) -> Packing:
     """Whether one pack of the length that is to be the longest gives the same as its rows alone.
 
@@ -53,12 +56,13 @@ def measure_packing(
         plain: Scores rows alone; is given a few.
         rows: Those of ``made_up_pack``.
         length: The longest pack, in tokens.
+        tolerance: What rounding alone may change, in nats.
     """
     try:
         difference = _difference(packer.score(rows, length), plain(_some_of(rows)))
     except ScoringError as error:
         return Packing(0, refused=f"it fails: {_first_line(error.__cause__ or error)}")
-    if not difference <= tolerance(packer.model):
+    if not difference <= tolerance:
         return Packing(0, difference, f"log-probabilities differ by {difference:.2g} nats")
     return Packing(length, difference)
 

@@ -6,14 +6,15 @@ Reformer), and then give another log-probability, without a word, to whatever st
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.models.batching import Budget, in_batches
 from tacit.models.checkpoints import quantised
 from tacit.models.reading import Read, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from transformers import PreTrainedModel
 
@@ -51,12 +52,35 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
     return max(abs(a - b) for (_, a), (_, b) in zip(scored(len(rows)), scored(1), strict=True))
 
 
-def tolerance(model: PreTrainedModel) -> float:
+def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
     """What rounding alone may change in a log-probability of a few tokens, in nats.
 
-    Some quantised layers round each token by what else is in a pass.
+    Some quantised layers round each token by what else is in a pass. Logits in half precision are
+    as far apart as their size has them: 0.25 between 32 and 64 in bfloat16.
+
+    Args:
+        model: What gives the log-probabilities.
+        size: Of its logits, as ``sizes_of_logits`` measures it.
     """
     import torch
 
     exact = model.dtype in {torch.float32, torch.float64} and quantised(model.config) is None
-    return 1e-4 if exact else 0.1
+    return 1e-4 if exact else 0.1 + torch.finfo(model.dtype).eps * size
+
+
+@contextmanager
+def sizes_of_logits(model: PreTrainedModel) -> Iterator[list[float]]:
+    """Fills up with how large the logits of each pass are: the likeliest, or one in the middle."""
+    sizes: list[float] = []
+
+    def measure(_model: object, _given: object, output: Any) -> None:  # noqa: ANN401 - any model's class
+        logits = output.logits.float()
+        # Not the largest of all: some models have minus infinity for tokens that they never write.
+        typical = (logits.amax(dim=-1), logits.median(dim=-1).values)
+        sizes.extend(float(logit.abs().max()) for logit in typical)
+
+    hook = model.register_forward_hook(measure)
+    try:
+        yield sizes
+    finally:
+        hook.remove()

@@ -16,7 +16,6 @@ from tacit.models.batching import in_batches
 from tacit.models.candidates import Places
 from tacit.models.local import Checkpoint, LocalModel
 from tacit.models.narrowing import bodies_of, narrowed, narrowing_difference
-from tacit.models.padding import tolerance
 from tacit.models.reading import padded
 from tacit.models.words import whole_words
 from tacit.rankings import Ranking, RankingPrompt, rank
@@ -183,7 +182,7 @@ class RankingModel(LocalModel):
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
-            if difference <= tolerance(self._model):
+            if difference <= self._tolerance:
                 self._body = body
                 return
             differences.append(difference)
