@@ -54,8 +54,9 @@ def passes(model: Local) -> Iterator[list[Pass]]:
             ids = arguments[f"{own}input_ids"]
             mask = arguments[f"{own}attention_mask"]
             is_packed = mask.ndim == _PACKED
-            # A packed token sees itself, and padding does not.
-            there = mask.diagonal(0, 2, 3) == 0 if is_packed else mask[:, -ids.shape[1] :]
+            # A packed token sees itself, behind what was kept, and padding does not.
+            kept = mask.shape[-1] - ids.shape[1]
+            there = mask.diagonal(kept, 2, 3) == 0 if is_packed else mask[:, -ids.shape[1] :]
             seen.append(Pass(part, len(ids), int(there.sum()), ids.numel(), arguments, is_packed))
 
         return hook

@@ -132,7 +132,7 @@ def load(
     """A tiny model, loaded by transformers alone, with attention written out."""
     import transformers
 
-    kind = tiny.EVERY[name].kind
+    kind = tiny.ALL[name].kind
     model_class = {
         "causal": transformers.AutoModelForCausalLM,
         "masked": transformers.AutoModelForMaskedLM,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tacit.errors import ScoringError
 from tacit.models.batching import Budget, how_many, in_batches
 from tacit.prompts import Prompt
-from tests.models import tiny
+from tests.models import plain, tiny
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -166,3 +166,20 @@ def test_how_many(cost: int, tokens: int) -> None:
     assert number >= 1
     assert number == 1 or number * cost <= tokens
     assert (number + 1) * max(cost, 1) > tokens
+
+
+def test_rows_either_side_of_a_length_are_apart() -> None:
+    """Those of one side may be together, the longest first."""
+    batches: list[list[int]] = []
+    in_batches([30, 44, 39, 41, 40], Budget(1000, apart=40), batches.append)
+    assert batches == [[1, 3], [4, 2, 0]]
+
+
+def test_a_row_beside_longer_ones_has_its_own_positions(folder_of: FolderOf) -> None:
+    """A model that turns all positions of a pass by its longest row scores each as if alone."""
+    model = tiny.load(folder_of("phi3-longrope"))
+    reference = plain.load("phi3-longrope", folder_of("phi3-longrope"))
+    prompts = [Prompt("a" + " tree" * n, ("a", "bird")) for n in (5, 30, 35, 37, 45, 60)]
+    for prompt, score in zip(prompts, model.score(prompts), strict=True):
+        for one in score.answers:
+            assert one.logprob == pytest.approx(reference.score(prompt, one.answer)[0], abs=1e-4)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.errors import ScoringError
 from tacit.models import causal, demo
 from tacit.prompts import Prompt
 from tests.models import packing_table, plain, tiny
@@ -182,7 +183,7 @@ def test_a_window_that_no_config_tells_of(
     assert model.description["packing_difference"] > 1e-3
 
 
-@pytest.mark.parametrize("how", ["far", "early", "nan", "fails"])
+@pytest.mark.parametrize("how", ["far", "early", "first", "nan", "fails"])
 def test_a_broken_mask_is_not_used(
     how: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -197,6 +198,8 @@ def test_a_broken_mask_is_not_used(
             raise IndexError("no such mask")
         if how == "nan":
             return mask * torch.nan
+        if how == "first":
+            return mask[:1].expand_as(mask)
         index = torch.arange(mask.shape[-1])
         near = index[:, None] - index < 400
         return mask.masked_fill(~near if how == "far" else index[:, None] > 480, -1e30)
@@ -217,8 +220,24 @@ def test_a_broken_mask_is_not_used(
     assert off("gpt2", model, folder_of, ASKED) < 1e-4
 
 
+def test_a_failure_that_a_device_tells_late(
+    loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the values are fetched: it is the tool's own error."""
+    from tacit.models import packed
+
+    class Late:
+        def tolist(self) -> list[float]:
+            raise RuntimeError("device-side assert triggered")
+
+    model = loaded("gpt2")
+    monkeypatch.setattr(packed, "read_values", lambda *_: Late())
+    with pytest.raises(ScoringError, match="failed on its device: device-side assert"):
+        model.score(ASKED)
+
+
 def test_the_check_is_cheap(folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is one pass over one full pack, and passes over as many tokens at most for comparison."""
+    """It is a pass over a full pack, one over a few, and as many tokens at most to compare."""
     seen: list[tuple[int, int]] = []
     from transformers import GPT2LMHeadModel
 
@@ -234,10 +253,10 @@ def test_the_check_is_cheap(folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
     seen.clear()
     tiny.load(folder_of("gpt2"))
     more = seen[without:]
-    assert [dimensions for dimensions, _ in more].count(_PACKED) == 1
-    assert more[0][0] == _PACKED
-    assert causal.PACK_TOKENS - 64 <= more[0][1] <= causal.PACK_TOKENS
-    assert sum(tokens for _, tokens in more[1:]) <= causal.PACK_TOKENS + 64
+    full, several = (tokens for dimensions, tokens in more if dimensions == _PACKED)
+    assert causal.PACK_TOKENS - 64 <= full <= causal.PACK_TOKENS
+    assert several <= causal.PACK_TOKENS / 4
+    assert sum(tokens for _, tokens in more) - full - several <= causal.PACK_TOKENS
 
 
 def test_only_places_that_are_read_get_logits(loaded: Loaded) -> None:

@@ -271,6 +271,14 @@ _GPT_NEO = {
     "attention_types": [[["global", "local"], 1]],
     "max_position_embeddings": WINDOW,
 }
+_OPT = {
+    "hidden_size": WIDTH,
+    "word_embed_proj_dim": WIDTH,
+    "ffn_dim": 48,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "max_position_embeddings": WINDOW,
+}
 _T5 = {"d_model": WIDTH, "d_kv": 8, "d_ff": 48, "num_layers": LAYERS, "num_heads": HEADS}
 
 MODELS: dict[str, Tiny] = {
@@ -290,15 +298,7 @@ MODELS: dict[str, Tiny] = {
     "opt": Tiny(
         "causal",
         byte_level_with_bos,
-        _model(
-            "OPTForCausalLM",
-            hidden_size=WIDTH,
-            word_embed_proj_dim=WIDTH,
-            ffn_dim=48,
-            num_hidden_layers=LAYERS,
-            num_attention_heads=HEADS,
-            max_position_embeddings=WINDOW,
-        ),
+        _model("OPTForCausalLM", **_OPT),
     ),
     "llama": Tiny("causal", llama_like, _model("LlamaForCausalLM", **_LLAMA)),
     "mistral": Tiny(
@@ -482,6 +482,45 @@ MORE: dict[str, Tiny] = {
 
 EVERY = {**MODELS, **MORE}
 
+_LONG = {"max_position_embeddings": 1024}
+LONG: dict[str, Tiny] = {
+    "gpt2-long": Tiny(
+        "causal", gpt2_like, _model("GPT2LMHeadModel", **{**_GPT2, "n_positions": 1024})
+    ),
+    "opt-long": Tiny("causal", byte_level_with_bos, _model("OPTForCausalLM", **{**_OPT, **_LONG})),
+    "llama-long": Tiny("causal", llama_like, _model("LlamaForCausalLM", **{**_LLAMA, **_LONG})),
+    "mistral-long": Tiny(
+        "causal",
+        llama_like,
+        _model("MistralForCausalLM", **{**_LLAMA, **_LONG}, sliding_window=700),
+    ),
+    "gemma3-long": Tiny(
+        "causal",
+        byte_level_with_bos,
+        _model("Gemma3ForCausalLM", **{**_LLAMA, **_LONG}, head_dim=8, sliding_window=700),
+    ),
+    "phi3-longrope": Tiny(
+        "causal",
+        llama_like,
+        _model(
+            "Phi3ForCausalLM",
+            **{**_LLAMA, **_LONG},
+            original_max_position_embeddings=40,
+            rope_parameters={
+                "rope_type": "longrope",
+                "rope_theta": 10000.0,
+                "short_factor": [1.0] * (WIDTH // HEADS // 2),
+                "long_factor": [4.0] * (WIDTH // HEADS // 2),
+                "original_max_position_embeddings": 40,
+                "factor": 25.6,
+            },
+        ),
+    ),
+}
+"""Models that take a thousand tokens."""
+
+ALL = {**EVERY, **LONG}
+
 
 def names(kind: str) -> list[str]:
     """The tiny models of one kind."""
@@ -491,7 +530,7 @@ def names(kind: str) -> list[str]:
 @cache
 def tokenizer_of(name: str) -> PreTrainedTokenizerBase:
     """A tiny model's tokenizer."""
-    return EVERY[name].tokenizer()
+    return ALL[name].tokenizer()
 
 
 def single(name: str) -> tuple[str, ...]:
@@ -507,14 +546,14 @@ def make(name: str, seed: int = 0) -> PreTrainedModel:
     import torch
 
     torch.manual_seed(seed)
-    model = EVERY[name].model(tokenizer_of(name))
+    model = ALL[name].model(tokenizer_of(name))
     model.eval()
     with torch.no_grad():
         for parameter in model.parameters():
             noise = torch.randn_like(parameter)
             # Vectors are biases around 0 and norms around 1.
             parameter.copy_(
-                noise * EVERY[name].spread if parameter.ndim > 1 else parameter + noise * 0.2
+                noise * ALL[name].spread if parameter.ndim > 1 else parameter + noise * 0.2
             )
     return model
 

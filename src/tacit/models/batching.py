@@ -21,9 +21,15 @@ _MOST_PADDING = 1 / 16
 
 @dataclass(slots=True)
 class Budget:
-    """How many tokens, padding included, one forward pass may take; it only ever shrinks."""
+    """How many tokens, padding included, one forward pass may take; it only ever shrinks.
+
+    Args:
+        tokens: So many.
+        apart: Rows of more tokens than this are never beside others; None for no such limit.
+    """
 
     tokens: int
+    apart: int | None = None
 
     def halve(self, tried: int) -> None:
         """Halves the budget, or the tokens that were too many, for the rest of the run.
@@ -49,7 +55,8 @@ def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
     padding = 0
     for number, cost in enumerate(costs[:most]):
         padding += costs[0] - cost
-        if padding > budget.tokens * _MOST_PADDING:
+        is_other = budget.apart is not None and costs[0] > budget.apart >= cost
+        if is_other or padding > budget.tokens * _MOST_PADDING:
             return number
     return min(most, len(costs))
 

@@ -1,27 +1,29 @@
 """Models that continue a text: GPT-2, OPT, GPT-NeoX, Llama and all that AutoModelForCausalLM loads.
 
 Prompts are packed: what their inputs begin with alike is computed once, whichever prompt it is of,
-and all answers are read off it. A model to which packed prompts are not the same, measured when it
-is loaded, has each prompt computed by itself, and says so. Its one-token answers are all read off
-one pass over the text. Longer answers branch off: what they share is computed once and kept as keys
-and values, and each goes on from there. A model whose cache does not give the same either has each
-answer computed from the beginning.
+and all answers are read off it; a long beginning is kept for many packs. A model to which packed
+prompts are not the same, measured when it is loaded, has each prompt computed by itself, and says
+so. Its one-token answers are all read off one pass over the text. Longer answers branch off: what
+they share is computed once and kept as keys and values, and each goes on from there. A model whose
+cache does not give the same either has each answer computed from the beginning.
 """
 
 from __future__ import annotations
 
 import inspect
 import logging
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
 from tacit.models.batching import in_batches
+from tacit.models.beginnings import behind, kept_beginnings
 from tacit.models.boundary import Tokens
 from tacit.models.branching import score_trees, tree_cost
 from tacit.models.encoding import Encoder, Remembered, fill
 from tacit.models.packed import Packer
 from tacit.models.packing import added_tokens
-from tacit.models.packing_check import Packing, made_up_pack, measure_packing
+from tacit.models.packing_check import Check, Packing
 from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
 from tacit.models.trees import Tree, tree_of
@@ -113,20 +115,17 @@ class CausalModel(RankingModel):
     def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.tokens``: what is shared counts once."""
         trees = self._trees(self._encode(prompts))
-        packed = [self._is_packed(tree) for tree in trees]
-        costs = [
-            0 if is_packed else tree.tokens if self._branches_off(tree) else tree.row_tokens
-            for tree, is_packed in zip(trees, packed, strict=True)
-        ]
-        rows = [
-            (number, row)
-            for number, tree in enumerate(trees)
-            for row in tree.rows
-            if packed[number]
-        ]
-        added = added_tokens([row for _, row in rows], self._pack_tokens)
-        for (number, _), more in zip(rows, added, strict=True):
-            costs[number] += more
+        packed, rest = self._divided(trees)
+        costs = [0] * len(trees)
+        for number in rest:
+            tree = trees[number]
+            costs[number] = tree.tokens if self._branches_off(tree) else tree.row_tokens
+        for begin, numbered in packed.items():
+            costs[numbered[0][0]] += len(begin)
+            rows = [behind(row, len(begin)) if begin else row for _, row in numbered]
+            added = added_tokens(rows, self._pack_tokens)
+            for (number, _), more in zip(numbered, added, strict=True):
+                costs[number] += more
         return costs
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
@@ -134,10 +133,11 @@ class CausalModel(RankingModel):
         encoded = self._encode(prompts)
         self._remembered.forget(prompts)
         trees = self._trees(encoded)
-        packed = [row for tree in trees if self._is_packed(tree) for row in tree.rows]
-        rest = [tree for tree in trees if not self._is_packed(tree)]
-        tally = self._tally(rest, shared=self._shares)
-        tally.values.update(self._packer.score(packed, self._pack_tokens).values)
+        packed, rest = self._divided(trees)
+        tally = self._tally([trees[number] for number in rest], shared=self._shares)
+        for begin, numbered in packed.items():
+            rows = [row for _, row in numbered]
+            tally.values.update(self._packer.score(rows, self._pack_tokens, begin).values)
         return self._scores(prompts, encoded, tally)
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
@@ -156,18 +156,43 @@ class CausalModel(RankingModel):
         """The longest pack: as it was measured, or less where memory ran out."""
         return min(self._packing.length, self._budget.tokens)
 
-    def _is_packed(self, tree: Tree) -> bool:
-        """Whether a tree goes into a pack; what no pack holds, or a window cuts, does not."""
-        longest = max(len(row.ids) for row in tree.rows)
-        return longest <= self._packing.length and self._is_near(tree)
+    def _divided(
+        self, trees: Sequence[Tree]
+    ) -> tuple[dict[tuple[int, ...], list[tuple[int, Row]]], list[int]]:
+        """The rows that are packed, with their trees' numbers, by what is kept of them; the rest.
+
+        What no pack holds, or a window cuts, or is deeper than was measured, is not packed.
+        """
+        near = [
+            number
+            for number, tree in enumerate(trees)
+            if _longest(tree) <= self._packing.length and self._is_near(tree)
+        ]
+        rows = [(number, row) for number in near for row in trees[number].rows]
+        begins = kept_beginnings([row for _, row in rows], self._packing.length)
+        if any(begins) and self._keeping.refused is not None:
+            begins = [()] * len(rows)
+        deep = {
+            number
+            for (number, row), begin in zip(rows, begins, strict=True)
+            if len(row.ids) - len(begin) > self._packing.depth
+        }
+        packed: dict[tuple[int, ...], list[tuple[int, Row]]] = {}
+        for (number, row), begin in zip(rows, begins, strict=True):
+            if number not in deep:
+                packed.setdefault(begin, []).append((number, row))
+        return packed, sorted(deep | (set(range(len(trees))) - set(near)))
 
     def _branches_off(self, tree: Tree) -> bool:
         """Whether a tree's rows go on from a trunk that is computed once."""
         return self._shares and tree.branches and self._is_near(tree)
 
     def _is_near(self, tree: Tree) -> bool:
-        """Whether no token of a tree is so far from another that a local window hides it."""
-        return self._local is None or max(len(row.ids) for row in tree.rows) < self._local
+        """Whether a tree is short enough for each token to see all, and positions to be as ever."""
+        longest, apart = _longest(tree), self._budget.apart
+        return (self._local is None or longest < self._local) and (
+            apart is None or longest <= apart
+        )
 
     def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
         """Each answer's whole input, as ``Encoder.encode``; remembered until it is scored."""
@@ -276,9 +301,7 @@ class CausalModel(RankingModel):
             return Packing(0, refused=f"a pass takes {length} tokens, which is too few")
         packing = Packing(0, refused="it takes no positions")
         if self._places:
-            deepest = min(self._checkpoint.window or length, (self._local or length + 1) - 1)
-            rows = made_up_pack(self._vocabulary, length, deepest)
-            packing = measure_packing(self._packer, self._tally_rows, rows, length, self._tolerance)
+            packing = self._check(length).packing()
         if packing.refused:
             log.warning(
                 "%s: every prompt is computed by itself, which is slow; packed with others it is "
@@ -287,6 +310,26 @@ class CausalModel(RankingModel):
                 packing.refused,
             )
         return packing
+
+    @cached_property
+    def _keeping(self) -> Packing:
+        """Whether packs give the same behind what is kept, measured when there is something to."""
+        keeping = self._check(self._packing.length).keeping()
+        if keeping.refused:
+            log.warning(
+                "%s: the long beginning that prompts share is computed again and again, which is "
+                "slow; kept it is not the same: %s",
+                self.name,
+                keeping.refused,
+            )
+        return keeping
+
+    def _check(self, length: int) -> Check:
+        limits = (self._checkpoint.window, self._local and self._local - 1, self._budget.apart)
+        deepest = min((limit for limit in limits if limit), default=length)
+        return Check(
+            self._packer, self._tally_rows, self._vocabulary, length, deepest, self._tolerance
+        )
 
     def _sharing_difference(self) -> float | None:
         """The largest difference, in nats, that sharing makes on made-up prompts; None: it fails.
@@ -318,6 +361,10 @@ class CausalModel(RankingModel):
         return max(
             abs(plain.total((p, a)) - shared.total((p, a))) for p in range(2) for a in range(4)
         )
+
+
+def _longest(tree: Tree) -> int:
+    return max(len(row.ids) for row in tree.rows)
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:

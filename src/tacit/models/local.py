@@ -89,7 +89,7 @@ class LocalModel:
         self._specials = Specials.of(checkpoint.tokenizer)
         self._unknown = _unknown_of(checkpoint.tokenizer)
         self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
-        self._budget = Budget(batch_tokens)
+        self._budget = Budget(batch_tokens, long_positions(checkpoint.model))
         self._tolerance = tolerance(checkpoint.model)
         in_one_operation(checkpoint.model)
         self.name = checkpoint.name
@@ -224,6 +224,22 @@ def window_of(model: PreTrainedModel) -> int | None:
             # RoBERTa and its kin count positions from behind the padding's.
             limits.append(int(module.weight.shape[0]) - padding - 1)
     return min(limits, default=None)
+
+
+def long_positions(model: PreTrainedModel) -> int | None:
+    """Beyond how many tokens one row changes the positions of all in its pass (LongRoPE).
+
+    None where it never does.
+    """
+    config = model.config.get_text_config()
+    rope = getattr(config, "rope_parameters", None) or {}
+    # Models whose layers differ have parameters for each kind of layer.
+    kinds = [rope, *(one for one in rope.values() if isinstance(one, dict))]
+    for kind in kinds:
+        if kind.get("rope_type") == "longrope":
+            length = kind.get("original_max_position_embeddings")
+            return length or getattr(config, "original_max_position_embeddings", None)
+    return None
 
 
 def _is_relative(model: PreTrainedModel) -> bool:

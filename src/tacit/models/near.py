@@ -39,21 +39,23 @@ class NearAttention(TorchFunctionMode):
 
     Args:
         packs: One row each.
-        sees: Which tokens each token sees, of shape (packs, 1, length, length).
+        sees: Which tokens each token sees, of shape (packs, 1, length, kept + length): those that
+            were kept of before, which all see, and the packs' own.
         piece: Tokens in a piece; divides the length.
     """
 
     def __init__(self, packs: Sequence[Pack], sees: torch.Tensor, piece: int) -> None:
         super().__init__()
-        self._packs, _, self._length, _ = sees.shape
+        self._packs, _, self._length, self._columns = sees.shape
         self._pieces = self._length // piece
-        columns = torch.arange(self._length, device=sees.device)
-        begins = columns[::piece]
+        kept = self._columns - self._length
+        columns = torch.arange(self._columns, device=sees.device)
+        begins = columns[kept::piece]
         before = sees[:, 0, ::piece] & (columns < begins[:, None])
         # What the first token of a piece follows is as much as it is deep; no need to ask a device.
-        path = max(max(pack.depths[::piece]) for pack in packs)
+        path = kept + max(max(pack.depths[::piece]) for pack in packs)
         along = torch.argsort(~before, dim=-1, stable=True)[..., :path]
-        own = columns.reshape(self._pieces, piece).expand(self._packs, -1, -1)
+        own = columns[kept:].reshape(self._pieces, piece).expand(self._packs, -1, -1)
         self._keys = torch.cat([along, own], dim=-1)
         self._is_key = torch.cat(
             [before.gather(-1, along), torch.ones_like(own, dtype=torch.bool)], dim=-1
@@ -83,7 +85,7 @@ class NearAttention(TorchFunctionMode):
         *_more: object,
         **_rest: object,
     ) -> bool:
-        whole = (self._length, self._length)
+        whole = (self._length, self._columns)
         return (
             self._pieces > 1
             and attn_mask is not None
@@ -124,7 +126,7 @@ class NearAttention(TorchFunctionMode):
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
         """The mask of each piece, with whatever the model added to it by key."""
-        heads, shape = mask.shape[-3], (self._pieces, -1, self._length)
+        heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)
         seen = torch.take_along_dim(pieces, keys[:, None, :, None], dim=-1)

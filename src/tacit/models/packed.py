@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
 from tacit.models.batching import how_many, in_batches
+from tacit.models.beginnings import behind
 from tacit.models.narrowing import gathered
 from tacit.models.packing import packs_of
 from tacit.models.reading import Tally, on_device, padded, read_values
@@ -25,6 +27,28 @@ if TYPE_CHECKING:
     _Pending = tuple[list[Read], torch.Tensor]
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A beginning that was computed.
+
+    Args:
+        size: Its tokens.
+        cache: Its keys and values; None of none.
+    """
+
+    size: int = 0
+    cache: Any = None
+
+    def of_each(self, rows: int) -> Any:  # noqa: ANN401 - a cache class of each architecture
+        """A copy for each of some rows, which a pass may add to."""
+        import torch
+
+        cache = copy.deepcopy(self.cache)
+        if cache is not None:
+            cache.batch_select_indices(torch.zeros(rows, dtype=torch.long))
+        return cache
+
+
 @dataclass(frozen=True)
 class Packer:
     """Scores rows in packs.
@@ -41,31 +65,55 @@ class Packer:
     pad: int
     budget: Budget
 
-    def score(self, rows: Sequence[Row], length: int) -> Tally:
+    def score(self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()) -> Tally:
         """What is read off rows in packs of at most so many tokens.
+
+        Args:
+            rows: Those to score.
+            length: The longest pack, in tokens.
+            begin: What all rows begin with and is to be kept; nothing of it is read.
 
         Raises:
             ScoringError: The model fails.
         """
-        packs = packs_of(rows, length)
+        kept = self._keep(begin)
+        packs = packs_of([behind(row, kept.size) for row in rows] if begin else rows, length)
         found: list[_Pending] = []
         in_batches(
-            [len(pack.ids) for pack in packs],
+            [kept.size + len(pack.ids) for pack in packs],
             self.budget,
-            lambda batch: found.extend(self._score([packs[i] for i in batch])),
+            lambda batch: found.extend(self._score([packs[i] for i in batch], kept)),
         )
         tally = Tally()
         for reads, values in found:
-            tally.add(zip((read.answer for read in reads), values.tolist(), strict=True))
+            tally.add(zip((read.answer for read in reads), _fetched(values), strict=True))
         return tally
 
-    def _score(self, packs: Sequence[Pack]) -> list[_Pending]:
-        """One pass; where memory ran out since the packs were made, some, over shorter packs."""
-        parts = [part for pack in packs for part in pack.again(self.budget.tokens)]
-        size = how_many(max(len(part.ids) for part in parts), self.budget)
-        return [self._pass(parts[at : at + size]) for at in range(0, len(parts), size)]
+    def _keep(self, begin: tuple[int, ...]) -> Kept:
+        """A beginning's keys and values."""
+        caches: list[Any] = []
 
-    def _pass(self, packs: Sequence[Pack]) -> _Pending:
+        def compute(_: object) -> None:
+            import torch
+
+            ids, mask = padded([begin], self.pad, self.model.device)
+            last = on_device([[0], [len(begin) - 1]], self.model.device)
+            with torch.inference_mode(), gathered(self._narrow, *last):
+                caches.append(
+                    self.model(input_ids=ids, attention_mask=mask, use_cache=True).past_key_values
+                )
+
+        in_batches([len(begin)] if begin else [], self.budget, compute)
+        return Kept(len(begin), *caches)
+
+    def _score(self, packs: Sequence[Pack], kept: Kept) -> list[_Pending]:
+        """One pass; where memory ran out since the packs were made, some, over shorter packs."""
+        shorter = max(1, self.budget.tokens - kept.size)
+        parts = [part for pack in packs for part in pack.again(shorter)]
+        size = how_many(kept.size + max(len(part.ids) for part in parts), self.budget)
+        return [self._pass(parts[at : at + size], kept) for at in range(0, len(parts), size)]
+
+    def _pass(self, packs: Sequence[Pack], kept: Kept) -> _Pending:
         """All that is read off the packs, and its log-probabilities (nats)."""
         device = self.model.device
         reads = [(row, read) for row, pack in enumerate(packs) for read in pack.reads]
@@ -73,20 +121,24 @@ class Packer:
         numbers = {place: number for number, place in enumerate(distinct)}
         rows, columns = on_device(list(distinct), device).unbind(-1)
         values = read_values(
-            self._logits(packs, (rows, columns)),
+            self._logits(packs, kept, (rows, columns)),
             [numbers[row, read.position] for row, read in reads],
             [read.token for _, read in reads],
         )
         return [read for _, read in reads], values
 
+    @property
+    def _narrow(self) -> torch.nn.Module:
+        if self.body is None:
+            raise ScoringError("its head cannot be used at chosen places only")
+        return self.body
+
     def _logits(
-        self, packs: Sequence[Pack], places: tuple[torch.Tensor, torch.Tensor]
+        self, packs: Sequence[Pack], kept: Kept, places: tuple[torch.Tensor, torch.Tensor]
     ) -> torch.Tensor:
         """The logits at places (row and column of each), of shape (places, vocabulary)."""
         import torch
 
-        if self.body is None:
-            raise ScoringError("its head cannot be used at chosen places only")
         from tacit.models.near import NearAttention, piece_of
 
         device, dtype = self.model.device, self.model.dtype
@@ -99,18 +151,34 @@ class Packer:
                 padded(rows, fill, device)[0], (0, -length % piece), value=fill
             )
 
-        with torch.inference_mode(), gathered(self.body, *places):
-            sees = sight(filled([pack.ends for pack in packs], 0))
+        with torch.inference_mode(), gathered(self._narrow, *places):
+            sees = torch.nn.functional.pad(
+                sight(filled([pack.ends for pack in packs], 0)), (kept.size, 0), value=True
+            )
             hidden = torch.finfo(dtype).min
             mask = torch.zeros(sees.shape, dtype=dtype, device=device).masked_fill_(~sees, hidden)
             with NearAttention(packs, sees, piece):
                 logits: torch.Tensor = self.model(
                     input_ids=filled([pack.ids for pack in packs], self.pad),
                     attention_mask=mask,
-                    position_ids=filled([pack.depths for pack in packs], 0),
-                    use_cache=False,
+                    position_ids=filled([pack.depths for pack in packs], 0) + kept.size,
+                    past_key_values=kept.of_each(len(packs)),
+                    use_cache=kept.size > 0,
                 ).logits
         return logits[0]
+
+
+def _fetched(values: torch.Tensor) -> list[float]:
+    """Values of a pass; what went wrong on the device may be told only here.
+
+    Raises:
+        ScoringError: A pass failed.
+    """
+    try:
+        fetched: list[float] = values.tolist()
+    except RuntimeError as error:
+        raise ScoringError(f"the model failed on its device: {error}") from error
+    return fetched
 
 
 def sight(ends: torch.Tensor) -> torch.Tensor:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import ScoringError
+from tacit.models.beginnings import LEAST
 from tacit.models.packing import packs_of
 from tacit.models.reading import Read, Row
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from tacit.models.reading import Tally
 
 _DEPTH = 32
+_FEW = 4 * _DEPTH
 _COMPARED = 8
+_COMPARED_BEHIND = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,41 +33,84 @@ class Packing:
 
     Args:
         length: The longest pack in tokens; 0 where nothing is packed.
+        depth: The longest row in tokens that was measured, what is kept of it left out.
         difference: The largest difference that packing made, in nats; None where it was not
             measured, or fails.
         refused: Why nothing is packed; None where it is.
     """
 
     length: int
+    depth: int = 0
     difference: float | None = None
     refused: str | None = None
 
 
-def measure_packing(
-    packer: Packer,
-    plain: Callable[[Sequence[Row]], Tally],
-    rows: Sequence[Row],
-    length: int,
-    tolerance: float,
-) -> Packing:
-    """Whether one pack of the length that is to be the longest gives the same as its rows alone.
-
-    As no pack is ever longer, a local window of more tokens is none to a pack.
+@dataclass(frozen=True)
+class Check:
+    """Compares packs with their rows alone.
 
     Args:
         packer: Scores rows in packs.
         plain: Scores rows alone; is given a few.
-        rows: Those of ``made_up_pack``.
+        vocabulary: How many tokens there are.
         length: The longest pack, in tokens.
+        deepest: The most tokens in a row.
         tolerance: What rounding alone may change, in nats.
     """
-    try:
-        difference = _difference(packer.score(rows, length), plain(_some_of(rows)))
-    except ScoringError as error:
-        return Packing(0, refused=f"it fails: {_first_line(error.__cause__ or error)}")
-    if not difference <= tolerance:
-        return Packing(0, difference, f"log-probabilities differ by {difference:.2g} nats")
-    return Packing(length, difference)
+
+    packer: Packer
+    plain: Callable[[Sequence[Row]], Tally]
+    vocabulary: int
+    length: int
+    deepest: int
+    tolerance: float
+
+    def packing(self) -> Packing:
+        """Whether packs give the same: one that is as long as any, and several in one pass.
+
+        As no pack is ever longer, a local window of more tokens is none to a pack.
+        """
+        full = made_up_pack(self.vocabulary, self.length, self.deepest)
+        few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
+        several = min(_FEW, self.length) // 2
+        return self._compared(
+            lambda: self._differences(full, self.length) + self._differences(few, several),
+            max(len(row.ids) for row in full),
+        )
+
+    def keeping(self) -> Packing:
+        """Whether a full pack gives the same behind a kept beginning, as long as there may be."""
+        size = min(self.deepest, self.length) - _DEPTH
+        if size < LEAST:
+            return Packing(0, refused=f"it takes {self.deepest} tokens")
+        begin = _spread(self.vocabulary, 0, size)
+        rows = [
+            Row(begin + row.ids, [Read(size + r.position, r.token, r.answer) for r in row.reads])
+            for row in made_up_pack(self.vocabulary, self.length, _DEPTH)
+        ]
+        return self._compared(lambda: self._differences(rows, self.length, begin), _DEPTH)
+
+    def _compared(self, differences: Callable[[], list[float]], depth: int) -> Packing:
+        try:
+            difference = max(differences())
+        except ScoringError as error:
+            return Packing(0, refused=f"it fails: {_first_line(error.__cause__ or error)}")
+        if not difference <= self.tolerance:
+            told = f"log-probabilities differ by {difference:.2g} nats"
+            return Packing(0, difference=difference, refused=told)
+        return Packing(self.length, depth, difference)
+
+    def _differences(
+        self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()
+    ) -> list[float]:
+        """In nats, of a few rows' answers.
+
+        Raises:
+            ScoringError: The model fails, or gives no number.
+        """
+        packed = self.packer.score(rows, length, begin)
+        alone = self.plain(_some_of(rows, _COMPARED_BEHIND if begin else _COMPARED))
+        return [abs(packed.total(answer) - alone.total(answer)) for answer in alone.values]
 
 
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
@@ -100,20 +146,11 @@ def _row(ids: tuple[int, ...], number: int) -> Row:
     return Row(ids, [Read(at, ids[at - 1], (number, at)) for at in range(len(ids))])
 
 
-def _some_of(rows: Sequence[Row]) -> list[Row]:
+def _some_of(rows: Sequence[Row], few: int) -> list[Row]:
     """A few rows from the pack's beginning to its end, the deepest among them."""
-    step = (len(rows) - 1) / (_COMPARED - 1)
+    step = (len(rows) - 1) / (few - 1)
     deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
-    return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(_COMPARED))})]
-
-
-def _difference(packed: Tally, alone: Tally) -> float:
-    """The largest difference in nats.
-
-    Raises:
-        ScoringError: There is no number.
-    """
-    return max(abs(packed.total(answer) - alone.total(answer)) for answer in alone.values)
+    return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(few))})]
 
 
 def _first_line(error: BaseException) -> str:
