@@ -55,7 +55,10 @@ def test_a_blank_without_sentinels_is_refused(loaded: Loaded) -> None:
 @pytest.mark.parametrize("name", SEQ2SEQ)
 def test_the_separator_plays_no_part(name: str, loaded: Loaded) -> None:
     """No separator stands between what is read and what is written."""
-    one, other = loaded(name).score([Prompt("Is it?", ANSWERS, s) for s in (" ", "\n\n")])
+    model = loaded(name)
+    with passes(model) as seen:
+        one, other = model.score([Prompt("Is it?", ANSWERS, s) for s in (" ", "\n\n")])
+    assert [one.rows for one in seen if one.part == "encoder"] == [1]
     assert [a.logprob for a in one.answers] == pytest.approx(
         [a.logprob for a in other.answers], abs=1e-5
     )

@@ -118,23 +118,25 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
 
 
 def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
-    """As ``tokenize``; None for an answer that the tokenizer drops altogether."""
+    """As ``tokenize``, equal ones once; None for an answer that the tokenizer drops altogether."""
     if not filled:
         return []
+    distinct = list(dict.fromkeys(filled))
     encoded = tokenizer(
-        [item.string for item in filled],
+        [item.string for item in distinct],
         add_special_tokens=False,
         return_offsets_mapping=True,
         return_attention_mask=False,
         return_token_type_ids=False,
         verbose=False,
     )
-    return [
-        answer_tokens(ids, offsets, item)
+    located = {
+        item: answer_tokens(ids, offsets, item)
         for ids, offsets, item in zip(
-            encoded["input_ids"], encoded["offset_mapping"], filled, strict=True
+            encoded["input_ids"], encoded["offset_mapping"], distinct, strict=True
         )
-    ]
+    }
+    return [located[item] for item in filled]
 
 
 def answer_tokens(

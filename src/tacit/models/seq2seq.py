@@ -72,7 +72,7 @@ class Seq2SeqModel(RankingModel):
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``."""
         answers = self._answers(prompts)
-        pairs = self._pairs(self._texts(prompts), answers)
+        pairs = _by_text(self._pairs(self._texts(prompts), answers))
         tally = Tally()
         in_batches(
             [pair.cost for pair in pairs],
@@ -213,6 +213,14 @@ class Seq2SeqModel(RankingModel):
                 use_cache=False,
             ).logits
         return read_off(logits, [[(read.position, read) for read in row.reads] for row in rows])
+
+
+def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
+    """Those of one text as one, which the encoder reads once."""
+    rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
+    for pair in pairs:
+        rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)
+    return [Pair(text, of) for text, of in rows.items()]
 
 
 def _whole(answer: str) -> Filled:
