@@ -113,6 +113,7 @@ def run_engine(task: Task) -> Scored:
 def run_harness(task: Task, size: int) -> Scored:
     """lm-evaluation-harness: all requests in one call."""
     model, requests = load_harness(task, size)
+    model.loglikelihood(requests[:size], disable_tqdm=True)  # the first is slow for any
     clock, work = Clock(), Work()
     work.watch(model.model)
     with clock:
@@ -123,7 +124,7 @@ def run_harness(task: Task, size: int) -> Scored:
 def try_harness(task: Task, sizes: Sequence[int]) -> dict[int, float]:
     """Seconds of the processor that it takes, by batch size."""
     model, requests = load_harness(task, sizes[0])
-    model.loglikelihood(requests[: sizes[0]], disable_tqdm=True)  # the first is slow for any
+    model.loglikelihood(requests[: sizes[0]], disable_tqdm=True)
     clocks = {size: Clock() for size in sizes}
     for size, clock in clocks.items():
         model.batch_size_per_gpu = size
@@ -165,9 +166,11 @@ def run_naively(task: Task, size: int = 8) -> Scored:
     tokenizer = AutoTokenizer.from_pretrained(task.folder)
     tokenizer.pad_token = tokenizer.eos_token
     model = AutoModelForCausalLM.from_pretrained(task.folder, dtype=torch.float32).eval()
+    asked = [(one.text, one.separator + answer) for one in task.prompts for answer in one.answers]
+    with torch.inference_mode():
+        list(_naive_batch(model, tokenizer, asked[:size]))
     clock, work = Clock(), Work()
     work.watch(model)
-    asked = [(one.text, one.separator + answer) for one in task.prompts for answer in one.answers]
     found: list[float] = []
     with clock, torch.inference_mode():
         for at in range(0, len(asked), size):
