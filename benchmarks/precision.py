@@ -1,10 +1,10 @@
 """What computing in bfloat16 or float16 changes; the table of docs/performance.md, "Precision".
 
-python benchmarks/precision.py [MODEL…]
+python benchmarks/precision.py [MODEL…] [--most N]
 
 The models, the demo's two without any given, are asked all statements about the demo's things and
-all background questions behind it, in each number format. Counted are the questions whose likeliest
-answer is another than in float32.
+all background questions behind it, or the first N of each, in each number format. Counted are the
+questions whose likeliest answer is another than in float32.
 """
 
 from __future__ import annotations
@@ -40,10 +40,15 @@ def main() -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("models", nargs="*", default=["demo", "demo-masked"])
-    sets = {"statements about parts": parts(), "background questions": background()}
+    parser.add_argument("--most", type=int, help="prompts of each kind")
+    chosen = parser.parse_args()
+    sets = {
+        "statements about parts": parts()[: chosen.most],
+        "background questions": background()[: chosen.most],
+    }
     print("| model | questions | format | answered otherwise | largest difference | time |")
     print("|---|---|---|---:|---:|---:|")
-    for name in parser.parse_args().models:
+    for name in chosen.models:
         for what, prompts in sets.items():
             answered = {dtype: ask(name, dtype, prompts) for dtype in DTYPES}
             for dtype, one in answered.items():
