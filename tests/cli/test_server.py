@@ -84,14 +84,48 @@ def test_a_server_that_cannot_be_scored_with_is_refused_and_nothing_is_written(
     assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
 
 
+VERBS = {
+    "score": ("score", "none.jsonl", "--out", "s.jsonl"),
+    "score by Ray": ("score", "none.jsonl", "--out", "s.jsonl", "--engine", "ray"),
+    "score, threads": ("score", "none.jsonl", "--out", "s.jsonl", "--threads", 2),
+    "score in a chat": ("score", "none.jsonl", "--out", "s.jsonl", "--api", "chat", "--dry-run"),
+    "parts": ("run", "parts", "--drawings", "none", "--out", "a"),
+    "parts, twice": ("run", "parts", "--drawings", "none", "--out", "a", "--model", "demo"),
+    "parts, threads": ("run", "parts", "--drawings", "none", "--out", "a", "--threads", 2),
+    "consistency": ("run", "consistency", "--questions", "q", "--kb", "k", "--out", "a"),
+    "assumptions": ("run", "assumptions", "--norms", "none", "--out", "a"),
+    "parrot": ("reproduce", "parrot", "--drawings", "none"),
+    "prompts of parts": ("show", "prompts", "parts", "--drawings", "none"),
+    "prompts of consistency": ("show", "prompts", "consistency", "--questions", "q", "--kb", "k"),
+    "prompts of assumptions": ("show", "prompts", "assumptions", "--norms", "none"),
+}
+"""Each verb that takes --model, and what it may say of a model before it asks it."""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://me:secret@127.0.0.1:9/v1",
+        "http://127.0.0.1:9/v1?api_key=secret",
+        "http://127.0.0.1:9/v1#secret",
+        "http://me:se/cret@127.0.0.1:9/v1",
+        "http://me:secret@127.0.0.1:99999/v1",
+        "http://[me:secret@127.0.0.1/v1",
+        " http://me:secret@127.0.0.1:9/v1",
+        "HTTPS://me:secret@127.0.0.1:9/v1",
+        "ftp://me:secret@127.0.0.1:9/v1",
+    ],
+)
 def test_an_address_with_a_key_in_it_is_refused_without_being_shown(
-    tacit: Tacit, prompts: Path, workplace: Path
+    tacit: Tacit, workplace: Path, verb: str, address: str
 ) -> None:
-    """Before anything is written or asked."""
-    ran = tacit("score", prompts, "--model", "http://me:secret@host/v1", "--out", "s.jsonl")
-    assert ran.code == 2
-    assert "secret" not in ran.err + ran.out
-    assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
+    """By every verb, before it names the model, or reads, writes or asks anything."""
+    ran = tacit(*VERBS[verb], "--model", address)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "the key in the variable TACIT_API_KEY" in ran.err
+    assert "cret" not in ran.err + ran.out
+    assert not list(workplace.iterdir())
 
 
 def test_a_run_of_parts_asks_a_server(tacit: Tacit, server: Serving, workplace: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from tacit.engine.ray_crew import RayCrew
 from tacit.engine.ray_hands import Hand, Job, Patience
 from tacit.engine.ray_share import Share
-from tacit.engine.ray_worker import Loaded, Order
-from tacit.errors import ModelError
+from tacit.engine.ray_worker import Loaded, Order, Stored
+from tacit.errors import ModelError, StoreError
 from tacit.models.fake import FakeModel
 from tests.engine.ray_models import by_letters
 
@@ -235,3 +235,12 @@ def test_a_run_ends_when_what_was_written_is_listed(
     assert ray.clock == 5
     crew._await_listed({"scores/late", "scores/never"})
     assert ray.clock == 14
+
+
+def test_a_store_that_is_another_one_there_is_named_without_its_password() -> None:
+    """As every other message names it."""
+    pytest.importorskip("fsspec")
+    order = Order(load, "memory://me:secret@host/elsewhere", threads=1, gpus=0)
+    crew = RayCrew(order, Share(1, 1, 0), Patience(seen=0.0))
+    with pytest.raises(StoreError, match=r"^memory://host/elsewhere: what the worker on node 2"):
+        crew._check_seen(Stored("scores/x/1.parquet", "node 2"))

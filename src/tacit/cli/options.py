@@ -7,16 +7,30 @@ from typing import Annotated, Literal
 
 import typer
 
+
+def _checked(given: str | list[str] | None) -> str | list[str] | None:
+    """The models as they are named, unless one is an address that may hold a key.
+
+    Raises:
+        ModelError: One is; no verb has named it yet.
+    """
+    from tacit.models.server.address import check_holds_no_key
+
+    for name in [given] if isinstance(given, str) else given or ():
+        check_holds_no_key(name)
+    return given
+
+
 _A_MODEL = "A Hugging Face name, a model's folder, demo, or a server's address (http://…/v1)"
 
 ModelName = Annotated[
     str,
-    typer.Option("--model", help=f"{_A_MODEL}.", show_default=False),
+    typer.Option("--model", help=f"{_A_MODEL}.", show_default=False, callback=_checked),
 ]
-OneModel = Annotated[str | None, typer.Option("--model", help=f"{_A_MODEL}.")]
+OneModel = Annotated[str | None, typer.Option("--model", help=f"{_A_MODEL}.", callback=_checked)]
 ModelNames = Annotated[
     list[str] | None,
-    typer.Option("--model", help=f"{_A_MODEL}; once or more."),
+    typer.Option("--model", help=f"{_A_MODEL}; once or more.", callback=_checked),
 ]
 SomeModels = Annotated[
     list[str],
@@ -24,6 +38,7 @@ SomeModels = Annotated[
         "--model",
         help=f"{_A_MODEL}; once or more.",
         show_default=False,
+        callback=_checked,
     ),
 ]
 BeliefsFile = Annotated[

@@ -267,10 +267,11 @@ class RayCrew:
             return
         # What another machine wrote may take a moment to be seen on a shared file system.
         until = time.monotonic() + self._patience.seen
-        while place_of(self._order.store).read(stored.segment) is None:
+        place = place_of(self._order.store)
+        while place.read(stored.segment) is None:
             if time.monotonic() > until:
                 raise StoreError(
-                    f"{self._order.store}: what the worker on {stored.host} wrote there is not "
+                    f"{place.shown()}: what the worker on {stored.host} wrote there is not "
                     "seen here, so it is another folder there: give --store a folder that all "
                     "machines share, or an address such as s3://bucket/folder"
                 )

@@ -22,7 +22,7 @@ from tacit.models.fingerprint import (
     weight_hashes,
 )
 from tacit.models.kinds import kind_of
-from tacit.models.server.address import check_address, is_address
+from tacit.models.server.address import check_address, check_holds_no_key, is_address
 from tacit.models.trust import NO_TRUST, Trust, check_kernels, code_hashes
 from tacit.models.weight_files import (
     check_choice,
@@ -200,6 +200,7 @@ def check_place(name: str, options: LoadOptions) -> None:
     """
     if not name.strip():
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
+    check_holds_no_key(name)
     if is_address(name):
         check_address(name, options.server)
         if options.chat or options.adapter or options.device_map:

@@ -134,7 +134,11 @@ def test_addresses() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["http://", "http:///v1", "http://host:port/v1", "http://host:0/v1", "http://[/v1"]
+    "address",
+    [
+        *("http://", "http:///v1", "http://host:port/v1", "http://host:0/v1", "http://[/v1"),
+        *("http://ho st/v1", "http://host\x00/v1", "http://ho\nst/v1"),
+    ],
 )
 def test_an_address_without_a_host_is_refused(address: str) -> None:
     """The message shows one that would do."""
@@ -143,13 +147,17 @@ def test_an_address_without_a_host_is_refused(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["http://me:secret@host/v1", "http://host/v1?key=secret", "http://host/v1#secret"]
+    "address",
+    [
+        *("http://me:secret@host/v1", "http://host/v1?key=secret", "http://host/v1#secret"),
+        *("http://me:se/cret@host/v1", "http://me:secret@host:99999/v1", "http://[me:secret@host"),
+    ],
 )
 def test_an_address_that_holds_a_key_is_refused(address: str) -> None:
     """Manifests and messages show addresses; this message does not."""
     with pytest.raises(ModelError, match="the key in the variable TACIT_API_KEY") as said:
         check_address(address)
-    assert "secret" not in str(said.value)
+    assert "cret" not in str(said.value)
 
 
 def test_no_torch_is_needed(serve: Serve, tokenizer_file: Path) -> None:

@@ -65,28 +65,35 @@ def is_address(name: str) -> bool:
     return name.lower().startswith(("http://", "https://"))
 
 
-def check_address(name: str, options: ServerOptions | None = None) -> str:
-    """The address without a slash at its end.
+def check_holds_no_key(name: str) -> None:
+    """Refuses an address that may hold a key, before anything else names it.
+
+    Args:
+        name: What a person calls a model; what is no address passes.
 
     Raises:
-        ModelError: It names no host or holds a key, or an option is out of range. The message
-            repeats nothing of an address that may hold a key.
+        ModelError: It holds a user, a password or a query. The message repeats nothing of it.
     """
-    options = options or ServerOptions()
-    try:
-        parts = urlsplit(name)
-        port = parts.port
-    except ValueError:
-        parts, port = urlsplit("http:"), None
-    if parts.username or parts.password or parts.query or parts.fragment:
+    if "://" in name and any(mark in name for mark in "@?#"):
         raise ModelError(
             "the server's address holds a user, a password or a query, which a log would show: "
             f"give it as http://host:8000/v1, and the key in the variable {KEYS[0]}"
         )
-    if not parts.hostname or port == 0:
+
+
+def check_address(name: str, options: ServerOptions | None = None) -> str:
+    """The address without a slash at its end.
+
+    Raises:
+        ModelError: It names no host or may hold a key, or an option is out of range. The message
+            repeats nothing of an address that may hold a key.
+    """
+    check_holds_no_key(name)
+    options = options or ServerOptions()
+    if not _leads_somewhere(name):
         raise ModelError(
-            f"{name}: this address names no host, or no port that there is; expected one such as "
-            "http://localhost:8000/v1"
+            "the server's address names no host, or no port that there is, or holds a character "
+            "that no address can; expected one such as http://localhost:8000/v1"
         )
     if options.concurrency < 1:
         raise ModelError(f"--concurrency is {options.concurrency}; it must be at least 1")
@@ -104,6 +111,16 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
     if options.api == "completions" and (options.samples or options.thinking is not None):
         raise ModelError("--samples and --thinking-tokens are for chats: add --api chat")
     return name.rstrip("/").removesuffix("/completions").removesuffix("/chat")
+
+
+def _leads_somewhere(address: str) -> bool:
+    """Whether an address can be one: with a host, a port that there is, and no blanks."""
+    try:
+        parts = urlsplit(address)
+        whole = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return whole and address.isprintable() and " " not in address
 
 
 def key_from_environment() -> str | None:
