@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import httpx
@@ -12,8 +14,13 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError
 from tacit.models.server.address import ServerOptions
+from tacit.models.server.asking import Questions
 from tacit.models.server.backoff import Backoff
 from tacit.models.server.client import Client
+from tacit.models.server.cutting import TokenizerFile
+from tacit.models.server.hiding import hider
+from tacit.models.server.preflight import preflight
+from tacit.models.server.serving import chosen
 from tacit.prompts import Prompt
 from tests.models.server.conftest import load
 
@@ -147,6 +154,71 @@ def test_what_will_not_pass_is_told_at_once(status: int, error: type[Exception])
         client(httpx.Response(status, text="no: {key}"), slept).complete({})
     assert slept == []
     assert KEY not in str(failed.value)
+
+
+@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("sk-ab/cd+EF", r'{"error": "Bearer sk-ab\/cd+EF"}'),
+        ("sk-ab/cd+EF", r'{"error": "{\"key\": \"sk-ab\\\/cd+EF\"}"}'),
+        ("sk-ab/cd+EF", "GET /x?api_key=sk-ab%2Fcd%2bEF"),
+        ("sk-ab/cd+EF", "GET /x?to=%2Fy%3Fkey%3Dsk-ab%252Fcd%252BEF"),
+        ("sk-ab/cd+EF", r'{"error": "\u0073\u006B-ab\u002fcd\u002BEF"}'),
+        ("sk-ab/cd+EF", "<b>sk-ab&#47;cd&#x2B;EF</b>"),
+        ('sk-"q"&\\', r'{"error": "sk-\"q\"&\\"}'),
+        ('sk-"q"&\\', "<b>sk-&quot;q&#34;&amp;\\</b>"),
+        ('sk-"q"&\\', r"b'sk-\x22q\x22&\\'"),
+        ("sk-two  blanks", "not sk-two  blanks"),
+        ("sk-two  blanks", "not sk-two blanks"),
+        ("sk-two  blanks", "not sk-two%20%20blanks, nor sk-two++blanks"),
+    ],
+)
+def test_a_key_is_hidden_however_it_is_written(key: str, said: str, status: int) -> None:
+    """As JSON, addresses, HTML and programs write it, within one another as well."""
+    with pytest.raises(ScoringError) as failed:
+        client(httpx.Response(status, text=said), [], key).complete({})
+    told = str(failed.value)
+    assert "[key]" in told
+    assert not any(part in told for part in ("sk-", "EF", "q", "two", "blanks"))
+
+
+def test_what_is_no_key_stays() -> None:
+    """A message is of use only where it can be read."""
+    for key in ("sk-ab/cd", None):
+        with pytest.raises(ScoringError, match=r"status 500: sk-ab or cd \(100% of %2F\)"):
+            client(httpx.Response(500, text="sk-ab or cd (100% of %2F)"), [], key).complete({})
+
+
+def test_a_long_answer_is_hidden_in_at_once() -> None:
+    """Nothing that a server writes takes long to be searched for the key."""
+    hide = hider("sk-ab/cd  ef")
+    for text in (
+        "\\" * 2_000_000,
+        "sk-ab/" * 400_000,
+        "sk-ab/cd" + " " * 2_000_000,
+        "%25" * 600_000,
+    ):
+        begun = time.monotonic()
+        assert hide(text) == text
+        assert time.monotonic() - begun < 5
+
+
+def test_a_model_that_is_called_by_the_key_is_asked_for_by_name() -> None:
+    """Else each manifest and message would name it."""
+    asked = client(httpx.Response(200, text=json.dumps({"data": [{"id": KEY}]})), [])
+    with pytest.raises(ModelError, match=r"serves \[key\]: name the model with --served-model"):
+        chosen(asked, None)
+    assert chosen(asked, "m") == {"id": "m"}
+
+
+def test_a_token_that_is_the_key_is_not_shown(tokenizer_file: Path) -> None:
+    """Where it is told that the tokenizer does not have it."""
+    one = {"token": KEY, "logprob": -1.0}
+    answer = {"choices": [{"logprobs": {"content": [{**one, "top_logprobs": [one]}]}}]}
+    asked = client(httpx.Response(200, text=json.dumps(answer)), [])
+    with pytest.raises(ModelError, match=r"writes the token '\[key\]'"):
+        preflight(Questions(asked, "m"), TokenizerFile(tokenizer_file))
 
 
 def test_a_wish_to_be_left_alone_is_heeded() -> None:

@@ -53,5 +53,5 @@ def load_sampled(address: str, options: ServerOptions, kept: Path | None = None)
 def _talk(address: str, options: ServerOptions) -> Talk:
     place = check_address(address, options)
     client = Client(place, options, key_from_environment())
-    about = chosen(client.models(), place, options.served_model)
+    about = chosen(client, options.served_model)
     return Talk(client, about["id"], options.thinking)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import MissingPackage, ModelError, ScoringError
+from tacit.models.server.hiding import hider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +41,7 @@ class Client:
         transport: In place of the network, for tests.
 
     ``abandoned`` is set when nobody waits for its answers any more: then nothing is asked again.
+    ``hide`` gives a text of the server's as a message may show it, without the key.
 
     Raises:
         MissingPackage: httpx is not installed.
@@ -57,7 +59,7 @@ class Client:
         except ImportError as error:
             raise MissingPackage("httpx", "server") from error
         self.address = address
-        self._key = key
+        self.hide = hider(key)
         self._backoff = options.backoff
         self._timeout = options.patience
         self._errors = httpx.HTTPError
@@ -201,9 +203,7 @@ class Client:
 
     def _shown(self, text: str) -> str:
         """The beginning of what a server said, without the key, which some repeat."""
-        line = " ".join(text.split())
-        if self._key:
-            line = line.replace(self._key, "[key]")
+        line = " ".join(self.hide(text).split())
         return line if len(line) <= _CUT else line[: _CUT - 1] + "…"
 
 

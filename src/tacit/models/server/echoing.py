@@ -311,8 +311,9 @@ def _told(pairs: Sequence[_Pair], asked: Questions) -> str:
     """How wrong an echo is, with the worst example."""
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
+    more = asked.client.hide(worst.more)
     return (
-        f"its echo is not right ({asked.way}): behind {worst.text!r} the token {worst.more!r} has "
+        f"its echo is not right ({asked.way}): behind {worst.text!r} the token {more!r} has "
         f"{worst.following:.3f} nats as the next token and {worst.echoed:.3f} in the echo; "
         f"{wrong} of {len(pairs)} such tokens differ by more than {TYPICAL:g} nats"
     )

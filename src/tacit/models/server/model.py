@@ -67,7 +67,7 @@ def load_server(
     place = check_address(address, options)
     tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
     client = Client(place, options, key_from_environment())
-    about = chosen(client.models(), place, options.served_model)
+    about = chosen(client, options.served_model)
     abilities = preflight(Questions(client, about["id"]), tokenizer)
     window = about.get("max_model_len")
     served = Served(about["id"], window if isinstance(window, int) else None, abilities, tokenizer)

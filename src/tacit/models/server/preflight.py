@@ -94,7 +94,7 @@ def preflight(questions: Questions, tokenizer: TokenizerFile | None) -> Abilitie
     asked, replies = _next_tokens(questions, where, with_ids=tokenizer is not None)
     if not any(reply.tokens for reply in replies.values()):
         raise ModelError(f"{where} cannot be scored with: it returns no log-probabilities at all")
-    counted = _check_tokens(where, replies, tokenizer)
+    counted = _check_tokens(questions, where, replies, tokenizer)
     nexts = {text: reply.tokens[0] for text, reply in replies.items() if reply.tokens}
     spaced = any((one.text or "").startswith(" ") for each in nexts.values() for one in each.top)
     _check_repeated(asked, where, nexts, tokenizer, spaced=spaced)
@@ -184,7 +184,7 @@ def _given(token: Token) -> list[Token]:
 
 
 def _check_tokens(
-    where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None
+    questions: Questions, where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None
 ) -> int | None:
     """How many special tokens stand before a text, by the server's count of its prompts' tokens.
 
@@ -196,8 +196,9 @@ def _check_tokens(
     for reply in replies.values():
         for one in [one for token in reply.tokens[:1] for one in _given(token)]:
             if not _may_be(one, tokenizer):
+                written = questions.client.hide(str(one.text))
                 raise ModelError(
-                    f"{where} writes the token {one.text!r}, which {tokenizer.path} does not have "
+                    f"{where} writes the token {written!r}, which {tokenizer.path} does not have "
                     "there: give the tokenizer of the model that it serves"
                 )
     counted = {
