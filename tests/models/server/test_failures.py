@@ -25,6 +25,7 @@ from tacit.prompts import Prompt
 from tests.models.server.conftest import load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.models.server.conftest import Serve
@@ -94,6 +95,33 @@ def test_a_server_that_stalls_is_asked_again(serve: Serve, tokenizer_file: Path)
     assert server.manners.stalls == 0
 
 
+def test_an_answer_that_drips_in_is_waited_for_no_longer(serve: Serve) -> None:
+    """The time-out is of the whole answer, not of each byte of it."""
+    server = serve(drips=50)
+    options = ServerOptions(timeout=20.0, backoff=Backoff(attempts=1))
+    asked = Client(server.address, options)
+    begun = time.monotonic()
+    with pytest.raises(ScoringError, match=r"the answer did not end in 0\.5 s$"):
+        asked.complete({"prompt": "a", "max_tokens": 1}, timeout=0.5)
+    assert time.monotonic() - begun < 2
+    server.manners.drips = 3
+    assert asked.complete({"prompt": "a", "max_tokens": 1})["model"] == "toy"
+
+
+def test_an_answer_without_an_end_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a size that no completion has."""
+    monkeypatch.setattr("tacit.models.server.client._LARGEST", 4 << 20)
+    sent = [0]
+
+    def endless() -> Iterator[bytes]:
+        for sent[0] in range(1000):
+            yield b" " * (1 << 20)
+
+    with pytest.raises(ScoringError, match="answer is larger than 4 MiB, which no completion is"):
+        client(lambda: httpx.Response(200, content=endless()), []).complete({})
+    assert sent[0] == 4
+
+
 def test_waits_double_and_are_drawn() -> None:
     """Half of each wait is left to chance; the server's own wish is heeded, up to the longest."""
     slept: list[float] = []
@@ -107,12 +135,18 @@ def test_waits_double_and_are_drawn() -> None:
     assert slept == [4.0, 5.0]
 
 
-def client(answer: httpx.Response | Exception, slept: list[float], key: str | None = KEY) -> Client:
-    """A client of a server that always answers the same."""
+def client(
+    answer: httpx.Response | Exception | Callable[[], httpx.Response],
+    slept: list[float],
+    key: str | None = KEY,
+) -> Client:
+    """A client of a server that always answers the same, or what is made for each request."""
 
     def handle(request: httpx.Request) -> httpx.Response:
         if isinstance(answer, Exception):
             raise answer
+        if not isinstance(answer, httpx.Response):
+            return answer()
         said = answer.text.replace("{key}", request.headers.get("Authorization", ""))
         return httpx.Response(answer.status_code, text=said, headers=answer.headers)
 

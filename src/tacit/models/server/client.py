@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +24,7 @@ Result = TypeVar("Result")
 
 _AGAIN = frozenset({408, 425, 429})
 _CUT = 200
+_LARGEST = 64 << 20
 _REFUSES_KEY = frozenset({401, 403})
 _SERVER_FAILS = 500
 
@@ -156,19 +158,18 @@ class Client:
         for failures in range(1, attempts + 1):
             asked = None
             try:
-                response = self._http.request(
-                    method, self.address + path, json=body, timeout=timeout or self._timeout
-                )
+                response, content = self._fetched(method, path, body, timeout or self._timeout)
             except self._errors as error:
                 failure = f"{type(error).__name__}: {self._shown(str(error))}"
                 if isinstance(error, self._timed_out):
-                    failure += f" in {timeout or self._timeout:g} s (--timeout lets it take longer)"
+                    failure += f" in {timeout or self._timeout:g} s"
+                    failure += "" if timeout else " (--timeout lets it take longer)"
                 if first and isinstance(error, self._cannot_connect):
                     raise ModelError(
                         f"{self.address}: no server answers there ({failure}); is it started?"
                     ) from None
             else:
-                answer = self._read(response)
+                answer = self._read(response, content)
                 if isinstance(answer, dict):
                     return answer
                 failure, asked = answer, _seconds(response.headers.get("retry-after"))
@@ -180,11 +181,34 @@ class Client:
             f"{self.address}: the server failed {failures} times; the last time: {failure}"
         )
 
-    def _read(self, response: httpx.Response) -> dict[str, Any] | str:
+    def _fetched(
+        self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
+    ) -> tuple[httpx.Response, bytes]:
+        """What the server sends, whole, within so many seconds; else it is hung up on.
+
+        Raises:
+            ScoringError: It is larger than any answer.
+        """
+        until, content = time.monotonic() + timeout, bytearray()
+        # The library's own time-out is of each read: one byte now and then would never end.
+        with self._http.stream(method, self.address + path, json=body, timeout=timeout) as response:
+            for chunk in response.iter_bytes():
+                content += chunk
+                if time.monotonic() > until:
+                    raise self._timed_out("the answer did not end")
+                if len(content) > _LARGEST:
+                    raise ScoringError(
+                        f"{self.address}: the server's answer is larger than {_LARGEST >> 20} MiB, "
+                        "which no completion is: is the address that of its OpenAI-compatible "
+                        "interface, with /v1?"
+                    )
+        return response, bytes(content)
+
+    def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any] | str:
         """The answer; or, where it is worth asking again, what went wrong."""
         status = response.status_code
         if status in _AGAIN or status >= _SERVER_FAILS:
-            return f"status {status}: {self._shown(response.text)}"
+            return f"status {status}: {self._told(content)}"
         if status in _REFUSES_KEY:
             raise ModelError(
                 f"{self.address}: the server refuses the key (status {status}): "
@@ -192,14 +216,16 @@ class Client:
             )
         if not response.is_success:
             raise RefusalError(
-                f"{self.address}: the server refuses (status {status}): "
-                f"{self._shown(response.text)}"
+                f"{self.address}: the server refuses (status {status}): {self._told(content)}"
             )
         try:
-            answer = json.loads(response.content)
+            answer = json.loads(content)
         except (ValueError, RecursionError):
             return "an answer that breaks off, or is no JSON"
         return answer if isinstance(answer, dict) else "an answer that is no JSON object"
+
+    def _told(self, content: bytes) -> str:
+        return self._shown(content.decode(errors="replace"))
 
     def _shown(self, text: str) -> str:
         """The beginning of what a server said, without the key, which some repeat."""
