@@ -150,8 +150,8 @@ class Serving:
         ]
 
 
-class _Refusal(Exception):  # noqa: N818 - what the server says
-    pass
+class Refusal(Exception):  # noqa: N818 - what the server says
+    """It will not do it."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -264,8 +264,8 @@ def _complete(state: Serving, body: dict[str, Any], handler: _Handler) -> None:
         if "messages" in body:
             answer = speak(manners.speech, body, before)
         else:
-            answer = _answer(state.language, manners, body, time_of_it)
-    except (_Refusal, ChatRefusal) as refusal:
+            answer = answered(state.language, manners, body, time_of_it)
+    except (Refusal, ChatRefusal) as refusal:
         handler.send(400, {"error": str(refusal)})
         return
     if draw < manners.failing:
@@ -274,18 +274,18 @@ def _complete(state: Serving, body: dict[str, Any], handler: _Handler) -> None:
     handler.send(200, answer)
 
 
-def _answer(
+def answered(
     language: Language, manners: Manners, body: dict[str, Any], time_of_it: int
 ) -> dict[str, Any]:
     """A completion of one prompt."""
     wanted, top = body["max_tokens"], body.get("logprobs")
     if (top or 0) > manners.most:
-        raise _Refusal(f"logprobs is at most {manners.most}")
+        raise Refusal(f"logprobs is at most {manners.most}")
     prompt = tuple(language.tokenizer.encode(body["prompt"]).ids)
     if not prompt:
-        raise _Refusal("the prompt is empty")
+        raise Refusal("the prompt is empty")
     if wanted == 0 and (manners.zero == "refused" or not body.get("echo")):
-        raise _Refusal("max_tokens must be at least 1")
+        raise Refusal("max_tokens must be at least 1")
     if wanted == 0 and manners.zero == "endless":
         wanted = WINDOW - len(prompt)
     random = np.random.default_rng([*body["prompt"].encode(), time_of_it])

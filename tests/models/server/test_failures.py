@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import traceback
 from typing import TYPE_CHECKING
 
 import httpx
@@ -228,10 +229,10 @@ def test_a_long_answer_is_hidden_in_at_once() -> None:
     """Nothing that a server writes takes long to be searched for the key."""
     hide = hider("sk-ab/cd  ef")
     for text in (
-        "\\" * 2_000_000,
-        "sk-ab/" * 400_000,
-        "sk-ab/cd" + " " * 2_000_000,
-        "%25" * 600_000,
+        "\\" * 200_000,
+        "sk-ab/" * 40_000,
+        "sk-ab/cd" + " " * 200_000,
+        "%25" * 60_000,
     ):
         begun = time.monotonic()
         assert hide(text) == text
@@ -244,6 +245,31 @@ def test_a_model_that_is_called_by_the_key_is_asked_for_by_name() -> None:
     with pytest.raises(ModelError, match=r"serves \[key\]: name the model with --served-model"):
         chosen(asked, None)
     assert chosen(asked, "m") == {"id": "m"}
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        ({"token": 5}, "a token is a number, and a text was expected"),
+        ({"token": [5]}, "a token is a list, and a text was expected"),
+        ({"token": None}, "a token is nothing, and a text was expected"),
+        ({"logprob": KEY}, "a log-probability is a text, and a number was expected"),
+        ({"logprob": True}, "a log-probability is true or false, and a number was expected"),
+        ({"logprob": 10**400}, "a log-probability is larger than any number"),
+        ({"top_logprobs": KEY}, "top_logprobs is a text, and a list was expected"),
+    ],
+)
+def test_a_misshapen_completion_is_told_of_by_its_place(
+    spoilt: dict[str, object], said: str
+) -> None:
+    """Its values are repeated nowhere: they may be the key."""
+    token = {"token": "a", "logprob": -1.0, "top_logprobs": [], **spoilt}
+    answer = {"choices": [{"logprobs": {"content": [token]}}]}
+    asked = client(httpx.Response(200, text=json.dumps(answer)), [])
+    with pytest.raises(ScoringError, match=f"has not the form of a completion: {said}") as failed:
+        Questions(asked, "m").next_token("a")
+    assert KEY not in "".join(traceback.format_exception(failed.value))
+    assert "with /v1?" in str(failed.value)
 
 
 def test_a_token_that_is_the_key_is_not_shown(tokenizer_file: Path) -> None:

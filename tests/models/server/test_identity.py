@@ -13,7 +13,13 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError
-from tacit.models.server.address import check_address, is_address, key_from_environment
+from tacit.models.server.address import (
+    ServerOptions,
+    check_address,
+    is_address,
+    key_from_environment,
+)
+from tacit.models.server.client import Client
 from tacit.prompts import Prompt
 from tests.models.server.conftest import load
 from tests.models.server.serving import Toy
@@ -137,13 +143,21 @@ def test_addresses() -> None:
     "address",
     [
         *("http://", "http:///v1", "http://host:port/v1", "http://host:0/v1", "http://[/v1"),
-        *("http://ho st/v1", "http://host\x00/v1", "http://ho\nst/v1"),
+        *("http://ho st/v1", "http://host\x00/v1", "http://ho\nst/v1", "http://a..b/v1"),
     ],
 )
 def test_an_address_without_a_host_is_refused(address: str) -> None:
     """The message shows one that would do."""
     with pytest.raises(ModelError, match=r"names no host.*http://localhost:8000/v1"):
         check_address(address)
+
+
+@pytest.mark.parametrize("address", ["http://[::1]x/v1", f"http://host/{'a' * 70_000}"])
+def test_what_the_http_library_takes_for_no_address_is_refused(address: str) -> None:
+    """By an error of ours, which does not repeat all of it."""
+    with pytest.raises(ModelError, match=r"address.*http://localhost:8000/v1") as said:
+        Client(check_address(address), ServerOptions())
+    assert len(str(said.value)) < 400
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,7 @@ def _leads_somewhere(address: str) -> bool:
     try:
         parts = urlsplit(address)
         whole = bool(parts.hostname) and parts.port != 0
+        (parts.hostname or "").encode("idna")  # as it is looked up
     except ValueError:
         return False
     return whole and address.isprintable() and " " not in address

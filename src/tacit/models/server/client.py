@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import MissingPackage, ModelError, ScoringError
+from tacit.models.server import forms
 from tacit.models.server.hiding import hider
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Client:
 
     Raises:
         MissingPackage: httpx is not installed.
+        ModelError: The address is none.
     """
 
     def __init__(
@@ -64,6 +66,13 @@ class Client:
         self.hide = hider(key)
         self._backoff = options.backoff
         self._timeout = options.patience
+        try:
+            httpx.URL(address)
+        except httpx.InvalidURL as error:
+            raise ModelError(
+                f"{address[:_CUT]}: this is no address ({error}); expected one such as "
+                "http://localhost:8000/v1"
+            ) from error
         self._errors = httpx.HTTPError
         self._timed_out = httpx.ReadTimeout
         self._cannot_connect = (
@@ -112,7 +121,8 @@ class Client:
             return []
         data = answer.get("data")
         found = data if isinstance(data, list) else []
-        return [one for one in found if isinstance(one, dict) and isinstance(one.get("id"), str)]
+        named = [one for one in found if isinstance(one, dict) and isinstance(one.get("id"), str)]
+        return [{**one, "id": forms.text(one["id"], "id")} for one in named]
 
     def complete(
         self,

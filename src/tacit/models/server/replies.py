@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
+from tacit.models.server import forms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,67 +68,88 @@ def read_reply(answer: Mapping[str, Any]) -> Reply:
         ScoringError: It is none, or its parts do not belong together.
     """
     try:
-        choice = min(answer["choices"], key=lambda one: one.get("index") or 0)
+        choice = forms.choices(answer)[0]
         prompt = choice.get("prompt_logprobs")
-        counted = (answer.get("usage") or {}).get("prompt_tokens")
+        usage = forms.record(answer.get("usage") or {}, "usage")
         return Reply(
             tuple(_tokens(choice.get("logprobs"))),
-            None if prompt is None else tuple(_prompt_token(one) for one in prompt),
-            counted if isinstance(counted, int) else None,
+            None if prompt is None else tuple(map(_prompt_token, _listed(prompt))),
+            forms.count(usage.get("prompt_tokens")),
         )
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except forms.FormError as error:
         raise ScoringError(
-            "the server's answer has not the form of a completion "
-            f"({type(error).__name__}: {error}); is the address that of its OpenAI-compatible "
-            "interface, with /v1?"
+            f"the server's answer has not the form of a completion: {error}; is the address that "
+            "of its OpenAI-compatible interface, with /v1?"
         ) from error
 
 
-def _tokens(given: Mapping[str, Any] | None) -> list[Token]:
+def _listed(prompt: object) -> list[Any]:
+    return forms.listing(prompt, "prompt_logprobs")
+
+
+def _tokens(given: object) -> list[Token]:
     if given is None:
         return []
-    if isinstance(given.get("content"), list):
-        return [_object(one) for one in given["content"]]
-    texts = given.get("tokens") or []
-    values = given.get("token_logprobs") or [None] * len(texts)
-    tops = given.get("top_logprobs") or [None] * len(texts)
+    logprobs = forms.record(given, "logprobs")
+    if isinstance(logprobs.get("content"), list):
+        return [_with_top(one) for one in logprobs["content"]]
+    texts = forms.listing(logprobs.get("tokens") or [], "tokens")
+    nothing = [None] * len(texts)
+    values = forms.listing(logprobs.get("token_logprobs") or nothing, "token_logprobs")
+    tops = forms.listing(logprobs.get("top_logprobs") or nothing, "top_logprobs")
+    if not len(texts) == len(values) == len(tops):
+        raise forms.FormError("tokens, token_logprobs and top_logprobs are not of one length")
     return [
-        _token(text, value, tuple(_token(*pair) for pair in (top or {}).items()))
+        _token(text, value, tuple(_token(*pair) for pair in _top(top).items()))
         for text, value, top in zip(texts, values, tops, strict=True)
     ]
 
 
-def _token(text: str, value: float | None, top: tuple[Token, ...] = ()) -> Token:
-    if text.startswith(_BY_ID) and text[len(_BY_ID) :].isdecimal():
-        return Token(None, int(text[len(_BY_ID) :]), _logprob(value), top)
-    return Token(text, None, _logprob(value), top)
+def _top(given: object) -> dict[str, Any]:
+    """The most probable tokens in a token's place; none where nothing is said of them."""
+    return forms.record(given or {}, "an entry of top_logprobs")
 
 
-def _object(one: Mapping[str, Any]) -> Token:
-    number = one.get("id")
-    return Token(
-        one["token"],
-        number if isinstance(number, int) else None,
-        _logprob(one["logprob"]),
-        tuple(_object(each) for each in one.get("top_logprobs") or ()),
-    )
+def _token(given: object, value: object, top: tuple[Token, ...] = ()) -> Token:
+    text = forms.text(given, "a token")
+    by_id = text.startswith(_BY_ID)
+    number = forms.written_count(text[len(_BY_ID) :]) if by_id else None
+    return Token(text if number is None else None, number, _logprob(value), top)
 
 
-def _prompt_token(one: Mapping[str, Any] | None) -> Token:
+def _with_top(given: object) -> Token:
+    tops = forms.record(given, "a token").get("top_logprobs") or []
+    top = tuple(map(_object, forms.listing(tops, "top_logprobs")))
+    return replace(_object(given), top=top)
+
+
+def _object(given: object) -> Token:
+    one = forms.record(given, "a token")
+    if "logprob" not in one:
+        raise forms.FormError("a token has no logprob")
+    text = forms.text(one.get("token"), "a token")
+    return Token(text, forms.count(one.get("id")), _logprob(one["logprob"]))
+
+
+def _prompt_token(given: object) -> Token:
     """A token of ``prompt_logprobs``; nothing is said of the first, as nothing stands before it."""
-    if one is None:
+    if given is None:
         return Token(None, None, None)
     # Asked for no others beside it, a token's entry holds itself alone.
-    ((number, of),) = one.items()
-    return Token(of.get("decoded_token"), int(number), _logprob(of["logprob"]))
+    entries = forms.record(given, "an entry of prompt_logprobs")
+    number, of = next(iter(entries.items()), ("", None))
+    known, one = forms.written_count(number), forms.record(of, "a token of prompt_logprobs")
+    if len(entries) != 1 or known is None or "logprob" not in one:
+        raise forms.FormError("an entry of prompt_logprobs is not one token's logprob, by id")
+    spelled = one.get("decoded_token")
+    text = None if spelled is None else forms.text(spelled, "a decoded_token")
+    return Token(text, known, _logprob(one["logprob"]))
 
 
-def _logprob(value: float | None) -> float | None:
-    if value is None:
+def _logprob(value: object) -> float | None:
+    if value is None or (isinstance(value, (int, float)) and value <= NEVER):
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"the log-probability {value!r} is no number")
-    return float(value) if value > NEVER or value != value else None  # noqa: PLR0124 - nan is refused later
+    return forms.number(value, "a log-probability")
 
 
 def tells(text: str | None) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
 from tacit.models.chat_samples import Sample
+from tacit.models.server import forms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,15 +76,12 @@ def read_said(answer: Mapping[str, Any]) -> list[Said]:
         ScoringError: It is no answer of a chat.
     """
     try:
-        choices = sorted(answer["choices"], key=lambda one: one.get("index") or 0)
-        if not choices:
-            raise KeyError("no choices")  # noqa: TRY301 - told as any other wrong form
         hidden = _counts_thoughts(answer.get("usage"))
-        return [_said(one, hidden=hidden) for one in choices]
-    except (KeyError, TypeError, AttributeError) as error:
+        return [_said(one, hidden=hidden) for one in forms.choices(answer)]
+    except forms.FormError as error:
         raise ScoringError(
-            f"the server's answer has not the form of a chat's ({type(error).__name__}: {error}); "
-            "is the address that of its OpenAI-compatible interface, with /v1?"
+            f"the server's answer has not the form of a chat's: {error}; is the address that of "
+            "its OpenAI-compatible interface, with /v1?"
         ) from error
 
 
@@ -94,9 +92,8 @@ def _counts_thoughts(usage: object) -> bool:
 
 
 def _said(choice: Mapping[str, Any], *, hidden: bool) -> Said:
-    message = choice["message"]
-    text = message.get("content") or ""
+    message = forms.record(choice.get("message"), "a message")
+    text = forms.text(message.get("content") or "", "a reply's content")
     thought = next((message[key] for key in _THOUGHTS if message.get(key)), "")
-    if not isinstance(text, str) or not isinstance(thought, str):
-        raise TypeError("a reply that is no text")
+    thought = forms.text(thought, "a reply's thought")
     return Said(text, thought, choice.get("finish_reason") == "length", hidden and not thought)

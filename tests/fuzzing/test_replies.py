@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import json
+import traceback
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.engine.voting import VotingEngine
+from tacit.errors import TacitError
+from tacit.models.server.address import ServerOptions
+from tacit.models.server.asking import Questions
+from tacit.models.server.backoff import Backoff
+from tacit.models.server.client import Client
+from tacit.models.server.first_tokens import FirstTokensModel, try_beginnings
+from tacit.models.server.model import Served, ServerModel
+from tacit.models.server.preflight import preflight
+from tacit.models.server.replies import likeliest, read_reply, returned
+from tacit.models.server.said import read_said
+from tacit.models.server.sampled import SampledModel
+from tacit.models.server.serving import chosen
+from tacit.models.server.talking import Talk
+from tacit.models.server.trying import try_sampling
+from tacit.prompts import Prompt
+from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
+from tests.fuzzing.test_others import ANSWER
+from tests.models import tiny
+from tests.models.server.serving import Manners, Refusal, Toy, answered
+from tests.models.server.speaking import ChatRefusal, speak
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "sk-a-secret-that-nobody-may-see"
+PROMPTS = [Prompt("A bear has", ("claws", "True")), Prompt("Is ice", ("cold",))]
+TOKEN = {"token": " a", "id": 3, "logprob": -1.5}
+CONTENT = {
+    "choices": [{"index": 0, "logprobs": {"content": [{**TOKEN, "top_logprobs": [TOKEN]}]}}],
+    "usage": {"prompt_tokens": 3},
+}
+SAID = {
+    "choices": [
+        {
+            "index": 0,
+            "message": {"content": "True.", "reasoning_content": "hm"},
+            "finish_reason": "length",
+        },
+        {"index": 1, "message": {"content": "<think>so</think> False", "reasoning": None}},
+    ],
+    "usage": {"completion_tokens_details": {"reasoning_tokens": 2}},
+}
+LISTED = {"object": "list", "data": [{"id": "toy", "max_model_len": 60}]}
+
+
+@dataclass(frozen=True)
+class Misshapen:
+    """How a reply is put out of shape.
+
+    Args:
+        place: Which of its fields, from 0 to 1.
+        value: What stands there instead.
+        gone: Whether nothing does.
+    """
+
+    place: float
+    value: Any
+    gone: bool
+
+    def of(self, reply: Any) -> Any:  # noqa: ANN401 - JSON
+        """What a reply becomes."""
+        reply = json.loads(json.dumps(reply))
+        places = list(_places(reply))
+        holder, key = places[int(self.place * len(places))]
+        if self.gone:
+            del holder[key]
+        else:
+            holder[key] = self.value
+        return reply
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
+    """Every field of a reply, with what holds it."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in pairs:
+        yield value, key
+        if isinstance(inner, (dict, list)):
+            yield from _places(inner)
+
+
+def shapes() -> st.SearchStrategy[Any]:
+    """JSON of any shape: what no server should send, and half of a character, and the key."""
+    plain = st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-3, 60),
+        st.sampled_from([10**400, -(10**400), 2**63, -(10**4)]),
+        st.floats(),
+        st.sampled_from([KEY, "", " a", "\ud800", "token_id:7", f"token_id:{'9' * 5000}", "²"]),
+        st.text(max_size=5),
+    )
+    names = st.sampled_from(["token", "logprob", "7", "-1", "²", KEY, "id", "index", "content"])
+    return st.recursive(
+        plain,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+        max_leaves=6,
+    )
+
+
+def misshapen() -> st.SearchStrategy[Misshapen]:
+    """Any field, gone or of any shape."""
+    place = st.floats(0, 1, exclude_max=True)
+    return st.builds(Misshapen, place, shapes(), st.sampled_from([False, False, False, True]))
+
+
+@fuzzed
+@given(st.sampled_from([ANSWER, CONTENT]), st.lists(misshapen(), min_size=1, max_size=3))
+def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshapen]) -> None:  # noqa: ANN401 - JSON
+    """Whatever is read of it is of the right types, and what is said of it repeats nothing."""
+    with refused():
+        found = read_reply(spoilt(reply, how))
+        for token in (*found.tokens, *(found.prompt or ())):
+            assert isinstance(token.text, (str, type(None)))
+            assert isinstance(token.logprob, (float, type(None)))
+            likeliest(token, 5)
+        returned(found.tokens)
+
+
+@fuzzed
+@given(st.lists(misshapen(), min_size=1, max_size=3))
+def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: list[Misshapen]) -> None:
+    """As above."""
+    with refused():
+        for one in read_said(spoilt(SAID, how)):
+            one.sample(begun=False, meant=True).reply.encode()
+
+
+@pytest.mark.parametrize("kind", ["completions", "content", "prompt_logprobs", "chat", "samples"])
+def test_a_server_of_misshapen_replies_is_used_or_refused(
+    kind: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """From some reply on, in its preflight or later, one field of each is of another shape."""
+    root = tmp_path_factory.mktemp("stores")
+    names = count()
+
+    @slowly_fuzzed
+    @given(misshapen(), st.integers(0, 120))
+    def check(how: Misshapen, begin: int) -> None:
+        with refused():
+            ask(kind, Spoiling(kind, how, begin), Store(root / str(next(names))))
+
+    check()
+
+
+@fuzzed
+@given(misshapen())
+def test_a_misshapen_list_of_models_is_read_or_refused(how: Misshapen) -> None:
+    """What it calls its model can be sent to it again."""
+    answer = json.dumps(how.of(LISTED))
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=answer.encode()))
+    with refused():
+        chosen(client(transport), None)["id"].encode()
+
+
+def spoilt(reply: Any, how: list[Misshapen]) -> Any:  # noqa: ANN401 - JSON
+    """A reply, changed in several places as far as it has any."""
+    for one in how:
+        reply = one.of(reply) if reply else reply
+    return reply
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Lets an error of ours pass that, with what led to it, does not repeat the key."""
+    told = ""
+    with no_hang():
+        try:
+            yield
+        except TacitError as error:
+            told = "".join(traceback.format_exception(error))
+    assert KEY not in told
+
+
+class Spoiling(httpx.BaseTransport):
+    """A server of the toy language, whose replies are out of shape from some on.
+
+    Args:
+        kind: In which form it answers.
+        how: How they are put out of shape.
+        begin: From which on.
+    """
+
+    toy = Toy(tiny.gpt2_like().backend_tokenizer)
+
+    def __init__(self, kind: str, how: Misshapen, begin: int) -> None:
+        self._how, self._left = how, begin
+        self._manners = Manners(
+            form="content" if kind == "content" else "completions",
+            echo="none" if kind == "prompt_logprobs" else "right",
+            prompt_logprobs=kind == "prompt_logprobs",
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Answers as the tests' server does."""
+        body = json.loads(request.content)
+        self._left -= 1
+        try:
+            if "messages" in body:
+                reply = speak(self._manners.speech, body, -self._left)
+            else:
+                reply = answered(self.toy, self._manners, body, 1)
+        except (Refusal, ChatRefusal) as refusal:
+            return httpx.Response(400, text=str(refusal))
+        content = json.dumps(self._how.of(reply) if self._left < 0 else reply)
+        return httpx.Response(200, content=content.encode())
+
+
+def client(transport: httpx.BaseTransport) -> Client:
+    """A client that asks again at once."""
+    options = ServerOptions(backoff=Backoff(attempts=2, sleep=lambda _: None))
+    return Client("http://127.0.0.1:1/v1", options, KEY, transport)
+
+
+def ask(kind: str, transport: httpx.BaseTransport, store: Store) -> None:
+    """All that is done with a server, from its preflight to the store."""
+    asked = client(transport)
+    if kind == "samples":
+        options = ServerOptions(api="chat", samples=3, concurrency=1)
+        voting = SampledModel(try_sampling(Talk(asked, "toy")), options)
+        VotingEngine(voting, store).ask(PROMPTS)
+    elif kind == "chat":
+        beginnings = try_beginnings(Talk(asked, "toy"))
+        Engine(FirstTokensModel(beginnings, 1), store).ask(PROMPTS)
+    else:
+        served = Served("toy", 60, preflight(Questions(asked, "toy"), None), None)
+        Engine(ServerModel(served, 1), store).ask(PROMPTS)
