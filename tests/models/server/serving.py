@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import socket
 import threading
 import time
 from collections import Counter
@@ -79,7 +80,8 @@ class Manners:
         most: Asked for more than so many it refuses, as vLLM and OpenAI do.
         echo: Whether echoed log-probabilities are right, are of the place behind their token, or
             are not there; or whether only the text is echoed.
-        zero: What it does when asked for no token: nothing, refuse, or go on to its window's end.
+        zero: What it does when asked for no token: nothing, refuse, go on to its window's end, or
+            go on until nobody waits for it any more, with no time for anybody else.
         prompt_logprobs: Whether it knows vLLM's own way.
         by_id: Whether it writes tokens by id when asked to.
         form: In which form it gives log-probabilities, if any.
@@ -100,7 +102,7 @@ class Manners:
     top: int | None = None
     most: int = 1000
     echo: Literal["right", "shifted", "text only", "none"] = "right"
-    zero: Literal["right", "refused", "endless"] = "right"
+    zero: Literal["right", "refused", "endless", "busy"] = "right"
     prompt_logprobs: bool = False
     by_id: bool = False
     form: Literal["completions", "content", "none"] = "completions"
@@ -136,6 +138,7 @@ class Serving:
     statuses: Counter[str] = field(default_factory=Counter)
     times: Counter[str] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    slot: threading.Lock = field(default_factory=threading.Lock)
 
     def asked(self, prompt: str) -> list[dict[str, Any]]:
         """The requests about one prompt."""
@@ -173,8 +176,16 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Completes a text."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self._is_let_in():
+        if not self._is_let_in():
+            return
+        if self.state.manners.zero != "busy":
             _complete(self.state, body, self)
+            return
+        with self.state.slot:
+            if body.get("max_tokens") == 0:
+                self._await_end()
+            else:
+                _complete(self.state, body, self)
 
     def _is_let_in(self) -> bool:
         sent = self.headers.get("Authorization")
@@ -182,6 +193,12 @@ class _Handler(BaseHTTPRequestHandler):
             return True
         self.send(401, {"error": f"wrong key: {sent}"})
         return False
+
+    def _await_end(self) -> None:
+        """Takes until the client hangs up."""
+        while self.connection.recv(1, socket.MSG_PEEK):
+            time.sleep(0.01)
+        self.close_connection = True
 
     def send(self, status: int, answer: dict[str, Any]) -> None:
         """Sends an answer whole."""

@@ -131,6 +131,33 @@ def test_no_more_is_generated_than_need_be(serve: Serve, zero: str, least: int) 
     assert server.requests[-1]["max_tokens"] == least
 
 
+@pytest.mark.parametrize("prompt_logprobs", [False, True])
+def test_a_right_but_slow_server_keeps_its_echo(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, *, prompt_logprobs: bool
+) -> None:
+    """Only where no new token is asked for is the time short."""
+    monkeypatch.setattr("tacit.models.server.echoing._SHORT", 0.01)
+    echo = "none" if prompt_logprobs else "right"
+    model = load(serve(slow=lambda _: 0.03, echo=echo, prompt_logprobs=prompt_logprobs))
+    way = "prompt_logprobs" if prompt_logprobs else "echo"
+    assert model.description["identity"]["echo"] == way
+
+
+def test_a_server_that_generates_without_end_is_hung_up_on(
+    serve: Serve, tokenizer_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It then has time for what comes next; no hint tells of a time-out that plays no part."""
+    monkeypatch.setattr("tacit.models.server.echoing._SHORT", 0.2)
+    server = serve(zero="busy")
+    assert load(server).description["identity"]["echo"] == "echo"
+    assert server.requests[-1]["max_tokens"] == 1
+    server.manners.echo = "shifted"
+    first, *_ = load(server, tokenizer_file).description["refused"]
+    assert first.endswith(
+        "the server failed 2 times; the last time: ReadTimeout: timed out in 0.2 s)"
+    )
+
+
 def test_vllms_own_way_is_found(serve: Serve, tokenizer_file: Path) -> None:
     """Where the echo is not there, or is not right."""
     for echo in ("none", "shifted"):

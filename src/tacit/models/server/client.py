@@ -134,7 +134,7 @@ class Client:
 
         Args:
             body: The request.
-            timeout: Seconds, in place of the usual ones.
+            timeout: Seconds, where it is to be less than the usual ones.
             attempts: How often it is asked at most, in place of the back-off's.
 
         Raises:
@@ -164,16 +164,17 @@ class Client:
         first: bool = False,
     ) -> dict[str, Any]:
         """Asks until there is an answer; ``first`` does not wait for a server that is not there."""
-        failure = ""
+        failure, seconds = "", min(timeout or math.inf, self._timeout)
         for failures in range(1, attempts + 1):
             asked = None
             try:
-                response, content = self._fetched(method, path, body, timeout or self._timeout)
+                response, content = self._fetched(method, path, body, seconds)
             except self._errors as error:
                 failure = f"{type(error).__name__}: {self._shown(str(error))}"
                 if isinstance(error, self._timed_out):
-                    failure += f" in {timeout or self._timeout:g} s"
-                    failure += "" if timeout else " (--timeout lets it take longer)"
+                    failure += f" in {seconds:g} s"
+                    longer = seconds == self._timeout
+                    failure += " (--timeout lets it take longer)" if longer else ""
                 if first and isinstance(error, self._cannot_connect):
                     raise ModelError(
                         f"{self.address}: no server answers there ({failure}); is it started?"

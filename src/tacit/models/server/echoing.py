@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tacit.models.server.replies import Token
 
 _SHORT = 10.0
-"""Seconds that a server may take over a first echo: some generate until their memory is full."""
+"""Seconds that a server may take over a first echo without a new token, where some generate until
+their memory is full; who merely takes longer is then asked for one new token, with all its time."""
 
 _TRIES = 2
 _CANDIDATES = 6
@@ -162,12 +163,13 @@ def _try(
 ) -> Echo:
     """What one way of echoing comes to."""
     first, *others = nexts
+    empty = asked.way == "echo" and asked.least == 0
     try:
-        tokens = asked.echoed(first, _SHORT, _TRIES)
+        tokens = asked.echoed(first, _SHORT if empty else None, _TRIES)
         found = _aligned(asked, tokens, first, tokenizer)
         if found is None:
             return Echo(asked, refused=(f"it returns no tokens of the prompt ({asked.way})",))
-        if asked.way == "echo" and asked.least == 0 and len(tokens) > _end(found):
+        if empty and len(tokens) > _end(found):
             return Echo(asked)  # it generates, though not asked to: a single token is less
         echoes = {first: found}
         for text in others:
