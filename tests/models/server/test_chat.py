@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +24,6 @@ from tests.models.server.speaking import ChatRefusal, Speech, opinions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from tacit.models.server.first_tokens import FirstTokensModel
     from tacit.models.server.sampled import SampledModel
@@ -425,6 +425,7 @@ def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:
         ({"thinking": -1}, "--thinking-tokens is -1"),
         ({"timeout": 0.0}, "--timeout is 0.0"),
         ({"timeout": math.inf}, "--timeout is inf"),
+        ({"tokenizer": Path("none")}, "--tokenizer is for a server that completes texts"),
         ({"thinking": 100}, "is for sampled replies"),
         ({"thinking": "all"}, "is for sampled replies"),
         ({"api": "completions", "samples": 3}, "add --api chat"),

@@ -31,7 +31,7 @@ class ServerOptions:
     Args:
         served_model: What the server calls the model; None for the only one that it serves.
         tokenizer: The model's ``tokenizer.json``, or a folder with it; None to go by the tokens
-            that the server itself returns.
+            that the server itself returns. Of no use in a chat.
         concurrency: How many prompts are under way at once.
         timeout: Seconds until an answer is waited for no longer; None for 120, or 600 from a model
             that thinks.
@@ -107,6 +107,11 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
         raise ModelError(
             "--thinking-tokens is for sampled replies, as a reply's first token is none of its "
             "thought's: add --samples N, or turn thinking off with 0"
+        )
+    if options.api == "chat" and options.tokenizer is not None:
+        raise ModelError(
+            "--tokenizer is for a server that completes texts; in a chat the server alone cuts "
+            "them: leave it off"
         )
     if options.api == "completions" and (options.samples or options.thinking is not None):
         raise ModelError("--samples and --thinking-tokens are for chats: add --api chat")
