@@ -4,6 +4,9 @@ import json
 import os
 import pickle
 import shutil
+import subprocess
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -176,6 +179,75 @@ def test_a_kernel_from_the_hub_is_not_run(folder: Path, key: str) -> None:
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(ModelError, match=r"'kernels-community/flash-attn2' from the hub.*not run"):
         load_model(str(folder))
+
+
+KERNELS = """
+from pathlib import Path
+
+class Anything:
+    def __init__(self, *_, **__): pass
+    def __call__(self, one): return one
+
+def get_kernel(*_, **__):
+    Path({target!r}).mkdir()
+    raise FileNotFoundError
+
+def __getattr__(name): return Anything
+"""
+LOADING = """
+import sys
+from tacit.errors import ModelError
+from tacit.models.loading import LoadOptions, load_model, words_of
+from tacit.models.trust import Trust
+
+options = LoadOptions(trust=Trust(remote_code="trusted" in sys.argv))
+try:
+    words_of(sys.argv[1], options)
+    load_model(sys.argv[1], options)
+except ModelError as error:
+    print(error)
+"""
+
+
+def with_kernels(site: Path, target: Path) -> None:
+    """Installs a stand-in for the package of kernels, which makes a folder to fetch one."""
+    (site / "kernels").mkdir(parents=True)
+    (site / "kernels" / "__init__.py").write_text(KERNELS.format(target=str(target)))
+    (site / "kernels-0.18.2.dist-info").mkdir()
+    (site / "kernels-0.18.2.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: kernels\nVersion: 0.18.2\n"
+    )
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_no_kernel_is_fetched_though_its_package_is_installed(
+    folder: Path, tmp_path: Path, *, trusted: bool
+) -> None:
+    """A config may name one of transformers' own attentions, which then comes from the hub."""
+    with_kernels(tmp_path / "site", tmp_path / "fetched")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config["attn_implementation"] = "flash_attention_2"
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(
+        [sys.executable, "-c", LOADING, str(folder), *["trusted"] * trusted],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert str(folder) in ran.stdout
+    assert (tmp_path / "fetched").exists() == trusted
+
+
+def test_a_process_that_has_kernels_already_loads_no_model_with_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They cannot be taken from transformers any more."""
+    monkeypatch.setitem(sys.modules, "kernels", ModuleType("kernels"))
+    with pytest.raises(ModelError, match=r"the package kernels is imported.*--trust-remote-code"):
+        load_model(str(folder))
+    assert load_model(str(folder), LoadOptions(trust=Trust(remote_code=True)))
 
 
 @pytest.mark.parametrize(

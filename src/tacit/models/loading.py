@@ -23,7 +23,7 @@ from tacit.models.fingerprint import (
 )
 from tacit.models.kinds import kind_of
 from tacit.models.server.address import check_address, check_holds_no_key, is_address
-from tacit.models.trust import NO_TRUST, Trust, check_kernels, code_hashes
+from tacit.models.trust import NO_TRUST, Trust, check_kernels, code_hashes, keep_kernels_away
 from tacit.models.weight_files import (
     check_choice,
     check_weights,
@@ -108,6 +108,7 @@ def load_model(
         # The store, beside whose hashes the descriptions of servers lie.
         kept = hashes.path.parent if hashes and hashes.path else None
         return _served(name, options.server, kept)
+    keep_kernels_away(options.trust)
     try:
         import torch  # noqa: F401
         import transformers  # noqa: F401
@@ -183,6 +184,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
 
     options = options or LoadOptions()
     check_place(name, options)
+    keep_kernels_away(options.trust)
     try:
         import transformers  # noqa: F401
     except ImportError as error:

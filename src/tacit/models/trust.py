@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
 _REMOTE = "transformers_modules"
+_KERNELS = "kernels"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,26 @@ class Trust:
 
 NO_TRUST = Trust()
 """Files are read, and nothing more."""
+
+
+def keep_kernels_away(trust: Trust) -> None:
+    """Has transformers find no package ``kernels`` in this process, unless programs are allowed.
+
+    With it, attention, quantised weights and some kinds of models are computed by programs from the
+    hub, whoever made the model. USE_HUB_KERNELS turns off only some of them.
+
+    Raises:
+        ModelError: It is imported already, so that it cannot be kept away.
+    """
+    if trust.remote_code:
+        return
+    if sys.modules.get(_KERNELS) is not None:
+        raise ModelError(
+            f"the package {_KERNELS} is imported in this process, with which programs from the hub "
+            "would be run: load models in a process without it, or give --trust-remote-code if you "
+            "trust whoever wrote them"
+        )
+    sys.modules[_KERNELS] = None  # type: ignore[assignment] # how Python notes what is not there
 
 
 def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
