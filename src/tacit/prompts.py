@@ -9,18 +9,26 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import PromptError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 BLANK = "___"
 """Three underscores stand for the blank; a longer or shorter run of them is plain text."""
 
 _BLANK = re.compile(r"(?<!_)___(?!_)")
+
+UNKNOWN = "holds a token that the model does not know"
+OUTSIDE = "not among the most probable tokens that the server returns"
+OUTSIDE_FIRST = (
+    "not among the most probable first tokens that the server returns, or of several tokens"
+)
+"""Why an answer has no score, where that says how probable it is; models have other reasons too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +89,14 @@ class AnswerScore:
         tokens: How many tokens it took; 0 where unknown.
         spanned: Whether its first token also covers characters of the text, which were then
             scored with it.
+        missing: Why there is no log-probability; None where there is one, or nobody knows.
     """
 
     answer: str
     logprob: float | None
     tokens: int
     spanned: bool = False
+    missing: str | None = None
 
     @property
     def bytes(self) -> int:
@@ -138,6 +148,13 @@ class Votes:
     def share(self, *answers: str) -> float | None:
         """The share of some answers among the readable samples; None where there are none."""
         return self.count(*answers) / self.parsed if self.parsed else None
+
+
+def missing_by_reason(scores: Iterable[LogProbs]) -> dict[str, int]:
+    """How many answers have no score, by why, in the order of the alphabet."""
+    answers = (one for score in scores for one in score.answers if one.logprob is None)
+    counts = Counter(one.missing or "why was not kept" for one in answers)
+    return dict(sorted(counts.items()))
 
 
 def log_sum_exp(values: Sequence[float]) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tacit.prompts import OUTSIDE
 from tests.models import tiny
 from tests.models.server.serving import Manners, Serving, Toy, serving
 
@@ -58,18 +59,21 @@ def test_prompts_are_scored_and_the_second_time_taken_from_the_store(
 def test_answers_without_a_score_are_told_with_the_reason(
     tacit: Tacit, server: Serving, prompts: Path
 ) -> None:
-    """Counted, null in the file, and why on standard error."""
+    """Counted, null in the file, and why on standard error; from the store as well."""
     server.manners = Manners(echo="none", top=1)
     tokenizer = prompts.with_name("tokenizer.json")
     server.language.tokenizer.save(str(tokenizer))
-    ran = tacit(
-        *("score", prompts, "--model", server.address, "--tokenizer", tokenizer),
-        *("--out", "scores.jsonl", "--json"),
-    )
-    assert ran.code == 0, ran.err
-    missing = json.loads(ran.out)["missing"]
-    assert missing >= 3
-    assert f"{missing:,} answers have no score: not among the most probable tokens" in ran.err
+    for asked in (2, 0):
+        ran = tacit(
+            *("score", prompts, "--model", server.address, "--tokenizer", tokenizer),
+            *("--out", "scores.jsonl", "--json"),
+        )
+        assert ran.code == 0, ran.err
+        told = json.loads(ran.out)
+        assert (told["asked"], told["missing"]) == (asked, sum(told["missing_by_reason"].values()))
+        assert told["missing_by_reason"][OUTSIDE] >= 3
+        for reason, count in told["missing_by_reason"].items():
+            assert f"{count:,} answers have no score: {reason}" in ran.err
 
 
 def test_a_server_that_cannot_be_scored_with_is_refused_and_nothing_is_written(
@@ -141,6 +145,32 @@ def test_a_run_of_parts_asks_a_server(tacit: Tacit, server: Serving, workplace: 
     assert manifest["model"]["kind"] == "server"
     assert manifest["model"]["identity"]["served_model"] == "toy"
     assert "served_model: toy" in (workplace / "run" / "run.yaml").read_text()
+
+
+def test_why_answers_of_a_run_are_missing_stays_with_it(
+    tacit: Tacit, server: Serving, workplace: Path
+) -> None:
+    """In the manifest and the report, also where all was in the store already."""
+    server.manners = Manners(echo="none", top=1)
+    server.language.tokenizer.save(str(workplace / "tokenizer.json"))
+    drawings = workplace / "annotations-0.tsv"
+    drawings.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
+    told = []
+    for name in "ab":
+        ran = tacit(
+            *("run", "parts", "--drawings", drawings, "--model", server.address),
+            *("--tokenizer", workplace / "tokenizer.json", "--out", name),
+        )
+        assert ran.code == 0, ran.err
+        manifest = json.loads((workplace / name / "manifest.json").read_text())
+        told.append(manifest["summary"]["unscored"])
+        for reason, count in told[-1].items():
+            assert f"{count:,} answers have no score: {reason}" in ran.err
+    assert told[0] == told[1]
+    assert sum(told[0].values()) > 0
+    assert tacit("report", "b", "--out", "b.html").code == 0
+    for reason, count in told[1].items():
+        assert f"{count:,} answers without a score: {reason}." in (workplace / "b.html").read_text()
 
 
 def test_a_whole_vocabulary_is_not_asked_of_a_server(tacit: Tacit, workplace: Path) -> None:

@@ -12,7 +12,7 @@ from tacit.engine.store import Store
 from tacit.errors import PromptError, ScoringError
 from tacit.models.fake import FakeModel
 from tacit.models.fingerprint import Identity
-from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.prompts import UNKNOWN, AnswerScore, LogProbs, Prompt, missing_by_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -262,6 +262,15 @@ def test_what_a_lost_store_held_is_asked_again(tmp_path: Path) -> None:
     scores = engine.ask(prompts, engine.plan(prompts, path))
     assert [score["a"].logprob for score in scores] == [by_length(p, "a") for p in prompts]
     assert sorted(prompt.text for prompt in model.asked) == ["x", "y"]
+
+
+def test_why_a_score_is_missing_is_kept(tmp_path: Path) -> None:
+    """Whoever takes it from the store knows as much as who asked for it."""
+    prompt, model = Prompt("x", ("a", "b")), FakeModel(lambda _prompt, _answer: None)
+    scores = [Engine(model, Store(tmp_path)).ask([prompt]) for _ in range(2)]
+    assert model.asked == [prompt]
+    assert scores[0] == scores[1]
+    assert missing_by_reason(scores[1]) == {UNKNOWN: 2}
 
 
 def test_scores_are_the_same_number_when_read_again(tmp_path: Path) -> None:

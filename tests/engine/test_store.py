@@ -67,6 +67,17 @@ def test_of_two_scores_for_one_answer_the_earlier_published_counts(tmp_path: Pat
     assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
 
 
+def test_segments_of_earlier_versions_know_no_reasons(tmp_path: Path) -> None:
+    """They lack the column, and are read all the same."""
+    store = Store(tmp_path)
+    segment = tmp_path / store.append(MODEL, [PROMPT], [LogProbs((AnswerScore("a", None, 1),))])
+    content = encode(pl.read_parquet(segment).drop("reason"), MODEL["fingerprint"])
+    segment.unlink()
+    segment.with_name(next_name([], content)).write_bytes(content)
+    (row,) = store.read(MODEL["fingerprint"]).to_dicts()
+    assert (row["text"], row["logprob"], row["reason"]) == ("x", None, None)
+
+
 def test_segments_are_numbered_in_the_order_they_were_published(tmp_path: Path) -> None:
     """Whatever clock and process they come from."""
     names = [Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0)).name[:8] for _ in range(3)]

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from tacit.prompts import missing_by_reason
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
@@ -78,22 +80,13 @@ def hush() -> None:
 def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]:
     """Asks what is planned, with a bar, the rate and the time left on standard error.
 
-    Which answers a server could not be asked for is said there as well.
+    How many answers have no score, and why, is said there as well, also of those in the store.
     """
     with bar(plan) as advance:
         scores = engine.ask(prompts, plan, advance)
-    _tell_unmeasured(engine.model)
+    for reason, count in missing_by_reason(scores).items():
+        sys.stderr.write(f"tacit: {engine.model.name}: {count:,} answers have no score: {reason}\n")
     return scores
-
-
-def _tell_unmeasured(model: LanguageModel) -> None:
-    """Says how many answers have no score, and why, where a model knows."""
-    from tacit.models.base import CountsUnmeasured
-
-    if isinstance(model, CountsUnmeasured):
-        for reason, count in sorted(model.unmeasured.items()):
-            sys.stderr.write(f"tacit: {model.name}: {count:,} answers have no score: {reason}\n")
-        model.unmeasured.clear()
 
 
 def rank(engine: Engine, prompts: Sequence[RankingPrompt], plan: RankingPlan) -> list[Ranking]:

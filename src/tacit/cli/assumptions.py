@@ -10,6 +10,7 @@ import typer
 
 from tacit.cli.engines import EngineOptions
 from tacit.cli.running import about_engine, digest, echo_json
+from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,7 +157,7 @@ class AssumptionsJob:
             ranked.record(folder.ranking_blocks)
             rankings = asking.rank(engine, probe.rankings, ranked)
             scores = asking.ask(engine, probe.prompts, scored) if probe.prompts else []
-            findings = probe.measure(scores, rankings)
+            findings = probe.measure(scores, rankings).unscored(missing_by_reason(scores))
             findings = findings.obtained(engine.model.description.get("obtained"))
             folder.finish(findings)
         return findings

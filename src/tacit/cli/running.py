@@ -14,6 +14,7 @@ import typer
 from tacit.cli.engines import EngineOptions
 from tacit.errors import RequestError
 from tacit.naming import file_name
+from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -186,7 +187,8 @@ def ask_a_model(probe: Probe, engine: Engine, folder: Run, about: Mapping[str, A
     folder.begin(about_engine(engine) | dict(about))
     with folder.failing():
         plan.record(folder.blocks)
-        findings = probe.measure(asking.ask(engine, probe.prompts, plan))
+        scores = asking.ask(engine, probe.prompts, plan)
+        findings = probe.measure(scores).unscored(missing_by_reason(scores))
         findings = findings.obtained(engine.model.description.get("obtained"))
         folder.finish(findings)
     return findings

@@ -15,6 +15,7 @@ from tacit.cli.engines import EngineOptions
 from tacit.cli.models import ModelOptions, ServedOptions
 from tacit.cli.spreading import spread
 from tacit.errors import DataError, PromptError
+from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
     from tacit.engine.voting import VotingEngine
@@ -173,11 +174,12 @@ def _write(scores: list[LogProbs], out: Path) -> None:
     publish_text(out, "".join(f"{line}\n" for line in lines))
 
 
-def _counts(scores: list[LogProbs]) -> dict[str, int]:
+def _counts(scores: list[LogProbs]) -> dict[str, Any]:
     answers = [answer for one in scores for answer in one.answers]
     return {
         "answers": len(answers),
         "missing": sum(answer.logprob is None for answer in answers),
+        "missing_by_reason": missing_by_reason(scores),
         "spanned": sum(answer.spanned for answer in answers),
     }
 

@@ -23,6 +23,10 @@ _NAME = re.compile(r"([0-9]{1,18})(?![0-9]).*\.parquet", re.DOTALL)
 _CHECKED = re.compile(r"[0-9]+-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
 
 
+_ADDED = frozenset({"reason"})
+"""Columns that segments of earlier Tacits lack; they are null there."""
+
+
 class Damaged(Exception):  # noqa: N818 - says what it is
     """This is no whole segment of ours; the message is the reason."""
 
@@ -71,7 +75,9 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
         raise Damaged("its checksum is another than when it was written")
     frame = _decoded(content, fingerprint)
     try:
-        return frame.match_to_schema(dict(schema))
+        return frame.match_to_schema(
+            dict(schema), missing_columns=dict.fromkeys(_ADDED & set(schema), "insert")
+        )
     except pl.exceptions.PolarsError as error:
         if not checked:
             raise Damaged(f"it cannot be read: {_first_line(error)}") from error

@@ -129,7 +129,7 @@ class Store:
         return PurePosixPath(folder, name)
 
     def read(self, fingerprint: str) -> pl.DataFrame:
-        """All rows of a model: text, separator, answer, logprob, tokens, spanned.
+        """All rows of a model: text, separator, answer, logprob, tokens, spanned, reason.
 
         A segment that is damaged is set aside, with a warning.
 
@@ -298,6 +298,7 @@ def _schema() -> dict[str, Any]:
         "logprob": pl.Float64,
         "tokens": pl.Int32,
         "spanned": pl.Boolean,
+        "reason": pl.String,  # why there is no score
     }
 
 
@@ -305,7 +306,10 @@ def _to_frame(prompts: Sequence[Prompt], scores: Sequence[LogProbs]) -> pl.DataF
     import polars as pl
 
     rows = [
-        (prompt.text, prompt.separator, one.answer, one.logprob, one.tokens, one.spanned)
+        (
+            *(prompt.text, prompt.separator, one.answer),
+            *(one.logprob, one.tokens, one.spanned, one.missing),
+        )
         for prompt, score in zip(prompts, scores, strict=True)
         for one in score.answers
     ]
@@ -316,7 +320,7 @@ def to_scores(answers: Sequence[Mapping[str, Any]]) -> LogProbs:
     """The scores of a prompt from the store's rows of its answers."""
     return LogProbs(
         tuple(
-            AnswerScore(row["answer"], row["logprob"], row["tokens"], row["spanned"])
+            AnswerScore(row["answer"], row["logprob"], row["tokens"], row["spanned"], row["reason"])
             for row in answers
         )
     )

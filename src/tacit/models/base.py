@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Mapping, Sequence
 
     from tacit.prompts import LogProbs, Prompt
@@ -63,16 +62,6 @@ class SharesPrefixes(LanguageModel, Protocol):
     @property
     def shares_prefixes(self) -> bool:
         """Whether it does: prompts are then best asked in the order of their texts."""
-        ...
-
-
-@runtime_checkable
-class CountsUnmeasured(LanguageModel, Protocol):
-    """Knows why answers that it was asked for have no score."""
-
-    @property
-    def unmeasured(self) -> Counter[str]:
-        """How many answers have none, by why; whoever tells of them clears it."""
         ...
 
 

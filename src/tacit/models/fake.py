@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import PromptError
-from tacit.prompts import AnswerScore, LogProbs
+from tacit.prompts import UNKNOWN, AnswerScore, LogProbs
 from tacit.rankings import Ranking, Vocabulary
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ class FakeModel:
 
     Args:
         scores: Either ``{text: {answer: log-probability in nats or None}}``, or a function of
-            prompt and answer that returns that value.
+            prompt and answer that returns that value. None stands for an answer that the model
+            cannot write.
         name: The model's name; with a function it also stands for it in the fingerprint, so give
             two functions two names.
         words: What ``whole_words`` gives.
@@ -94,10 +95,11 @@ class FakeModel:
         ]
 
     def _scores(self, prompt: Prompt) -> LogProbs:
+        values = [(answer, self._score(prompt, answer)) for answer in prompt.answers]
         return LogProbs(
             tuple(
-                AnswerScore(answer, self._score(prompt, answer), tokens=1)
-                for answer in prompt.answers
+                AnswerScore(answer, value, tokens=1, missing=UNKNOWN if value is None else None)
+                for answer, value in values
             )
         )
 

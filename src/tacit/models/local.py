@@ -12,7 +12,7 @@ from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.batching import Budget
 from tacit.models.boundary import Specials, bare
 from tacit.models.padding import made_up, padding_difference, sizes_of_logits, tolerance
-from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.prompts import UNKNOWN, AnswerScore, LogProbs, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -192,6 +192,7 @@ class LocalModel:
                         tally.total((p, a)) if self._is_known(tokens) else None,
                         tokens.end - tokens.begin,
                         tokens.spanned,
+                        None if self._is_known(tokens) else UNKNOWN,
                     )
                     for a, (answer, tokens) in enumerate(zip(prompt.answers, row, strict=True))
                 )

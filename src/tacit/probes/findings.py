@@ -31,6 +31,10 @@ class Findings:
         """The same, whose summary says first how the beliefs were obtained; None says nothing."""
         return self if how is None else replace(self, summary={"obtained": how, **self.summary})
 
+    def unscored(self, reasons: Mapping[str, int]) -> Findings:
+        """The same, whose summary counts the answers that have no score, by why."""
+        return replace(self, summary={**self.summary, "unscored": dict(reasons)})
+
 
 def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:
     """How many replies there were, and how many could not be read."""

@@ -5,23 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.report.reading import PROBES
+from tacit.report.words import several
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tacit.report.reading import ReadRun
 
 
 def obtained(run: ReadRun) -> str:
-    """The sentence that says it; of sampled replies also how many could not be read."""
+    """The sentences that say it, and how many answers have no score or could not be read."""
     votes = run.summary.get("votes")
     if votes is None:
-        return f"Obtained from: {run.obtained}."
+        return " ".join((f"Obtained from: {run.obtained}.", *_unscored(run)))
     cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""
     return (
         f"Obtained from: {run.obtained}; {votes['unparsed']:,} of {votes['replies']:,} replies are "
         f"no answer for certain and count as none{cut}."
     )
+
+
+def _unscored(run: ReadRun) -> Iterator[str]:
+    for reason, count in run.summary.get("unscored", {}).items():
+        yield f"{several(count, 'answer')} without a score: {reason}."
 
 
 def differing(runs: Sequence[ReadRun]) -> list[str]:

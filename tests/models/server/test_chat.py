@@ -19,7 +19,7 @@ from tacit.models.server.chatting import load_first_tokens, load_sampled
 from tacit.models.server.preflight import TEXTS
 from tacit.models.server.said import Said, read_said
 from tacit.models.server.trying import MOST_CALLS, same_replies
-from tacit.prompts import Prompt
+from tacit.prompts import OUTSIDE_FIRST, Prompt, missing_by_reason
 from tests.models.server.speaking import ChatRefusal, Speech, opinions
 
 if TYPE_CHECKING:
@@ -83,9 +83,8 @@ def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve)
         told = {one.answer for one in score.answers if one.logprob is not None}
         assert told == {best} & set(ANSWERS)
     missing = sum(one.logprob is None for score in scores for one in score.answers)
-    (reason,) = model.unmeasured
-    assert reason.startswith("not among the most probable first tokens")
-    assert model.unmeasured[reason] == missing > len(PROMPTS)
+    assert missing_by_reason(scores) == {OUTSIDE_FIRST: missing}
+    assert missing > len(PROMPTS)
 
 
 @pytest.mark.parametrize(

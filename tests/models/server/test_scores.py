@@ -11,7 +11,7 @@ from tacit.errors import PromptError, ScoringError
 from tacit.models.boundary import bare, tokenize
 from tacit.models.encoding import fill
 from tacit.models.server import measuring
-from tacit.prompts import AnswerScore, Prompt
+from tacit.prompts import OUTSIDE, AnswerScore, Prompt, missing_by_reason
 from tests.models import tiny
 from tests.models.server.conftest import load
 from tests.models.server.serving import Toy, spelled
@@ -86,8 +86,7 @@ def test_the_servers_own_tokens_do_as_well(serve: Serve, toy: Toy) -> None:
             [logprob for logprob, _, _ in expected(toy, prompt)], abs=1e-9
         )
     parts = model.score([Prompt("Is it?", ("bear 🐻",))])[0].answers[0]
-    assert (parts.logprob, parts.tokens) == (None, 0)
-    assert model.unmeasured[measuring.UNSPELT] == 1
+    assert (parts.logprob, parts.tokens, parts.missing) == (None, 0, measuring.UNSPELT)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ def test_next_tokens_alone_give_what_is_among_them(
     right = [logprob for logprob, _, _ in expected(toy, Prompt(text, inside, ""))]
     assert values[:3] == pytest.approx(right, abs=1e-9)
     assert values[3:] == [None, None]
-    assert model.unmeasured == {measuring.OUTSIDE: 2}
+    assert missing_by_reason([scored]) == {OUTSIDE: 2}
 
 
 def test_an_echo_tells_what_is_outside(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
@@ -126,7 +125,7 @@ def test_an_echo_tells_what_is_outside(serve: Serve, toy: Toy, tokenizer_file: P
     (scored,) = model.score([prompt])
     right = [logprob for logprob, _, _ in expected(toy, prompt)]
     assert [one.logprob for one in scored.answers] == pytest.approx(right, abs=1e-9)
-    assert not model.unmeasured
+    assert not missing_by_reason([scored])
 
 
 def test_next_tokens_follow_one_another(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
@@ -145,6 +144,16 @@ def test_next_tokens_follow_one_another(serve: Serve, toy: Toy, tokenizer_file: 
         (scored,) = load(serve(echo=echo), tokenizer).score([prompt])
         assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
         assert scored.answers[0].tokens == tokens
+
+
+def test_which_token_is_outside_is_told(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """An answer whose first token is outside is no likelier than any inside; another may be."""
+    text = "A bear has fur, is big, and has"
+    (first, unlikely) = (*one_token(toy, text, range(1)), *one_token(toy, text, range(150, 151)))
+    (second,) = one_token(toy, text + first, range(150, 151))
+    model = load(serve(echo="none"), tokenizer_file)
+    (scored,) = model.score([Prompt(text, (first + second, unlikely), "")])
+    assert [one.missing for one in scored.answers] == [measuring.LATER, OUTSIDE]
 
 
 def test_a_drawn_token_is_not_among_the_most_probable(
@@ -177,8 +186,7 @@ def test_a_text_that_is_cut_otherwise_by_itself_is_not_guessed_at(
     language, prompt = Toy(backend), Prompt("naï", ("ve",), "")
     model = load(serve(language, echo="none"), tmp_path)
     (scored,) = model.score([prompt])
-    assert scored.answers == (AnswerScore("ve", None, 2, spanned=True),)
-    assert model.unmeasured == {measuring.RECUT: 1}
+    assert scored.answers == (AnswerScore("ve", None, 2, spanned=True, missing=measuring.RECUT),)
     (scored,) = load(serve(language), tmp_path).score([prompt])
     right = language.logprob(tuple(backend.encode("naïve").ids), 2)
     assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
@@ -191,8 +199,7 @@ def test_what_nothing_stands_before_is_missing(serve: Serve, tokenizer_file: Pat
         for scored in model.score(
             [Prompt("", ("a",), ""), Prompt("", ("a",)), Prompt("___", ("a",))]
         ):
-            assert scored.answers[0].logprob is None
-        assert model.unmeasured == {measuring.NOTHING: 3}
+            assert scored.answers == (AnswerScore("a", None, 0, missing=measuring.NOTHING),)
 
 
 def test_a_bos_is_what_an_empty_text_follows(serve: Serve, tmp_path: Path) -> None:

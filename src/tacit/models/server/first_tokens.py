@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from tacit.models.server.canaries import fingerprint_of
 from tacit.models.server.preflight import TEXTS, Seen
 from tacit.models.server.replies import TOPS, find, likeliest, returned
 from tacit.models.server.said import OPENS
-from tacit.prompts import AnswerScore, LogProbs
+from tacit.prompts import OUTSIDE_FIRST, AnswerScore, LogProbs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 SCORER = "server-chat-1"
 
-OUTSIDE = "not among the most probable first tokens that the server returns, or of several tokens"
 UNSAID = "the server says nothing of the reply's first token"
 
 MOST_CALLS = len(TOPS) + len(TEXTS) + ENOUGH + thoughts.MOST_CALLS
@@ -147,8 +145,6 @@ class FirstTokensModel:
         beginnings: The model, tried.
         concurrency: How many prompts are under way at once.
         kept: The store, by which the server is known again.
-
-    ``unmeasured`` counts the answers that could not be scored, by why.
     """
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:
@@ -164,7 +160,6 @@ class FirstTokensModel:
             "scorer": SCORER,
         }
         self.name = f"{self._talk.model} at {self._talk.client.address}"
-        self.unmeasured: Counter[str] = Counter()
         self.fingerprint, self._canaries = fingerprint_of(self._identity, beginnings.seen, kept)
 
     @property
@@ -186,13 +181,10 @@ class FirstTokensModel:
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``; some prompts are under way at the same time."""
-        scored = self._talk.client.at_once(self._score, prompts, self._concurrency)
-        for _, reasons in scored:
-            self.unmeasured.update(reasons)
-        return [scores for scores, _ in scored]
+        return self._talk.client.at_once(self._score, prompts, self._concurrency)
 
-    def _score(self, prompt: Prompt) -> tuple[LogProbs, list[str]]:
-        """The scores of one prompt's answers, and why some are missing."""
+    def _score(self, prompt: Prompt) -> LogProbs:
+        """The scores of one prompt's answers."""
         try:
             first = _first(self._talk, prompt.text)
         except ScoringError as error:
@@ -200,9 +192,12 @@ class FirstTokensModel:
         top = () if first is None else likeliest(first, self._top).top
         found = [find(top, self._space + answer, None) for answer in prompt.answers]
         values = [None if one is None else one.logprob for one in found]
-        why = OUTSIDE if top else UNSAID
-        scores = tuple(
-            AnswerScore(answer, value, int(value is not None))
-            for answer, value in zip(prompt.answers, values, strict=True)
+        why = OUTSIDE_FIRST if top else UNSAID
+        return LogProbs(
+            tuple(
+                AnswerScore(answer, None, 0, missing=why)
+                if value is None
+                else AnswerScore(answer, value, 1)
+                for answer, value in zip(prompt.answers, values, strict=True)
+            )
         )
-        return LogProbs(scores), [why for value in values if value is None]

@@ -14,6 +14,7 @@ from tacit.models.boundary import Tokens, answer_tokens
 from tacit.models.server.client import RefusalError
 from tacit.models.server.echoing import Aligned, align
 from tacit.models.server.replies import find, likeliest
+from tacit.prompts import OUTSIDE, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +25,12 @@ if TYPE_CHECKING:
     from tacit.models.server.preflight import Abilities
     from tacit.models.server.replies import Token
 
-OUTSIDE = "not among the most probable tokens that the server returns"
+LATER = "one of its later tokens is not among the most probable ones that the server returns"
 RECUT = "not to be told from its text: the server cuts the text otherwise by itself"
 UNSPELT = "its tokens are not to be told: those that the server returns do not spell the prompt"
 UNSAID = "the server says nothing of one of its tokens"
 ALIKE = "the server writes another token alike"
 NOTHING = "nothing stands before it, and the server puts no special token there"
-UNKNOWN = "holds a token that the model does not know"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,8 @@ class Reading:
                 return _measured(tokens, None, RECUT)
             value = self._value(text, cut.tokens[at])
             if isinstance(value, str):
-                return _measured(tokens, None, value)
+                later = value == OUTSIDE and at > tokens.begin
+                return _measured(tokens, None, LATER if later else value)
             total += value
         return _measured(tokens, total)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +80,6 @@ class ServerModel:
         served: The model, tried.
         concurrency: How many prompts are under way at once.
         kept: The store, by which the server is known again.
-
-    ``unmeasured`` counts the answers that could not be scored, by why.
     """
 
     def __init__(self, served: Served, concurrency: int, kept: Path | None = None) -> None:
@@ -91,7 +88,6 @@ class ServerModel:
         self._address = served.abilities.questions.client.address
         self._identity = self._identified()
         self.name = f"{served.name} at {self._address}"
-        self.unmeasured: Counter[str] = Counter()
         self.fingerprint, self._canaries = fingerprint_of(
             self._identity, served.abilities.seen, kept
         )
@@ -121,23 +117,21 @@ class ServerModel:
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """See ``LanguageModel.score``; some prompts are under way at the same time."""
         client = self._served.abilities.questions.client
-        scored = client.at_once(self._score, prompts, self._concurrency)
-        for _, reasons in scored:
-            self.unmeasured.update(reasons)
-        return [scores for scores, _ in scored]
+        return client.at_once(self._score, prompts, self._concurrency)
 
-    def _score(self, prompt: Prompt) -> tuple[LogProbs, list[str]]:
-        """The scores of one prompt's answers, and why some are missing."""
+    def _score(self, prompt: Prompt) -> LogProbs:
+        """The scores of one prompt's answers."""
         reading = Reading(self._served.abilities, self._served.tokenizer)
         try:
             read = reading.read(fill(prompt))
         except ScoringError as error:
             raise ScoringError(f"{prompt.shown} could not be scored: {error}") from error
-        scores = tuple(
-            AnswerScore(answer, one.logprob, one.tokens, one.spanned)
-            for answer, one in zip(prompt.answers, read, strict=True)
+        return LogProbs(
+            tuple(
+                AnswerScore(answer, one.logprob, one.tokens, one.spanned, one.missing)
+                for answer, one in zip(prompt.answers, read, strict=True)
+            )
         )
-        return LogProbs(scores), [one.missing for one in read if one.missing]
 
     def _cost(self, text: str, prompt: Prompt) -> int:
         """The tokens of a text.
