@@ -58,13 +58,14 @@ def _facts(found: Mapping[str, Any]) -> Iterator[str]:
 def _said(fact: Mapping[str, Any], side: str) -> str:
     """What was answered, and by how much: a word in nats, else in votes or contests."""
     word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
-    if margin is None:
+    if fact[f"{side}_right"] is None:
         return "said nothing that could be scored"
     tie = "undecided, taken as no; " if fact[f"{side}_tied"] else ""
     if word is None:
         return f"{tie}said {'yes' if margin > 0 else 'no'} (by {margin:+.3g} in votes or contests)"
     where = _form(fact[f"{side}_meta"], fact[f"{side}_pair"])
-    return f"{tie}said {word!r} ({where}, {margin:+.3f} nats)"
+    by = "by how much is not known" if margin is None else f"{margin:+.3f} nats"
+    return f"{tie}said {word!r} ({where}, {by})"
 
 
 def _contribution(found: Mapping[str, Any]) -> Iterator[str]:

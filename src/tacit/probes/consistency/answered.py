@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.probes.consistency import choosing
 from tacit.probes.consistency.answering import by_votes, without_unvoted
+from tacit.probes.consistency.bounds import Bounds
 from tacit.probes.consistency.inputs import Inputs
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Scored:
         choices: Nats, shape (anchors, choice forms, choices); None when it was not asked.
         verified: Nats, shape (anchors, choices, inputs); None when it was not asked.
         sizes: The choices' UTF-8 bytes, shape (anchors, choices); 0 for no choice.
+        bounds: What missing scores are at most.
         voted: Whether the scores are no log-probabilities but counts of sampled replies.
     """
 
@@ -49,6 +51,7 @@ class Scored:
     choices: Floats | None
     verified: Floats | None
     sizes: Ints
+    bounds: Bounds = field(default_factory=Bounds)
     voted: bool = False
 
     def answers(self, method: Method) -> Answers:
@@ -58,7 +61,7 @@ class Scored:
         on both sides.
         """
         if not self.voted:
-            return method.answers(self.background, self.inputs)
+            return method.answers(self.background, self.inputs, self.bounds.background)
         if method.preset == "max":
             return by_votes(self.background, self.inputs)
         return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
@@ -71,12 +74,14 @@ class Scored:
     def chosen(self, anchoring: str) -> Chosen | None:
         """What each anchor was answered with, in one of two ways; None when it was not asked."""
         if anchoring == "choice":
-            return None if self.choices is None else choosing.choose(self.choices, self.sizes)
+            if self.choices is None:
+                return None
+            return choosing.choose(self.choices, self.sizes, self.bounds.choices)
         if self.verified is None:
             return None
         if self.voted:
             return choosing.verify_votes(self.verified, self.inputs, self.sizes)
-        return choosing.verify(self.verified, self.inputs, self.sizes)
+        return choosing.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def spoken(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
         """The meta-prompt, the pair and the word that each winner of ``chosen`` stands for."""
@@ -91,7 +96,8 @@ def facts(asked: Asked, known: Known, answers: Answers, scored: Scored) -> pl.Da
     Returns:
         ``fact``, head, relation, tail, negative; and with ``positive_`` and ``negative_`` before:
         ``question``, ``right`` (null when missing), ``margin`` (nats, best positive word less best
-        negative one), ``tied``, and the winning ``meta``, ``pair`` and ``word``.
+        negative one; null where one of these is not known), ``tied``, and the winning ``meta``,
+        ``pair`` and ``word``.
     """
     import polars as pl
 

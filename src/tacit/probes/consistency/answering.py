@@ -27,13 +27,15 @@ class Answers:
 
     Args:
         positive: Whether the answer is positive; False where it is tied or missing.
-        missing: Whether no positive or no negative word has a score.
+        missing: Whether it cannot be told which side has the best word: one side has none, or a
+            word without a score may be the best.
         tied: Whether both sides were exactly equal, so that the answer is negative.
         winner: The input that gave the answer, from 0; -1 where the answer is missing or no single
             input gives it.
         margin: Best positive minus best negative, in nats; of ``count``, contests won minus
             contests lost; of votes, the share of positive ones less that of negative ones, and of
-            ``single`` the number. nan where the answer is missing.
+            ``single`` the number. nan where the answer is missing, or the losing side's best word
+            may be one without a score.
     """
 
     positive: Bools
@@ -70,12 +72,13 @@ class Method:
         if (self.meta is not None) != wanted or (self.pair is not None) != wanted:
             raise RequestError("single takes a meta-prompt and a pair; the others take neither")
 
-    def answers(self, scores: Floats, inputs: Inputs) -> Answers:
+    def answers(self, scores: Floats, inputs: Inputs, most: Floats | None = None) -> Answers:
         """Answers all questions.
 
         Args:
             scores: Shape (questions, inputs), nats; nan where there is none.
             inputs: What the columns are.
+            most: What missing scores are at most (``Bounds.background``).
 
         Raises:
             RequestError: There is no such meta-prompt or pair.
@@ -84,27 +87,38 @@ class Method:
             return _by_count(scores, inputs)
         if self.meta is not None and self.pair is not None:
             cell = inputs.cell(self.meta, self.pair)
-            return by_best(scores, inputs.positive[cell][None], inputs.negative[cell][None])
+            return by_best(scores, inputs.positive[cell][None], inputs.negative[cell][None], most)
         if self.preset == "calibrated":
-            scores = calibrated(scores)
-        return by_best(scores, inputs.positive.ravel(), inputs.negative.ravel())
+            scores, most = _calibrated_within(scores, most)
+        return by_best(scores, inputs.positive.ravel(), inputs.negative.ravel(), most)
 
 
-def by_best(scores: Floats, positive: Ints, negative: Ints) -> Answers:
+def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None = None) -> Answers:
     """Positive when the best of the positive inputs is better than the best of the negative ones.
 
     Args:
         scores: Shape (questions, inputs), nats; nan where there is none.
         positive: The positive inputs; of equal ones the first counts as the best.
         negative: The negative inputs.
+        most: What missing scores are at most, in the same shape; None where words without a score
+            are no candidates.
     """
     best_yes, yes = _best(scores, positive)
     best_no, no = _best(scores, negative)
-    margin = best_yes - best_no
-    missing = np.isnan(margin)
-    is_yes = margin > 0
+    yes_at_most, no_at_most = (_hidden(scores, most, side) for side in (positive, negative))
+    best = np.maximum(best_yes, best_no)
+    is_yes = best_yes > best_no
+    missing = (
+        (np.maximum(yes_at_most, no_at_most) > best)
+        | (np.maximum(best_yes, yes_at_most) == -np.inf)
+        | (np.maximum(best_no, no_at_most) == -np.inf)
+    )
+    lesser_at_most = np.where(is_yes, no_at_most, yes_at_most)
+    apart = ~missing & (lesser_at_most <= np.minimum(best_yes, best_no))
+    margin = np.full(len(scores), np.nan)
+    np.subtract(best_yes, best_no, out=margin, where=apart)
     winner = np.where(missing, -1, np.where(is_yes, yes, no))
-    return Answers(is_yes, missing, margin == 0, winner, margin)
+    return Answers(is_yes & ~missing, missing, margin == 0, winner, margin)
 
 
 def by_votes(counts: Floats, inputs: Inputs) -> Answers:
@@ -167,6 +181,18 @@ def calibrated(scores: Floats) -> Floats:
     return left
 
 
+def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
+    """As ``calibrated``, with what missing scores are at most.
+
+    Of an input that one question lacks the mean is not known, and so nothing of it is.
+    """
+    if most is None:
+        return calibrated(scores), None
+    lost = (np.isnan(scores) & (most > -np.inf)).any(axis=0)
+    left = np.where(lost, np.nan, calibrated(scores))
+    return left, np.broadcast_to(np.where(lost, np.inf, -np.inf), left.shape)
+
+
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
     """Over all contests that were held; one that ends level is won by neither word."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
@@ -182,8 +208,17 @@ def _by_count(scores: Floats, inputs: Inputs) -> Answers:
 
 
 def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
-    """The best score among some inputs and its input; nan where none of them has a score."""
+    """The best score among some inputs and its input; minus infinity where none has a score."""
     values = scores[:, among]
-    at = np.where(np.isnan(values), -np.inf, values).argmax(axis=1)
-    best: Floats = np.take_along_axis(values, at[:, None], axis=1)[:, 0]
+    known = np.where(np.isnan(values), -np.inf, values)
+    at = known.argmax(axis=1)
+    best: Floats = np.take_along_axis(known, at[:, None], axis=1)[:, 0]
     return best, among[at]
+
+
+def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
+    """What the best of some inputs without a score is at most; minus infinity of none."""
+    if most is None:
+        return np.full(len(scores), -np.inf)
+    hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
+    return hidden

@@ -29,8 +29,8 @@ class Chosen:
 
     Args:
         choice: The choice, from 0, of tied ones the first; -1 where it is missing.
-        missing: Whether one of the choices has no score, so that none can be taken for the best;
-            of votes also whether choices are tied.
+        missing: Whether it is not known how good one of the choices is, so that none can be taken
+            for the best; of votes also whether choices are tied.
         tied: Whether another choice is exactly as good.
         winner: The form (``choose``) or input (``verify``) that speaks for it, from 0; -1 where the
             choice is missing.
@@ -45,21 +45,27 @@ class Chosen:
     margin: Floats
 
 
-def choose(scores: Floats, sizes: Ints) -> Chosen:
+def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
     """The choice with the single highest score over all forms, normalised per byte.
 
     Args:
         scores: Log-probabilities in nats, shape (anchors, forms, choices); nan where there is none.
         sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 for no choice.
+        most: What missing scores are at most (``Bounds.choices``): a choice that may be better in
+            a form without a score is not known.
     """
-    per_byte = scores / np.where(sizes > 0, sizes, 1)[:, None, :]
+    lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
+    per_byte = scores / lengths
     known = np.where(np.isnan(per_byte), -np.inf, per_byte)
     form = known.argmax(axis=1)
     best = np.take_along_axis(per_byte, form[:, None, :], axis=1)[:, 0]
+    if most is not None:
+        hidden = np.where(np.isnan(scores), most / lengths, -np.inf).max(axis=1)
+        best = np.where(hidden > best, np.nan, best)
     return _chosen(best, form, sizes)
 
 
-def verify(scores: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
+def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
     """The choice whose best positive word is the most ahead of its best negative word.
 
     Args:
@@ -67,8 +73,9 @@ def verify(scores: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
             none.
         inputs: What the last axis is.
         sizes: As for ``choose``.
+        most: What missing scores are at most (``Bounds.verified``).
     """
-    return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes)
+    return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes, most)
 
 
 def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
@@ -99,9 +106,13 @@ def without_ties(found: Chosen) -> Chosen:
     )
 
 
-def verify_between(scores: Floats, positive: Ints, negative: Ints, sizes: Ints) -> Chosen:
+def verify_between(
+    scores: Floats, positive: Ints, negative: Ints, sizes: Ints, most: Floats | None = None
+) -> Chosen:
     """As ``verify``, between some positive and some negative inputs."""
-    answers = by_best(scores.reshape(-1, scores.shape[-1]), positive, negative)
+    shape = (-1, scores.shape[-1])
+    bound = None if most is None else most.reshape(shape)
+    answers = by_best(scores.reshape(shape), positive, negative, bound)
     return _chosen(answers.margin.reshape(sizes.shape), answers.winner.reshape(sizes.shape), sizes)
 
 

@@ -13,6 +13,7 @@ from tacit.probes.consistency import answered, consistency, knowing, ways
 from tacit.probes.consistency.answered import ANCHORING, Scored
 from tacit.probes.consistency.answering import Method
 from tacit.probes.consistency.asked import Asked
+from tacit.probes.consistency.bounds import Bounds, at_most
 from tacit.probes.consistency.choosing import choice_table, verify_table, verify_votes_table
 from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.knowing import Known
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.knowledge.background import Background
+    from tacit.probes.consistency.inputs import Floats
     from tacit.probes.consistency.questions import Form
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
@@ -217,6 +219,7 @@ class ConsistencyProbe:
             **self._summary(tables, bootstrap),
             "missing_questions": int(answers.missing.sum()),
             "tied_questions": int(answers.tied.sum()),
+            "without_margin": int((np.isnan(answers.margin) & ~answers.missing).sum()),
             **told,
             "intervals": {
                 "consistency": {**how.to_json(), "clusters": "question concept"},
@@ -229,6 +232,13 @@ class ConsistencyProbe:
 
     def _scored(self, scores: Sequence[LogProbs]) -> Scored:
         """The scores in the shapes that answers are read from."""
+        tables = self._tables(scores)
+        most = [at_most(one) for one in scores]
+        bounds = Bounds() if most == scores else Bounds(*self._tables(most))
+        return Scored(self.forms, self.choice_forms, *tables, self._sizes, bounds)
+
+    def _tables(self, scores: Sequence[LogProbs]) -> tuple[Floats, Floats | None, Floats | None]:
+        """The scores of the background, of choices, and of verified choices."""
         n = len(self.asked.texts) * len(self.forms)
         inputs = Inputs.of(self.forms)
         background, rest = inputs.table(scores[:n]), list(scores[n:])
@@ -247,7 +257,7 @@ class ConsistencyProbe:
                 ],
                 inputs,
             )
-        return Scored(self.forms, self.choice_forms, background, choices, verified, self._sizes)
+        return background, choices, verified
 
     def _voted(self, votes: Sequence[Votes]) -> Scored:
         """The votes in the shapes that answers are read from; anchors are verified."""

@@ -40,23 +40,33 @@ def wins(answers: Answers, inputs: Inputs) -> Ints:
     return won[inputs.positive] + won[inputs.negative]
 
 
-def choose_alone(scores: Floats, sizes: Ints, right: Ints) -> Alone:
+def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
     """Each form alone, as ``choose`` takes it.
 
     Args:
         scores: As for ``choose``.
         sizes: As for ``choose``.
         right: The right choice of each anchor, from 0, shape (anchors,).
+        most: As for ``choose``.
 
     Returns:
         Shape (forms,).
     """
-    each = [choose(scores[:, [form]], sizes) for form in range(scores.shape[1])]
+    each = [
+        choose(scores[:, [form]], sizes, None if most is None else most[:, [form]])
+        for form in range(scores.shape[1])
+    ]
     return _alone(each, right, (len(each),))
 
 
 def verify_alone(
-    scores: Floats, inputs: Inputs, sizes: Ints, right: Ints, *, voted: bool = False
+    scores: Floats,
+    inputs: Inputs,
+    sizes: Ints,
+    right: Ints,
+    most: Floats | None = None,
+    *,
+    voted: bool = False,
 ) -> Alone:
     """Each (meta-prompt, pair) alone, as ``verify`` takes it.
 
@@ -65,13 +75,14 @@ def verify_alone(
         inputs: As for ``verify``.
         sizes: As for ``choose``.
         right: The right choice of each anchor, from 0, shape (anchors,).
+        most: As for ``verify``.
         voted: Whether the scores are votes, so that of tied choices none is taken.
 
     Returns:
         Shape (metas, pairs).
     """
     each = [
-        verify_between(scores, np.array([positive]), np.array([negative]), sizes)
+        verify_between(scores, np.array([positive]), np.array([negative]), sizes, most)
         for positive, negative in zip(inputs.positive.flat, inputs.negative.flat, strict=True)
     ]
     if voted:

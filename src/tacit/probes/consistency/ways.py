@@ -70,7 +70,9 @@ def anchor_ways(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
     answers = np.array([anchor.answer for anchor in anchors])
     rows: list[tuple[str, int, str | None, int, int]] = []
     if scored.choices is not None:
-        alone = sensitivity.choose_alone(scored.choices, scored.sizes, answers)
+        alone = sensitivity.choose_alone(
+            scored.choices, scored.sizes, answers, scored.bounds.choices
+        )
         for at, (meta, pair, _) in enumerate(scored.spoken("choice")):
             rows.append(("choice", meta, pair, int(alone.right[at]), int(alone.scored[at])))
     if scored.verified is not None:
@@ -79,7 +81,7 @@ def anchor_ways(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
         if scored.voted:
             verified = without_unvoted(verified, inputs)
         alone = sensitivity.verify_alone(
-            verified, inputs, scored.sizes, answers, voted=scored.voted
+            verified, inputs, scored.sizes, answers, scored.bounds.verified, voted=scored.voted
         )
         for m, meta in enumerate(inputs.metas):
             for p, words in enumerate(inputs.pairs):
