@@ -120,8 +120,22 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{summary['inputs_of_several_tokens']:,} of {summary['inputs']:,} answer words took "
             "several tokens: the sum of their log-probabilities counts"
         )
-    if summary.get("inputs_without_score"):
-        yield f"{summary['inputs_without_score']:,} answer words could not be scored"
+    if summary["facts_without_answer"] or summary["negatives_without_answer"]:
+        yield (
+            f"{summary['facts_without_answer']:,} facts and "
+            f"{summary['negatives_without_answer']:,} negatives without an answer"
+        )
+    if summary["without_margin"]:
+        yield (
+            f"{summary['without_margin']:,} background questions with an answer, but not by how "
+            "much: the best word of the other side has no score"
+        )
+    if summary.get("inputs_without_score") or summary.get("anchor_inputs_without_score"):
+        yield (
+            f"{summary['inputs_without_score']:,} of {summary['inputs']:,} answer words of "
+            f"background questions, and {summary['anchor_inputs_without_score']:,} of "
+            f"{summary['anchor_inputs']:,} answers of questions, have no score"
+        )
     if summary.get("spanned"):
         yield f"{summary['spanned']:,} answers share a token with their text, scored with it"
     if summary["repeated_choices"]:

@@ -79,11 +79,45 @@ def _said(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{estimate(known)}; one half is what always giving the same answer gets."
     )
     yield _lifted(summary["consistency"])
-    if summary["missing_questions"] or summary["without_answer"]:
+    yield from _left_out(summary)
+
+
+def _left_out(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What has no score, and what has no answer for it; earlier runs do not count all of it."""
+    words, answers = (
+        summary.get(name, 0) for name in ("inputs_without_score", "anchor_inputs_without_score")
+    )
+    if words:
         yield (
-            f"{summary['missing_questions']:,} background questions and "
-            f"{summary['without_answer']:,} questions have no answer and are left out."
+            f"{words:,} of {several(summary['inputs'], 'answer word')} of background questions "
+            f"{_have(words)} no score."
         )
+    if answers:
+        of = several(summary["anchor_inputs"], "answer")
+        yield f"{answers:,} of {of} of questions {_have(answers)} no score."
+    if summary["missing_questions"] or summary["without_answer"]:
+        facts, negatives = (
+            summary.get(name) for name in ("facts_without_answer", "negatives_without_answer")
+        )
+        of = (
+            ""
+            if facts is None or negatives is None
+            else f" (of {several(facts, 'fact')} and {several(negatives, 'negative')})"
+        )
+        yield (
+            f"{several(summary['missing_questions'], 'background question')}{of} and "
+            f"{several(summary['without_answer'], 'question')} have no answer and are left out."
+        )
+    if summary.get("without_margin"):
+        without = summary["without_margin"]
+        yield (
+            f"{several(without, 'background question')} {_have(without)} an answer, but not by how "
+            "much: the best word of the other side has no score."
+        )
+
+
+def _have(n: int) -> str:
+    return "has" if n == 1 else "have"
 
 
 def _lifted(found: Mapping[str, Any]) -> str:

@@ -13,7 +13,14 @@ from tacit.probes.consistency.probe import Reading
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Dice, Fact, measured, probe_of
-from tests.probes.consistency.run_by_hand import CASES, SILENT, Run, accuracies
+from tests.probes.consistency.run_by_hand import (
+    CASES,
+    SILENT,
+    Run,
+    accuracies,
+    knows,
+    knows_other,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -62,6 +69,11 @@ def test_the_counts_of_a_run(run: Run) -> None:
     right, scores = run.right, run.background(run.replies)
     able = [bool(case.facts) for case in run.cases]
     replies = run.replies.values()
+    anchor_inputs = [
+        run.says(prompt.text, answer)
+        for prompt in run.probe.anchor_prompts
+        for answer in prompt.answers
+    ]
     expected = {
         "anchors": 12,
         "without_facts": 1,
@@ -81,6 +93,13 @@ def test_the_counts_of_a_run(run: Run) -> None:
         "inputs_without_score": sum(
             value is None for scores in run.scores.values() for value in scores.values()
         ),
+        "facts_without_answer": sum(knows(fact, run.replies) is None for fact in run.facts),
+        "negatives_without_answer": sum(
+            fact.other is not None and knows_other(fact, run.replies) is None for fact in run.facts
+        ),
+        "without_margin": 0,
+        "anchor_inputs": len(anchor_inputs),
+        "anchor_inputs_without_score": anchor_inputs.count(None),
     }
     assert {name: summary[name] for name in expected} == expected
     assert summary["without_background_score"] == 2

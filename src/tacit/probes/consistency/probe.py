@@ -158,8 +158,10 @@ class ConsistencyProbe:
             ``facts``, ``anchors``, ``choices``, ``consistency``, ``background_by_relation``,
             ``relevance``, ``background_ways``, ``anchor_ways``, ``winners``.
         """
+        n = len(self.asked.texts) * len(self.forms)
         told = {
-            **_tokens(scores[: len(self.asked.texts) * len(self.forms)]),
+            **_tokens(scores[:n]),
+            **_anchor_tokens(scores[n:]),
             "spanned": sum(one.spanned for score in scores for one in score.answers),
         }
         return self._found(self._scored(scores), told)
@@ -217,6 +219,7 @@ class ConsistencyProbe:
         }
         summary = {
             **self._summary(tables, bootstrap),
+            **_unanswered(tables["facts"]),
             "missing_questions": int(answers.missing.sum()),
             "tied_questions": int(answers.tied.sum()),
             "without_margin": int((np.isnan(answers.margin) & ~answers.missing).sum()),
@@ -326,11 +329,29 @@ def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | 
     return {"n": done.height, "value": share.value, "low": share.low, "high": share.high}
 
 
+def _unanswered(facts: pl.DataFrame) -> dict[str, int]:
+    """How many facts' own questions, and how many negatives' questions, have no answer."""
+    asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
+    return {
+        f"{name}_without_answer": asked[side][f"{side}_right"].null_count()
+        for name, side in (("facts", "positive"), ("negatives", "negative"))
+    }
+
+
 def _tokens(scores: Sequence[LogProbs]) -> dict[str, int]:
-    """How many inputs have an answer word of several tokens, or one that has no score."""
+    """How many inputs of the background have a word of several tokens, or one without a score."""
     words = [one for score in scores for one in score.answers]
     return {
         "inputs": len(words),
         "inputs_of_several_tokens": sum(one.tokens > 1 for one in words),
         "inputs_without_score": sum(one.logprob is None for one in words),
+    }
+
+
+def _anchor_tokens(scores: Sequence[LogProbs]) -> dict[str, int]:
+    """How many inputs of the anchors there are, choices and answer words, and without a score."""
+    answers = [one for score in scores for one in score.answers]
+    return {
+        "anchor_inputs": len(answers),
+        "anchor_inputs_without_score": sum(one.logprob is None for one in answers),
     }
