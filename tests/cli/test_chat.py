@@ -11,6 +11,7 @@ from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
 from tests.models import chatting, tiny
 from tests.models.server.serving import Manners, Serving, Toy, serving
 from tests.models.server.speaking import Speech, opinions
+from tests.report.conftest import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -345,9 +346,23 @@ def test_sampled_replies_answer_the_consistency_probe(
         no = sum(of["votes"].to_list()) - yes
         assert row["positive_right"] is (yes > no)
         assert row["positive_margin"] == pytest.approx((yes - no) / (yes + no))
+        assert row["positive_share"] == pytest.approx(yes / (yes + no))
+        assert row["positive_low"] < row["positive_share"] < row["positive_high"]
+        assert row["positive_unparsed"] == 3 * 24 - yes - no
+    clear = summary["clear_questions"]
+    assert f"{clear} background questions with a share of yes whose 95 % interval" in ran.out
     shown = tacit("show", "anchor", "run", "q1")
-    assert "in votes or contests)" in shown.out
+    assert "in votes or contests; " in shown.out
+    assert " of the replies yes, 95 % interval " in shown.out
     assert "(all replies, ahead by " in shown.out
     ran = tacit("report", "run", "--out", "report.html")
     assert ran.code == 0, ran.err
-    assert "Obtained from: votes of 3 samples, in chat" in (workplace / "report.html").read_text()
+    page = Page((workplace / "report.html").read_text())
+    assert "Obtained from: votes of 3 samples, in chat" in page.html
+    assert f"{clear} {'has' if clear == 1 else 'have'} a share of yes whose 95 %" in page.html
+    for table in ("facts", "scores"):
+        columns = page.blob(f"table-consistency-0-{table}")["columns"]
+        told = {column["name"]: column["heading"] for column in columns}
+        assert told["share"] == "share of replies"
+        assert told["low"] == "95 % interval"
+        assert {"high", "unparsed", "truncated"} <= set(told)

@@ -61,11 +61,24 @@ def _said(fact: Mapping[str, Any], side: str) -> str:
     if fact[f"{side}_right"] is None:
         return "said nothing that could be scored"
     tie = "undecided, taken as no; " if fact[f"{side}_tied"] else ""
-    if word is None:
-        return f"{tie}said {'yes' if margin > 0 else 'no'} (by {margin:+.3g} in votes or contests)"
+    if word is None and margin is not None:
+        by = f"by {margin:+.3g} in votes or contests"
+        return f"{tie}said {'yes' if margin > 0 else 'no'} ({by}{_replied(fact, side)})"
     where = _form(fact[f"{side}_meta"], fact[f"{side}_pair"])
     by = "by how much is not known" if margin is None else f"{margin:+.3f} nats"
-    return f"{tie}said {word!r} ({where}, {by})"
+    return f"{tie}said {word!r} ({where}, {by}{_replied(fact, side)})"
+
+
+def _replied(fact: Mapping[str, Any], side: str) -> str:
+    """Of sampled replies, the share of yes and how many could not be read."""
+    share = fact.get(f"{side}_share")
+    if share is None:
+        return ""
+    low, high, unparsed = (fact[f"{side}_{name}"] for name in ("low", "high", "unparsed"))
+    return (
+        f"; {share:.1%} of the replies yes, 95 % interval {low:.1%} to {high:.1%}, "
+        f"{unparsed:,} unparsed"
+    )
 
 
 def _contribution(found: Mapping[str, Any]) -> Iterator[str]:

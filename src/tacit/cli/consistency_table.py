@@ -120,6 +120,26 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{summary['inputs_of_several_tokens']:,} of {summary['inputs']:,} answer words took "
             "several tokens: the sum of their log-probabilities counts"
         )
+    yield from _missing(summary)
+    if summary.get("spanned"):
+        yield f"{summary['spanned']:,} answers share a token with their text, scored with it"
+    if summary["repeated_choices"]:
+        yield f"{summary['repeated_choices']:,} choices stood twice in a question, and count once"
+    made, others = summary["intervals"]["consistency"], summary["intervals"]["others"]
+    yield (
+        f"Intervals: of lift and AUROC, {made['method']} ({made['permutations']:,}) clustered by "
+        f"question concept; of the background score, Student's t over relations; of the others, "
+        f"{others['method']} ({others['resamples']:,}) clustered by question concept"
+    )
+
+
+def _missing(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What has no answer, no margin or no score, and of sampled replies what is clear."""
+    if "clear_questions" in summary:
+        yield (
+            f"{summary['clear_questions']:,} background questions with a share of yes whose 95 % "
+            "interval lies on one side of one half"
+        )
     if summary["facts_without_answer"] or summary["negatives_without_answer"]:
         yield (
             f"{summary['facts_without_answer']:,} facts and "
@@ -136,16 +156,6 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
             f"background questions, and {summary['anchor_inputs_without_score']:,} of "
             f"{summary['anchor_inputs']:,} answers of questions, have no score"
         )
-    if summary.get("spanned"):
-        yield f"{summary['spanned']:,} answers share a token with their text, scored with it"
-    if summary["repeated_choices"]:
-        yield f"{summary['repeated_choices']:,} choices stood twice in a question, and count once"
-    made, others = summary["intervals"]["consistency"], summary["intervals"]["others"]
-    yield (
-        f"Intervals: of lift and AUROC, {made['method']} ({made['permutations']:,}) clustered by "
-        f"question concept; of the background score, Student's t over relations; of the others, "
-        f"{others['method']} ({others['resamples']:,}) clustered by question concept"
-    )
 
 
 def _estimate(row: Mapping[str, Any], name: str, shown: Callable[..., str]) -> tuple[str, str]:

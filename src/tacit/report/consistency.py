@@ -79,6 +79,12 @@ def _said(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{estimate(known)}; one half is what always giving the same answer gets."
     )
     yield _lifted(summary["consistency"])
+    if "clear_questions" in summary:
+        clear = summary["clear_questions"]
+        yield (
+            f"Of {several(summary['questions'], 'background question')}, {clear:,} {_have(clear)} "
+            "a share of yes whose 95 % interval lies on one side of one half."
+        )
     yield from _left_out(summary)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.probes.consistency.replies import COLUMNS
 from tacit.report.content import Column, Details, Table
 from tacit.report.parts_tables import together
 
@@ -131,12 +132,18 @@ _CHOICES = (
     Column("logprob", "log-probability (nats)", "nats"),
     Column("prompt", "prompt", "prompt", to="question"),
 )
+_SHARE = (
+    Column("share", "share of replies", "percent"),
+    Column("low", "95 % interval", "percent", to="high"),
+    *(Column("unparsed", "unparsed", "count"), Column("truncated", "thought cut", "count")),
+)
 _FACTS = (
     Column("background", "background question"),
     _RELATION,
     Column("expected", "expected"),
     Column("right", "right", "truth"),
     Column("margin", "ahead by (nats, or share of votes)", "nats"),
+    *_SHARE,
     Column("word", "best word"),
     *_FORM,
 )
@@ -144,6 +151,7 @@ _SCORES = (
     Column("word", "word"),
     Column("logprob", "log-probability (nats)", "nats"),
     Column("votes", "votes", "count"),
+    *_SHARE,
     *_FORM,
     Column("prompt", "prompt", "prompt", to="background"),
 )
@@ -156,7 +164,7 @@ def tables(runs: Sequence[ReadRun]) -> Iterator[Table]:
         frame = found.get(name)
         if frame is None or frame.is_empty():
             continue
-        there = tuple(column for column in columns if column.name in frame.columns)
+        there = _in(frame, columns)
         # So that the filter of the section finds them.
         kind = "relation" if name.endswith("relation") else "concept"
         if "name" in frame.columns:
@@ -207,9 +215,9 @@ def _questions(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
     yield Table(
         f"{stem}-facts",
         "Background facts and their negatives",
-        "As yes/no questions; a tie counts as no.",
+        "As yes/no questions; a tie counts as no. The share is that of yes.",
         own,
-        _FACTS,
+        _in(own, _FACTS),
         Details("background", (f"{stem}-scores",)),
         behind="anchor",
     )
@@ -223,7 +231,7 @@ def _questions(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
         "Log-probabilities" if by == "logprob" else "Votes",
         "Every answer word behind every prompt, the most probable first.",
         worded.sort(by, descending=True, nulls_last=True, maintain_order=True),
-        tuple(column for column in _SCORES if column.name in worded.columns),
+        _in(worded, _SCORES),
         behind="background",
     )
 
@@ -232,7 +240,9 @@ def _asked(facts: pl.DataFrame) -> pl.DataFrame:
     """A row for each question about a fact, called ``background``, with its expected answer."""
     import polars as pl
 
-    names = ("question", "right", "margin", "word", "meta", "pair")
+    names = ["question", "right", "margin", "word", "meta", "pair"]
+    if "positive_share" in facts.columns:
+        names += COLUMNS
     sides = [
         facts.select(
             "fact",
@@ -243,6 +253,11 @@ def _asked(facts: pl.DataFrame) -> pl.DataFrame:
         for side, expected in (("positive", "yes"), ("negative", "no"))
     ]
     return pl.concat(sides).rename({"question": "background"}).drop_nulls("background")
+
+
+def _in(frame: pl.DataFrame, columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns that a table has."""
+    return tuple(column for column in columns if column.name in frame.columns)
 
 
 def _sample(

@@ -17,9 +17,12 @@ from tacit.probes.consistency.figures import write_figures
 from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import forms
+from tacit.probes.consistency.replies import COLUMNS
 from tacit.probes.consistency.template import load_templates
 from tacit.prompts import Prompt, Votes
-from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
+from tacit.statistics.shares import wilson
+from tests.probes.consistency import asking_by_hand as asking
+from tests.probes.consistency.asking_by_hand import POSITIVE, Dice, probe_of
 from tests.probes.consistency.run_by_hand import CASES
 
 if TYPE_CHECKING:
@@ -36,13 +39,14 @@ def replied(prompt: Prompt, samples: int = 9) -> Votes:
     """Votes drawn from the text: on one of its words, its opposite, or on nothing."""
     digest = hashlib.sha256(prompt.text.encode()).digest()
     if digest[0] < 20:
-        return Votes(dict.fromkeys(prompt.answers, 0), unparsed=samples)
+        return Votes(dict.fromkeys(prompt.answers, 0), unparsed=samples, truncated=digest[0] % 3)
     yes, no = digest[1] % (samples + 1), digest[2] % 3
     no = min(no, samples - yes)
     pair = 2 * (digest[3] % (len(prompt.answers) // 2))
     counts = dict.fromkeys(prompt.answers, 0)
     counts |= {prompt.answers[pair]: yes, prompt.answers[pair + 1]: no}
-    return Votes(counts, unparsed=samples - yes - no)
+    unparsed = samples - yes - no
+    return Votes(counts, unparsed, truncated=min(unparsed, digest[4] % 2))
 
 
 def measured(method: Method | None = None) -> Findings:
@@ -67,6 +71,45 @@ def test_a_fact_is_answered_as_most_replies_say() -> None:
         assert row["positive_right"] is (yes > no)
         assert row["positive_margin"] == pytest.approx((yes - no) / (yes + no))
         assert row["positive_word"] is None
+
+
+@pytest.mark.parametrize(
+    "method",
+    [Method(), Method("count"), Method("single", 1, ("On", "Off"))],
+    ids=lambda m: m.preset,
+)
+def test_the_share_of_each_fact_stands_with_its_interval(method: Method) -> None:
+    """Wilson's, over the replies of all forms, or of one; what could not be read is counted."""
+    found = measured(method)
+    clear = {}
+    for row in found.tables["facts"].to_dicts():
+        for side in ("positive", "negative"):
+            question = row[f"{side}_question"]
+            told = [row[f"{side}_{name}"] for name in COLUMNS]
+            if question is None:
+                assert told == [None] * 5
+                continue
+            single = method.preset == "single"
+            of = [form for form in FORMS if not single or form.meta == 1]
+            votes = [replied(form.prompt(question)) for form in of]
+            words = {"On", "Off"} if single else {w for form in FORMS for w in form.answers}
+            yes = sum(each.count(*(words & POSITIVE)) for each in votes)
+            no = sum(each.count(*(words - POSITIVE)) for each in votes)
+            share = wilson(yes, yes + no)
+            assert told[:3] == [share.value, share.low, share.high]
+            assert told[3] == sum(each.unparsed for each in votes)
+            assert told[4] == sum(each.truncated for each in votes)
+            low, high = share.low, share.high
+            clear[question] = low is not None and high is not None and (low > 0.5 or high < 0.5)
+    assert found.summary["clear_questions"] == sum(clear.values())
+
+
+def test_log_probabilities_have_no_shares() -> None:
+    """The tables of a run that sampled nothing are as they were."""
+    found = asking.measured(probe_of(CASES), Dice(1))
+    assert not [name for name in found.tables["facts"].columns if name.endswith(COLUMNS)]
+    assert found.questions.columns == ["question", "meta", "pair", "word", "logprob"]
+    assert "clear_questions" not in found.summary
 
 
 def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
@@ -113,6 +156,9 @@ def test_replies_are_kept_as_votes_and_counted() -> None:
         )
         votes = replied(form.prompt(row["question"]))
         assert row["votes"] == (votes.counts[row["word"]] if votes.parsed else None)
+        share = wilson(votes.counts[row["word"]], votes.parsed)
+        told = [share.value, share.low, share.high, votes.unparsed, votes.truncated]
+        assert [row[name] for name in COLUMNS] == told
     assert found.summary["votes"]["replies"] == 9 * found.summary["prompts"]
     assert "spanned" not in found.summary
     json.dumps(found.summary)

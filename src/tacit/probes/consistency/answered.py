@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.probes.consistency import choosing
+from tacit.probes.consistency import choosing, replies
 from tacit.probes.consistency.answering import by_votes, without_unvoted
 from tacit.probes.consistency.bounds import Bounds
 from tacit.probes.consistency.inputs import Inputs
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.inputs import Floats, Ints
     from tacit.probes.consistency.knowing import Known
     from tacit.probes.consistency.questions import Form
+    from tacit.probes.consistency.replies import Unread
     from tacit.sources.anchors import Anchor
 
 # How an anchor may be answered; the first is the default.
@@ -42,7 +43,8 @@ class Scored:
         verified: Nats, shape (anchors, choices, inputs); None when it was not asked.
         sizes: The choices' UTF-8 bytes, shape (anchors, choices); 0 for no choice.
         bounds: What missing scores are at most.
-        voted: Whether the scores are no log-probabilities but counts of sampled replies.
+        unread: Of sampled replies, those that could not be read. The scores are then no
+            log-probabilities but counts; None where they are log-probabilities.
     """
 
     forms: tuple[Form, ...]
@@ -52,7 +54,12 @@ class Scored:
     verified: Floats | None
     sizes: Ints
     bounds: Bounds = field(default_factory=Bounds)
-    voted: bool = False
+    unread: Unread | None = None
+
+    @property
+    def voted(self) -> bool:
+        """Whether the scores are counts of sampled replies."""
+        return self.unread is not None
 
     def answers(self, method: Method) -> Answers:
         """How the background questions are answered.
@@ -65,6 +72,13 @@ class Scored:
         if method.preset == "max":
             return by_votes(self.background, self.inputs)
         return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
+
+    def beliefs(self, method: Method) -> pl.DataFrame | None:
+        """What sampled replies say of each question (``replies.of_questions``); None without."""
+        if self.unread is None:
+            return None
+        sides = method.sides(self.inputs)
+        return replies.of_questions(self.background, self.unread, self.inputs, *sides)
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -90,14 +104,27 @@ class Scored:
         return _inputs_told(self.forms, self.inputs)
 
 
-def facts(asked: Asked, known: Known, answers: Answers, scored: Scored) -> pl.DataFrame:
+def facts(
+    asked: Asked,
+    known: Known,
+    answers: Answers,
+    scored: Scored,
+    beliefs: pl.DataFrame | None = None,
+) -> pl.DataFrame:
     """Each fact with its two questions and how they were answered.
+
+    Args:
+        asked: The facts.
+        known: Whether each was answered right.
+        answers: Of the questions.
+        scored: All scores.
+        beliefs: Of sampled replies, what ``Scored.beliefs`` gives.
 
     Returns:
         ``fact``, head, relation, tail, negative; and with ``positive_`` and ``negative_`` before:
         ``question``, ``right`` (null when missing), ``margin`` (nats, best positive word less best
         negative one; null where one of these is not known), ``tied``, and the winning ``meta``,
-        ``pair`` and ``word``.
+        ``pair`` and ``word``; of sampled replies also the columns of ``beliefs``.
     """
     import polars as pl
 
@@ -121,6 +148,8 @@ def facts(asked: Asked, known: Known, answers: Answers, scored: Scored) -> pl.Da
             f"{side}_pair": pl.Series(pair, dtype=pl.String),
             f"{side}_word": pl.Series(word, dtype=pl.String),
         }
+        if beliefs is not None:
+            columns |= {f"{side}_{column.name}": column for column in beliefs[at].get_columns()}
         table = table.with_columns(
             pl.when(there).then(column).alias(name) for name, column in columns.items()
         )
@@ -194,14 +223,14 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
     Returns:
         ``question``, ``meta``, ``pair`` (that the prompt names, else that of the word), ``word``,
         ``logprob`` (nats; null where there is none); of sampled replies in its place ``votes``
-        (null where no reply to the prompt could be read).
+        (null where no reply to the prompt could be read) and the columns of ``replies.of_inputs``.
     """
     import polars as pl
 
     told = _inputs_told(scored.forms, scored.inputs)
     n = len(asked.texts)
     meta, pair, word = (list(column) for column in zip(*told, strict=True))
-    return pl.DataFrame(
+    table = pl.DataFrame(
         {
             "question": pl.Series(asked.texts, dtype=pl.String).gather(
                 np.repeat(np.arange(n), len(told))
@@ -209,11 +238,14 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
             "meta": pl.Series(np.tile(meta, n), dtype=pl.Int64),
             "pair": pl.Series(pair, dtype=pl.String).gather(np.tile(np.arange(len(told)), n)),
             "word": pl.Series(word, dtype=pl.String).gather(np.tile(np.arange(len(told)), n)),
-            ("votes" if scored.voted else "logprob"): pl.Series(scored.background.ravel()).fill_nan(
-                None
-            ),
+            "logprob": pl.Series(scored.background.ravel()).fill_nan(None),
         }
-    ).cast({"votes": pl.Int64} if scored.voted else {})
+    )
+    if scored.unread is None:
+        return table
+    counted = table.rename({"logprob": "votes"}).cast({"votes": pl.Int64})
+    shares = replies.of_inputs(scored.background, scored.unread, scored.inputs)
+    return pl.concat([counted, shares], how="horizontal")
 
 
 def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:

@@ -85,12 +85,20 @@ class Method:
         """
         if self.preset == "count":
             return _by_count(scores, inputs)
-        if self.meta is not None and self.pair is not None:
-            cell = inputs.cell(self.meta, self.pair)
-            return by_best(scores, inputs.positive[cell][None], inputs.negative[cell][None], most)
         if self.preset == "calibrated":
             scores, most = _calibrated_within(scores, most)
-        return by_best(scores, inputs.positive.ravel(), inputs.negative.ravel(), most)
+        return by_best(scores, *self.sides(inputs), most)
+
+    def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
+        """The positive and the negative inputs that count.
+
+        Raises:
+            RequestError: There is no such meta-prompt or pair.
+        """
+        if self.meta is None or self.pair is None:
+            return inputs.positive.ravel(), inputs.negative.ravel()
+        cell = inputs.cell(self.meta, self.pair)
+        return inputs.positive[cell][None], inputs.negative[cell][None]
 
 
 def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None = None) -> Answers:

@@ -25,6 +25,7 @@ from tacit.probes.consistency.questions import (
     verify_prompts,
 )
 from tacit.probes.consistency.relevance import relevance
+from tacit.probes.consistency.replies import Unread
 from tacit.probes.findings import Findings, votes_summary
 from tacit.statistics import Bootstrap
 from tacit.statistics.studentised import Permutations
@@ -196,13 +197,14 @@ class ConsistencyProbe:
         """The findings, given what the summary tells of the scores themselves."""
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
+        beliefs = scored.beliefs(self.reading.method)
         known = Known.of(answers, self.asked)
         background = knowing.by_anchor(known, self.asked, len(self.anchors))
         way = self.reading.anchoring[0]
         anchors = answered.anchors(self.anchors, scored, way, background)
         chosen = [(name, scored.chosen(name)) for name in self.reading.anchoring]
         tables = {
-            "facts": answered.facts(self.asked, known, answers, scored),
+            "facts": answered.facts(self.asked, known, answers, scored, beliefs),
             "links": self.asked.links,
             "anchors": anchors,
             "choices": answered.choices(self.anchors, scored),
@@ -223,6 +225,7 @@ class ConsistencyProbe:
             "missing_questions": int(answers.missing.sum()),
             "tied_questions": int(answers.tied.sum()),
             "without_margin": int((np.isnan(answers.margin) & ~answers.missing).sum()),
+            **({} if beliefs is None else {"clear_questions": _clear(beliefs)}),
             **told,
             "intervals": {
                 "consistency": {**how.to_json(), "clusters": "question concept"},
@@ -273,7 +276,7 @@ class ConsistencyProbe:
             None,
             verify_votes_table(votes[n:], sizes, inputs),
             self._sizes,
-            voted=True,
+            unread=Unread.of(votes[:n], len(self.forms)),
         )
 
     @cached_property
@@ -327,6 +330,11 @@ def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | 
     right = done["right"].cast(int).to_numpy()
     share = bootstrap.ratio(done["cluster"].to_numpy(), right, np.ones_like(right))
     return {"n": done.height, "value": share.value, "low": share.low, "high": share.high}
+
+
+def _clear(beliefs: pl.DataFrame) -> int:
+    """How many questions have an interval of the share that lies on one side of one half."""
+    return int(((beliefs["low"] > 1 / 2) | (beliefs["high"] < 1 / 2)).sum())
 
 
 def _unanswered(facts: pl.DataFrame) -> dict[str, int]:
