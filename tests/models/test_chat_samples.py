@@ -18,17 +18,23 @@ WORDS = ("Yes", "No", "True", "False", "Right", "Wrong", "Correct", "Incorrect",
         ("True", "True"),
         (" true.", "True"),
         ("**False**", "False"),
-        ("FALSE!\nBecause it is not true.", "False"),
+        ("FALSE!\nBecause the lid is above.", "False"),
         ("“True”, I think.", "True"),
         ("Answer: False", "False"),
         ("The answer is: **True**", "True"),
         ("The final answer is false", "False"),
-        ("True (the stone is inside)", "True"),
+        ("True, the stone is inside", "True"),
+        ("True. Stones are inside.", "True"),
+        ("True;", "True"),
+        ("True - the stone is inside", "True"),
+        ("True\n\nExplanation: the stone is inside", "True"),
         ("False — it is outside", "False"),
         ("[True]", "True"),
+        ("(**True**), I think", "True"),
+        ("(Answer: True)", "True"),
+        ("**True.** It is inside.", "True"),
         ("**Answer**: True", "True"),
         ("- True", "True"),
-        ("True…", "True"),
         ("False—definitely", "False"),
     ],
 )
@@ -49,6 +55,8 @@ def test_a_reply_that_begins_with_an_answer_is_that_answer(reply: str, answer: s
         "It is true.",
         "I would say True",
         "False. It is not true that the stone is outside.",
+        "FALSE!\nBecause it is not true.",
+        "True\n\nWait, no: False",
         "Not true.",
         "True enough that I would not object",
         "1",
@@ -60,9 +68,24 @@ def test_a_reply_that_is_not_certain_is_no_answer(reply: str) -> None:
     assert read_answer(reply, TRUTH) is None
 
 
+@pytest.mark.parametrize(
+    "behind",
+    [
+        *("?", "? No.", "? I do not think so.", ": incorrect", ":", " (not)", " (it is inside)"),
+        *("…", "...", "... not!", ".. not", ".” … not", "!!! Not", "!?", ". . . not"),
+        *(" is wrong", "** is wrong", '" or not', "]", ") I would not say", " not", "-ish"),
+    ],
+)
+def test_what_goes_on_or_asks_behind_an_answer_may_take_it_back(behind: str) -> None:
+    """Only one end of a sentence, of a part of one, or of a line makes an answer of a word."""
+    assert read_answer(f"True{behind}", TRUTH) is None
+    assert read_answer(f"**The answer is: True{behind}", TRUTH) is None
+
+
 def test_the_longest_answer_counts_and_case_decides_among_alike() -> None:
     """One answer may begin with another, or differ from it in case alone."""
     assert read_answer("no, never", ("no", "no, never")) == "no, never"
+    assert read_answer("no, never mind", ("no", "no, never")) is None
     assert read_answer("TRUE", ("true", "True", "TRUE")) == "TRUE"
     assert read_answer("tRUE", ("true", "True")) == "true"
     assert read_answer("**TRUE**, True", ("true", "True", "TRUE")) == "TRUE"
@@ -103,7 +126,7 @@ def test_an_answer_keeps_the_marks_that_are_its_own() -> None:
     assert read_answer("Answer A.", ("Answer A", "Answer B")) == "Answer A"
 
 
-@given(st.sampled_from(WORDS), st.sampled_from(["", ".", "!", "\n", ", ", " \n\nYes or no"]))
+@given(st.sampled_from(WORDS), st.sampled_from(["", ".", "!", "\n", ", ", " \n\nSo it is."]))
 def test_every_answer_is_read_as_itself(answer: str, behind: str) -> None:
     """Whatever ends it."""
     assert read_answer(answer + behind, WORDS) == answer

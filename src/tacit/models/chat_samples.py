@@ -2,7 +2,8 @@
 
 A reply is kept as it came, without what was thought before it. Which answer it is, is read off it
 later, without a model: it has to begin with one of the prompt's answers, in whatever case and
-decoration, with no other answer behind it on its line. Any other reply is unparsed and counted.
+decoration, with a sentence's or a line's end behind it, and no other answer. Any other reply is
+unparsed and counted.
 """
 
 from __future__ import annotations
@@ -25,21 +26,22 @@ State = Literal["whole", "cut", "thinking"]
 
 # Straight and typographic quotation marks, Markdown, brackets.
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
-_DECORATION = f" \t\r\n{_QUOTES}*_#()[]{{}}"
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+_DECORATION = f" \t\r\n{_QUOTES}*_#([{{"
 # An answer may have brackets or a # of its own: (a), C#.
 _AROUND_ANSWERS = f" \t\r\n{_QUOTES}*_"
-_AROUND_A_NUMBER = f"{_DECORATION}.,;:!"
+_BEHIND_ANSWERS = f" \t{_QUOTES}*_"
+_AROUND_A_NUMBER = f"{_DECORATION})]}}.,;!"
 _BULLET = re.compile(r"\A[\-\u2022]\s+")
 _LEAD = re.compile(
     r"\A(?:the\s+)?(?:final\s+|correct\s+)?answer(?![^\W_])(?:\s+is)?[\s*_]*[:\-]?[\s*_]*",
     re.IGNORECASE,
 )
-_DASHES = "\\-\u2013\u2014"
-# Behind a point, a comma or a colon a digit goes on with a number, behind a quotation mark a letter
-# goes on with a word: 0.5, I'm.
-_BEHIND = re.compile(
-    rf"[;!?)\]}}*_\r\n\u2013\u2014\u2026]|[.,:](?!\d)|[{_QUOTES}](?!\w)|\s+[({_DASHES}\n]|\s*$",
-    re.MULTILINE,
+# Behind a point or a comma a digit goes on with a number (0.5), and no mark stands behind another
+# (..., !?). A hyphen is a dash behind a blank alone.
+_END = re.compile(
+    rf"\s*\Z|\r?\n|(?:[.,](?!\d)|[!;])(?![{_BEHIND_ANSWERS})\]}}]*[.,;:!?\u2026])"
+    r"|(?<=\s)-|[\u2013\u2014]"
 )
 
 
@@ -129,21 +131,24 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
         answers: The candidates; of some that differ in case alone, the one that is written as in
             the reply counts, else the first.
     """
-    bare = _BULLET.sub("", reply.strip()).lstrip(_DECORATION)
+    reply = reply.strip()
+    bare = _BULLET.sub("", reply).lstrip(_DECORATION)
     led = _LEAD.match(bare)
-    return _read(reply.strip(), answers) or (_read(bare[led.end() :], answers) if led else None)
+    before = reply[: len(reply) - len(bare)]
+    return _read(reply, answers) or (_read(before + bare[led.end() :], answers) if led else None)
 
 
 def _read(text: str, answers: Sequence[str]) -> str | None:
-    """The answer that a text begins with; None where another one follows on its line."""
+    """The answer that a text begins with; None where another one follows."""
     forms = {answer: _bare(answer).casefold() for answer in answers}
     rests = {answer: _rest(text, form) for answer, form in forms.items()}
     begun = [answer for answer in answers if rests[answer] is not None]
     if not begun:
         return None
     best = max(begun, key=lambda answer: len(forms[answer]))
-    longest, line = forms[best], (rests[best] or "").partition("\n")[0].casefold()
-    if any(form != longest and form and _holds(line, form) for form in forms.values()):
+    longest, rest = forms[best], (rests[best] or "").casefold()
+    others = [form for form in forms.values() if form and form != longest]
+    if any(_holds(rest if form in longest else longest + rest, form) for form in others):
         return None
     alike = [answer for answer in begun if forms[answer] == longest]
     exact = [answer for answer in alike if _opened(text, longest).startswith(_bare(answer))]
@@ -157,11 +162,18 @@ def _rest(text: str, form: str) -> str | None:
     """
     if not form:
         return None
-    text = _opened(text, form)
-    behind = text[len(form) :]
-    if text[: len(form)].casefold() != form or not _BEHIND.match(text, len(form)):
+    opened = _opened(text, form)
+    behind = opened[len(form) :]
+    if opened[: len(form)].casefold() != form or not _ends(behind, text[: -len(opened)]):
         return None
     return None if form.isdecimal() and behind.strip(_AROUND_A_NUMBER) else behind
+
+
+def _ends(behind: str, before: str) -> bool:
+    """Whether a sentence or a line ends behind an answer, given what stands before it."""
+    closed = "".join(close for opens, close in _CLOSES.items() if opens in before)
+    ended = len(behind) - len(behind.lstrip(_BEHIND_ANSWERS + closed))
+    return _END.match(behind, ended) is not None
 
 
 def _bare(answer: str) -> str:
@@ -173,6 +185,6 @@ def _opened(text: str, form: str) -> str:
     return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 
-def _holds(line: str, form: str) -> bool:
-    """Whether an answer stands in a line as a word of its own."""
-    return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", line) is not None
+def _holds(text: str, form: str) -> bool:
+    """Whether an answer stands in a text as a word of its own."""
+    return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) is not None
