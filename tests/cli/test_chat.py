@@ -253,6 +253,28 @@ def test_models_that_were_asked_otherwise_are_compared_under_a_warning(
     assert "obtained in different ways" not in (workplace / "ac.html").read_text()
 
 
+def test_models_that_thought_otherwise_are_compared_under_a_warning(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """The limit of a thought is part of how beliefs were obtained; tables and manifest name it."""
+    ways = {
+        "some": ("20", ", after thoughts of at most 20 tokens"),
+        "all": ("all", ", after thoughts"),
+        "none": ("0", ""),
+    }
+    server.manners.speech = Speech(thinks="tags", several="ignored")
+    for name, (tokens, told) in ways.items():
+        options = ("--samples", 2, "--thinking-tokens", tokens, "--yes", "--out", workplace / name)
+        code, out, err = run(tacit, server, drawings, *options)
+        assert code == 0, err
+        assert f"Obtained: votes of 2 samples, in chat{told}\n" in out
+    for pair in (("some", "all"), ("all", "none")):
+        ran = tacit("compare", *pair, "--out", "page.html")
+        assert ran.code == 0, ran.err
+        assert "beliefs were obtained in different ways" in ran.err
+        assert "obtained in different ways" in (workplace / "page.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.models.chat_samples import Draws, Sample
-    from tacit.models.server.address import ServerOptions
+    from tacit.models.server.address import ServerOptions, Thinking
     from tacit.models.server.trying import Sampler
 
 SCORER = "server-votes-1"
@@ -73,7 +73,7 @@ class SampledModel:
             "kind": "server",
             "fingerprint": self.fingerprint,
             "identity": self._identity,
-            "obtained": obtained(self.samples),
+            "obtained": obtained(self.samples, self._talk.thinking),
             "samples": self.samples,
             "several_at_once": self._sampler.several,
             "refused": list(self._sampler.refused),
@@ -119,6 +119,10 @@ class SampledModel:
         return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
 
 
-def obtained(samples: int) -> str:
-    """What a description says of how beliefs were obtained."""
-    return f"votes of {samples} samples{IN_CHAT}"
+def obtained(samples: int, thinking: Thinking = None) -> str:
+    """What a description says of how beliefs were obtained; of thoughts where they were meant."""
+    votes = f"votes of {samples} samples{IN_CHAT}"
+    if not thinking:
+        return votes
+    most = "" if thinking == "all" else f" of at most {thinking} tokens"
+    return f"{votes}, after thoughts{most}"
