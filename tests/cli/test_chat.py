@@ -275,6 +275,27 @@ def test_models_that_thought_otherwise_are_compared_under_a_warning(
         assert "obtained in different ways" in (workplace / "page.html").read_text()
 
 
+def test_models_that_one_command_asks_otherwise_are_compared_under_a_warning(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """On standard error; each model's way stands below the comparison and in its file."""
+    import polars as pl
+
+    ways = {
+        "demo": "log-probabilities of whole answers",
+        server.address: "votes of 4 samples, in chat",
+    }
+    models = ("--model", "demo", "--samples", 4, "--yes", "--out", workplace / "r")
+    code, out, err = run(tacit, server, drawings, *models)
+    assert code == 0, err
+    assert "Parts: these models' beliefs were obtained in different ways" in err
+    told = out[out.index("Differences between models") :]
+    assert all(f"Obtained, {name}: {way}\n" in told for name, way in ways.items())
+    together = pl.read_parquet(workplace / "r" / "comparison.parquet")
+    assert together["first_obtained"].to_list() == [ways[n] for n in together["first"].to_list()]
+    assert together["second_obtained"].to_list() == [ways[n] for n in together["second"].to_list()]
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -388,3 +409,19 @@ def test_sampled_replies_answer_the_consistency_probe(
         assert told["share"] == "share of replies"
         assert told["low"] == "95 % interval"
         assert {"high", "unparsed", "truncated"} <= set(told)
+
+
+def test_the_consistency_of_models_that_were_asked_otherwise_is_warned_of(
+    tacit: Tacit, server: Serving, workplace: Path
+) -> None:
+    """As they stand beside one another."""
+    (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
+    (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0
+    ran = tacit(
+        *("run", "consistency", "--questions", "questions.csv", "--kb", "small.kb"),
+        *("--model", server.address, "--api", "chat", "--samples", 1, "--anchors", "verify"),
+        *("--model", "demo", "--yes", "--out", "run"),
+    )
+    assert ran.code == 0, ran.err
+    assert "Consistency: these models' beliefs were obtained in different ways" in ran.err

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -54,6 +55,20 @@ def test_a_person_reads_tables(
     assert "has prompts 16 564 -548" in lines
     assert "bear has horns probability missing 0" in lines
     assert any("0.500 to 0.850" in line for line in lines)
+
+
+def test_how_a_runs_beliefs_were_obtained_is_told(tacit: Tacit, tmp_path: Path) -> None:
+    """Below the tables with what is missing, and in each row."""
+    found = Made(skill=1).findings().obtained("log-probabilities of whole answers")
+    run = Run(tmp_path / "run", {"probe": "assumptions", "model": "m"})
+    run.begin({"model": {}, "data": {}})
+    run.finish(replace(found, summary={**found.summary, "missing": 3}))
+    ran = tacit("reproduce", "sta", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    assert "\nObtained: log-probabilities of whole answers\n" in ran.out
+    assert "\n3 candidates could not be scored, and are left out\n" in ran.out
+    rows = json.loads(tacit("reproduce", "sta", tmp_path / "run", "--json").out)
+    assert {row["obtained"] for row in rows} == {"log-probabilities of whole answers"}
 
 
 def test_without_as_all_four_models_are_shown(tacit: Tacit, finished: Path) -> None:

@@ -92,6 +92,9 @@ def test_models_are_compared_on_the_words_they_share(
     assert set(causal["wording"]) == {"blank-last", "sentence"}
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
     assert set(together["model_a"]) | set(together["model_b"])
+    for name in ("model_a_obtained", "model_b_obtained"):
+        assert set(together[name]) == {"log-probabilities of whole answers"}
+    assert ran.out.endswith("\nObtained: log-probabilities of whole answers\n")
     assert "Differences between models" in ran.out
 
 

@@ -40,6 +40,10 @@ def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workpl
     assert set(together["difference"].to_list()) == {0.0}
     assert together["first_value"].is_between(0, 1).all()
     assert "second - first" in ran.out
+    assert ran.out.endswith("\nObtained: log-probabilities of whole answers\n")
+    assert "different ways" not in ran.err
+    for name in ("first_obtained", "second_obtained"):
+        assert together[name].unique().to_list() == ["log-probabilities of whole answers"]
 
 
 def test_a_model_that_is_not_there_stops_before_the_first_is_asked(
@@ -156,6 +160,24 @@ def test_reproduce_sets_the_paper_s_tables_beside_ours(tacit: Tacit, workplace: 
     assert row["published"] == 53.83
     assert row["difference"] == pytest.approx(row["ours"] - 53.83)
     assert "Table 3, beside Macaw-11B" in ran.out
+    way = "log-probabilities of whole answers"
+    assert f"\nObtained: {way}\n" in ran.out
+    assert "judged true" in ran.out
+    assert "without a belief" in ran.out
+    measured = pl.col("table").is_in([3, 4, 6])
+    assert table.filter(measured)["obtained"].unique().to_list() == [way]
+    assert table.filter(~measured)["obtained"].null_count() == table.filter(~measured).height
+
+
+def test_reproduce_says_of_beliefs_from_a_file_that_they_are(tacit: Tacit, workplace: Path) -> None:
+    """And how many of its questions the file says nothing of."""
+    (workplace / "b.tsv").write_text(
+        "thing\tsubject\trelation\tobject\tp_true\npeach\tstone\tinside\tflesh\t0.9\n"
+    )
+    ran = tacit("reproduce", "parrot", "--drawings", DEMO, "--beliefs", "b.tsv")
+    assert ran.code == 0, ran.err
+    assert "\nObtained: beliefs from a file\n" in ran.out
+    assert " 1,287 without a belief" in ran.out
 
 
 def test_figures_are_drawn_where_they_are_asked_for(tacit: Tacit, workplace: Path) -> None:

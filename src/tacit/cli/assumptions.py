@@ -209,6 +209,7 @@ def echo_found(
     """Draws the figures beside the runs, and prints what each model showed and how they differ."""
     from tacit.cli.assumptions_comparison import echo_comparison
     from tacit.cli.assumptions_table import echo_assumptions
+    from tacit.cli.obtained import warn_of_ways, ways_of, ways_told, with_ways
     from tacit.probes.assumptions.compare import compare
     from tacit.probes.assumptions.figures import write_figures
     from tacit.tables import write_table
@@ -216,8 +217,10 @@ def echo_found(
     named = dict(found.values())
     if formats:
         write_figures(named, out / "figures", formats, look)
-    together = compare(named) if len(named) > 1 else None
-    if together is not None:
+    ways, together = ways_of(found), None
+    if len(named) > 1:
+        warn_of_ways("assumptions", ways)
+        together = with_ways(compare(named), ("model_a", "model_b"), ways)
         write_table(together, out / "comparison.parquet")
     if as_json:
         echo_json(found, comparison=[] if together is None else together.to_dicts())
@@ -227,3 +230,4 @@ def echo_found(
         typer.echo(f"Written: {folder}")
     if together is not None:
         echo_comparison(together)
+        typer.echo(ways_told(ways))

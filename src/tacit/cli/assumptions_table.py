@@ -183,16 +183,21 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
     yield from _steps(summary.get("steps", ()))
     if summary.get("plural"):
         yield f"Concepts left out of elicitation: {summary['plural']:,} plural"
-    if summary.get("several"):
-        yield f"{summary['several']:,} candidates took several tokens: their sum counts"
-    if summary.get("missing"):
-        yield f"{summary['missing']:,} candidates could not be scored, and are left out"
+    yield from ranked_told(summary)
     if "intervals" in summary:
         how = summary["intervals"]
         yield (
             f"Intervals: {how['method']} ({how['resamples']:,} resamples), clustered by "
             f"{how['clusters']}"
         )
+
+
+def ranked_told(summary: Mapping[str, Any]) -> Iterator[str]:
+    """How many candidates took several tokens, and how many are missing, in sentences."""
+    if summary.get("several"):
+        yield f"{summary['several']:,} candidates took several tokens: their sum counts"
+    if summary.get("missing"):
+        yield f"{summary['missing']:,} candidates could not be scored, and are left out"
 
 
 def _properties(counts: Mapping[str, int]) -> Iterator[str]:

@@ -118,7 +118,9 @@ def echo_found(
 ) -> None:
     """Draws the figures beside the runs, and prints what each model showed."""
     from tacit.cli.consistency_table import echo_consistency
+    from tacit.cli.obtained import warn_of_ways, ways_of
 
+    warn_of_ways("consistency", ways_of(found))
     _draw(found, out, formats, look)
     if as_json:
         echo_json(found)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tacit.runs import Run
 
 
+FROM_FILE = "beliefs from a file"
+"""How beliefs that come from elsewhere were obtained."""
+
+
 @dataclass(frozen=True)
 class PartsOptions:
     """What is asked about, and how it is put.
@@ -156,7 +160,7 @@ def take_beliefs(
 
     answers = answers_in(beliefs, probe.questions, probe.ontology)
     model = {"kind": "beliefs", "name": beliefs.name, "sha256": digest(beliefs)}
-    model["obtained"] = "beliefs from a file"
+    model["obtained"] = FROM_FILE
     folder.begin({"model": model, **about})
     with folder.failing():
         findings = probe.measure_beliefs(answers).obtained(model["obtained"])

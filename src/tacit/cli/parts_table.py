@@ -72,6 +72,20 @@ def _parts_told(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{summary['drawings']:,} drawings, {summary['statements']:,} statements, "
         f"{summary['questions']:,} distinct questions"
     )
+    yield from answered_told(summary)
+    yield f"{summary['drawings_with_violation']:,} drawings contradict themselves"
+    if not summary["accuracy"]:
+        yield "Nobody drew these things, so there is no accuracy"
+    made = summary["intervals"]
+    if summary["things"] > 1:  # one thing alone has no interval
+        yield (
+            f"Ranges are {made['level']:.0%} intervals: {made['method']} over things, "
+            f"{made['resamples']:,} resamples, seed {made['seed']}"
+        )
+
+
+def answered_told(summary: Mapping[str, Any]) -> Iterator[str]:
+    """How many beliefs there are, and how many are missing, in sentences."""
     yield (
         f"{_percent(summary['true_share'])} judged true, {summary['ties']:,} undecided (taken as "
         f"false), {summary['missing']:,} without a belief"
@@ -90,15 +104,6 @@ def _parts_told(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"{summary['filled']:,} missing beliefs were filled in, as the preset says"
     if summary.get("spanned"):
         yield f"{summary['spanned']:,} answers share a token with their text, scored with it"
-    yield f"{summary['drawings_with_violation']:,} drawings contradict themselves"
-    if not summary["accuracy"]:
-        yield "Nobody drew these things, so there is no accuracy"
-    made = summary["intervals"]
-    if summary["things"] > 1:  # one thing alone has no interval
-        yield (
-            f"Ranges are {made['level']:.0%} intervals: {made['method']} over things, "
-            f"{made['resamples']:,} resamples, seed {made['seed']}"
-        )
 
 
 def _share(row: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from tacit.cli.spreading import spread
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import polars as pl
 
@@ -47,7 +47,9 @@ def parrot(
     import polars as pl
 
     from tacit.cli import asking
-    from tacit.cli.parts import PartsOptions
+    from tacit.cli.obtained import obtained_told
+    from tacit.cli.parts import FROM_FILE, PartsOptions
+    from tacit.cli.parts_table import answered_told
     from tacit.probes.parts.elsewhere import answers_in
     from tacit.probes.parts.published import data_tables, model_tables
     from tacit.sources.drawings import read_things
@@ -61,16 +63,19 @@ def parrot(
     loading = loaded.options(served.options())
     probe = options.probe()
     seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
-    tables = [data_tables(probe, seed)]
+    tables, told = [data_tables(probe, seed)], []
     if beliefs is not None:
         answers = answers_in(beliefs, probe.questions, probe.ontology)
-        tables.append(model_tables(probe.measure_beliefs(answers)))
+        found = probe.measure_beliefs(answers).obtained(FROM_FILE)
     if model is not None:
         kept = asking.store_at(store)
         started = asker.start(model, loading, kept)
         scores = asking.ask(started, probe.prompts, started.plan(probe.prompts))
-        tables.append(model_tables(probe.measure(scores)))
-    _tell(pl.concat(tables), out, _echo, as_json=as_json)
+        found = probe.measure(scores).obtained(started.model.description.get("obtained"))
+    if model is not None or beliefs is not None:
+        tables.append(model_tables(found))
+        told = [*obtained_told(found.summary), *answered_told(found.summary)]
+    _tell(pl.concat(tables), out, _echo, told, as_json=as_json)
 
 
 @app.command("consistency")
@@ -94,7 +99,7 @@ def consistency(
     with KnowledgeBase(kb) as base:
         relations = dict(base.relations)
     table = method_table(options.probe(), relations)
-    _tell(table, None, _echo_counts, as_json=as_json)
+    _tell(table, None, _echo_counts, [], as_json=as_json)
 
 
 @app.command("sta")
@@ -115,13 +120,17 @@ def sta(
     as_json: given.AsJson = False,
 ) -> None:
     """What the tacit assumptions paper prints, beside a run of the assumptions probe."""
+    from tacit.cli.assumptions_table import ranked_told
+    from tacit.cli.obtained import obtained_told
     from tacit.probes.assumptions.published import published_table
     from tacit.tables import check_outputs
 
     if out is not None:
         check_outputs([run / "manifest.json"], [out])
-    table = published_table(*_assumptions_run(run, as_model))
-    _tell(table, out, _echo_printed, as_json=as_json)
+    tables, model, summary = _assumptions_run(run, as_model)
+    told = [*obtained_told(summary), *ranked_told(summary)]
+    table = published_table(tables, model, summary)
+    _tell(table, out, _echo_printed, told, as_json=as_json)
 
 
 def _assumptions_run(
@@ -167,10 +176,14 @@ def _tell(
     table: pl.DataFrame,
     out: Path | None,
     show: Callable[[pl.DataFrame], None],
+    told: Iterable[str],
     *,
     as_json: bool,
 ) -> None:
-    """Writes a table where that is asked for, and prints it: for programs, or as people read it."""
+    """Writes a table where that is asked for, and prints it: for programs, or as people read it.
+
+    Below it people read what is told of it.
+    """
     from tacit.tables import write_table
 
     if out is not None:
@@ -179,6 +192,8 @@ def _tell(
         typer.echo(json.dumps(table.to_dicts()))
         return
     show(table)
+    for line in told:
+        typer.echo(line)
     if out is not None:
         typer.echo(f"Written: {out}")
 

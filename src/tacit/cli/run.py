@@ -228,12 +228,15 @@ def assumptions(
 
 def _compared(found: Mapping[Path, tuple[str, Findings]], out: Path) -> pl.DataFrame | None:
     """How several models differ, written beside their runs; None for a single one."""
+    from tacit.cli.obtained import warn_of_ways, ways_of, with_ways
     from tacit.probes.parts.compare import compare
     from tacit.tables import write_table
 
     if len(found) == 1:
         return None
-    together = compare(dict(found.values()))
+    ways = ways_of(found)
+    warn_of_ways("parts", ways)
+    together = with_ways(compare(dict(found.values())), ("first", "second"), ways)
     write_table(together, out / "comparison.parquet")
     return together
 
@@ -242,6 +245,7 @@ def _echo(
     found: Mapping[Path, tuple[str, Findings]], together: pl.DataFrame | None, *, as_json: bool
 ) -> None:
     """Prints what each model showed and, of several, how they differ."""
+    from tacit.cli.obtained import ways_of, ways_told
     from tacit.cli.parts_table import echo_comparison, echo_parts
     from tacit.cli.running import echo_json
 
@@ -253,3 +257,4 @@ def _echo(
         typer.echo(f"Written: {folder}")
     if together is not None:
         echo_comparison(together)
+        typer.echo(ways_told(ways_of(found)))

@@ -8,7 +8,7 @@ from tacit.report.reading import PROBES
 from tacit.report.words import several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tacit.report.reading import ReadRun
 
@@ -35,11 +35,14 @@ def differing(runs: Sequence[ReadRun]) -> list[str]:
     warnings = []
     for probe in PROBES:
         mine = [run for run in runs if run.probe == probe]
-        ways = {run.name: run.obtained for run in mine}
-        if len(set(ways.values())) > 1:
-            told = "; ".join(f"{name}: {way}" for name, way in ways.items())
-            warnings.append(
-                f"{probe.capitalize()}: these models' beliefs were obtained in different ways "
-                f"({told}). What differs between them may come from that."
-            )
+        warnings += warned(probe, {run.name: run.obtained for run in mine})
     return warnings
+
+
+def warned(probe: str, ways: Mapping[str, str]) -> list[str]:
+    """A warning where models, by their names, were not answered in one way."""
+    if len(set(ways.values())) <= 1:
+        return []
+    told = "; ".join(f"{name}: {way}" for name, way in ways.items())
+    different = f"these models' beliefs were obtained in different ways ({told})"
+    return [f"{probe.capitalize()}: {different}. What differs between them may come from that."]

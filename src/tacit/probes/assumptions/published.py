@@ -68,12 +68,13 @@ def published_table(
         tables: The run's findings by name; those of ``TABLES`` are looked at, any may be absent.
         model: One of ``MODELS``, with which the run's model is compared. Without it the figures of
             all four are given, and none of them is taken for the run's: no difference.
-        summary: The run's summary, for the size of the norms.
+        summary: The run's summary, for the size of the norms and how beliefs were obtained.
 
     Returns:
         Columns table, row, column, ours (null where the run has none), published, low, high (the
         ends where a range is printed), difference: ours less published, or less the nearer end of
-        a range and 0 within it. It is null for a mean over the paper's models.
+        a range and 0 within it (null for a mean over the paper's models), and obtained: how the
+        run's were had, null where it does not say.
 
     Raises:
         RequestError: The model is none of the paper's.
@@ -87,7 +88,9 @@ def published_table(
     kept = [cell for cell in cells if model is None or cell.of in {None, _EACH, _MEAN, model}]
     names = ("ours", "published", "low", "high", "difference")
     schema = dict.fromkeys(("table", "row", "column"), pl.String) | dict.fromkeys(names, pl.Float64)
-    return pl.DataFrame([_row(cell, model) for cell in kept], schema, orient="row")
+    table = pl.DataFrame([_row(cell, model) for cell in kept], schema, orient="row")
+    obtained = None if summary is None else summary.get("obtained")
+    return table.with_columns(pl.lit(obtained, pl.String).alias("obtained"))
 
 
 def _row(cell: Cell, model: str | None) -> tuple[str | float | None, ...]:

@@ -22,7 +22,7 @@ Cell = tuple[str, str, str, str | None, float | None, float | None]
 
 _JUDGED_TRUE = "judged true"
 
-SCHEMA = ("table", "row", "column", "model", "ours", "published", "difference")
+SCHEMA = ("table", "row", "column", "model", "ours", "published", "difference", "obtained")
 
 
 def published() -> dict[str, Any]:
@@ -40,8 +40,9 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         seed: The seed parts that the annotators were given; None where they are not there.
 
     Returns:
-        Columns table, row, column, model (null), ours, published, difference; averages are
-        rounded to the two decimals that the paper prints. ``ours`` is null where it cannot be had.
+        Columns table, row, column, model (null), ours, published, difference, obtained (null);
+        averages are rounded to the two decimals that the paper prints. ``ours`` is null where it
+        cannot be had.
     """
     return _frame([*_table_1(probe, seed), *_table_5(probe)])
 
@@ -50,10 +51,15 @@ def model_tables(findings: Findings) -> pl.DataFrame:
     """Tables 3, 4 and 6, beside each of the paper's models.
 
     Returns:
-        As :func:`data_tables`, with ``model`` the paper's; shares in per cent with two decimals.
+        As :func:`data_tables`, with ``model`` the paper's, and ``obtained`` how the beliefs were
+        obtained, where that is known; shares in per cent with two decimals.
     """
-    return _frame([*_table_3(findings), *_accuracy(findings, "4", "ParRoT"),
-                   *_accuracy(findings, "6", "ParRoT++")])  # fmt: skip
+    cells = [
+        *_table_3(findings),
+        *_accuracy(findings, "4", "ParRoT"),
+        *_accuracy(findings, "6", "ParRoT++"),
+    ]
+    return _frame(cells, findings.summary.get("obtained"))
 
 
 def _table_1(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> Iterator[Cell]:
@@ -150,11 +156,15 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else round(100 * share, 2)
 
 
-def _frame(cells: list[Cell]) -> pl.DataFrame:
+def _frame(cells: list[Cell], obtained: str | None = None) -> pl.DataFrame:
     import polars as pl
 
     rows = [
-        (*cell, None if cell[4] is None or cell[5] is None else round(cell[4] - cell[5], 2))
+        (
+            *cell,
+            None if cell[4] is None or cell[5] is None else round(cell[4] - cell[5], 2),
+            obtained,
+        )
         for cell in cells
     ]
     numbers = {"ours", "published", "difference"}
