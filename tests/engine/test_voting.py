@@ -10,7 +10,7 @@ import pytest
 
 from tacit.engine.store import Store
 from tacit.engine.voting import BLOCK_DRAWS, VotingEngine
-from tacit.errors import ScoringError
+from tacit.errors import ScoringError, StoreError
 from tacit.models.chat_samples import Draws, Sample
 from tacit.prompts import Prompt, Votes
 
@@ -98,6 +98,34 @@ def test_what_was_replied_before_a_failure_is_kept(tmp_path: Path) -> None:
     votes = VotingEngine(again, Store(tmp_path)).ask(PROMPTS[:1])
     assert len(again.asked) == BLOCK_DRAWS
     assert votes == [counted(PROMPTS[0].text, samples, PROMPTS[0].answers)]
+
+
+def test_replies_that_are_damaged_during_a_run_are_asked_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once the rest is there; the others are left alone."""
+    VotingEngine(Talker(), Store(tmp_path)).ask(PROMPTS[:1])
+    talker = Talker()
+    engine = VotingEngine(talker, Store(tmp_path))
+    plan = engine.plan(PROMPTS)
+    (segment,) = tmp_path.glob("votes/*/*.parquet")
+    segment.write_bytes(b"garbled")
+    votes = engine.ask(PROMPTS, plan)
+    assert votes == [counted(prompt.text, 5, prompt.answers) for prompt in PROMPTS]
+    texts = [PROMPTS[1].text] * 5 + [PROMPTS[0].text] * 5
+    assert talker.asked == [(text, n % 5) for n, text in enumerate(texts)]
+    assert "is damaged" in caplog.text
+
+
+def test_replies_that_a_store_loses_twice_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its disk is not asked for a third time."""
+    monkeypatch.setattr(Store, "append_samples", lambda *_: None)
+    talker = Talker()
+    with pytest.raises(StoreError, match="no longer holds"):
+        VotingEngine(talker, Store(tmp_path)).ask(PROMPTS)
+    assert len(talker.asked) == 20
 
 
 def test_another_model_shares_no_reply(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class Engine:
             StoreError: The store cannot be read or written.
         """
         self._ask(plan or self.plan(prompts), progress)
-        return _gathered(
+        return gathered(
             lambda: self._gather(prompts), again=lambda: self._ask(self.plan(prompts), None)
         )
 
@@ -116,7 +116,7 @@ class Engine:
             StoreError: The store cannot be read or written.
         """
         self._ask(plan or self.plan_rankings(prompts), progress)
-        return _gathered(
+        return gathered(
             lambda: self._gather_rankings(prompts),
             again=lambda: self._ask(self.plan_rankings(prompts), None),
         )
@@ -258,8 +258,16 @@ class Engine:
         return [known.ranking(prompt_key(prompt), prompt.targets) for prompt in prompts]
 
 
-def _gathered(gather: Callable[[], Gathered], again: Callable[[], None]) -> Gathered:
-    """What the store holds; what was damaged since the plan was made is asked again, once."""
+def gathered(gather: Callable[[], Gathered], again: Callable[[], None]) -> Gathered:
+    """What the store holds; what was damaged since the plan was made is asked again, once.
+
+    Args:
+        gather: Reads it; raises KeyError where something is lacking.
+        again: Asks what is lacking.
+
+    Raises:
+        StoreError: It is lacking all the same.
+    """
     try:
         return gather()
     except KeyError:  # a segment was set aside

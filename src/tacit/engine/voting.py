@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.engine import voted
-from tacit.errors import ScoringError, StoreError
+from tacit.engine.ask import gathered
+from tacit.errors import ScoringError
 from tacit.models.chat_samples import Draws, votes_of
 
 if TYPE_CHECKING:
@@ -101,28 +102,27 @@ class VotingEngine:
             ScoringError: The model failed; what was replied before is in the store.
             StoreError: The store cannot be read or written.
         """
-        for block in (plan or self.plan(prompts)).blocks:
+        self._ask(plan or self.plan(prompts), progress)
+        return gathered(
+            lambda: self._gather(prompts), again=lambda: self._ask(self.plan(prompts), None)
+        )
+
+    def _ask(self, plan: DrawPlan, progress: Callable[[DrawBlock], None] | None) -> None:
+        for block in plan.blocks:
             samples = self.model.sample(block.prompts)
             if [len(some) for some in samples] != [len(one.numbers) for one in block.prompts]:
                 raise ScoringError(f"{self.model.name} gave another number of replies than asked")
             self.store.append_samples(self.model.description, block.prompts, samples)
             if progress:
                 progress(block)
-        return self._gathered(prompts)
 
-    def _gathered(self, prompts: Sequence[Prompt]) -> list[Votes]:
+    def _gather(self, prompts: Sequence[Prompt]) -> list[Votes]:
         known = voted.known(self.store.read_samples(self.model.fingerprint))
         numbers = range(self.model.samples)
-        try:
-            return [
-                votes_of([known[prompt.text, number] for number in numbers], prompt.answers)
-                for prompt in prompts
-            ]
-        except KeyError as error:
-            raise StoreError(
-                "the store no longer holds what was just written to it: look after its disk, and "
-                "give the same command again"
-            ) from error
+        return [
+            votes_of([known[prompt.text, number] for number in numbers], prompt.answers)
+            for prompt in prompts
+        ]
 
 
 def _blocks(lacking: Sequence[Draws]) -> Iterator[DrawBlock]:
