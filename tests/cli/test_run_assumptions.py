@@ -110,6 +110,27 @@ def test_a_second_run_asks_nothing_and_finds_the_same(
         assert path.read_bytes() == (workplace / "two" / "findings" / path.name).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        ("http://h/v1", "this ranks a whole vocabulary: use a model in this process"),
+        ("demo", "--concurrency, --api, --samples, --yes: for models behind a server"),
+    ],
+)
+def test_what_is_for_servers_is_refused_in_words(
+    tacit: Tacit, workplace: Path, model: str, reason: str
+) -> None:
+    """With the address, or by the options' names; none of them stands in the help."""
+    ran = tacit(
+        *("run", "assumptions", "--norms", "norms.dat", "--model", model, "--out", "runs"),
+        *("--api", "chat", "--samples", 4, "--yes", "--concurrency", 2),
+    )
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert reason in ran.err
+    assert not (workplace / "runs").exists()
+    assert "--api" not in tacit("run", "assumptions", "--help").out
+
+
 def test_a_dry_run_writes_nothing(run: Callable[..., Ran], workplace: Path) -> None:
     """It tells how many texts there are, ranked and word by word."""
     ran = run("run", "--dry-run", "--json", "--wording", "sentence", of=("causal",))

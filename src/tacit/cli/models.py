@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
 
 from tacit.cli import chat as chatting
 from tacit.cli import options as given
@@ -84,3 +86,35 @@ class ServedOptions:
         """What a run's ``run.yaml`` says of it: nothing where none is asked for in particular."""
         more = {"served_model": self.served_model, "tokenizer": self.tokenizer}
         return {name: str(value) for name, value in more.items() if value is not None}
+
+
+_Hidden = Annotated[str | None, typer.Option(hidden=True)]
+
+
+@dataclass(frozen=True)
+class RefusedOptions:
+    """The options of servers where no server can be asked: refused in words, and in no help."""
+
+    served_model: _Hidden = None
+    tokenizer: _Hidden = None
+    concurrency: _Hidden = None
+    timeout: _Hidden = None
+    api: _Hidden = None
+    samples: _Hidden = None
+    thinking_tokens: _Hidden = None
+    yes: Annotated[bool, typer.Option("--yes", hidden=True)] = False
+
+    def refuse(self) -> None:
+        """Refuses those that were given.
+
+        Raises:
+            RequestError: One was.
+        """
+        named = [name for name, value in asdict(self).items() if value not in (None, False)]
+        if named:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in named)
+            raise RequestError(
+                f"{options}: for models behind a server, and this ranks a whole vocabulary, which "
+                "neither a server's replies nor its first tokens do: use a model in this process, "
+                "with --chat where it is tuned for chat"
+            )

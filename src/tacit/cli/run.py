@@ -12,7 +12,7 @@ from tacit.cli.background import BackgroundOptions
 from tacit.cli.chat import Talking
 from tacit.cli.engines import EngineOptions
 from tacit.cli.group import group
-from tacit.cli.models import ModelOptions, ServedOptions
+from tacit.cli.models import ModelOptions, RefusedOptions, ServedOptions
 from tacit.cli.spreading import spread
 from tacit.errors import RequestError
 
@@ -172,6 +172,7 @@ def assumptions(
     figures: given.FigureFormats = None,
     palette: given.PaletteName = "house",
     loaded: ModelOptions,
+    refused: RefusedOptions,
     asker: EngineOptions,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
@@ -196,6 +197,7 @@ def assumptions(
     _ = look.colours  # refuses an unknown one
     loading = loaded.options()
     asking.check_ranks(model)
+    refused.refuse()
     asker.check(model, loading)
     options = AssumptionsOptions(
         norms,
