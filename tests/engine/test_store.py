@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -8,12 +9,15 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+from tacit.engine import segments
 from tacit.engine.segments import Damaged, decode, encode, next_name
 from tacit.engine.store import Store
 from tacit.errors import StoreError
@@ -21,7 +25,7 @@ from tacit.prompts import AnswerScore, LogProbs, Prompt
 from tacit.rankings import Ranking, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
@@ -76,6 +80,102 @@ def test_segments_of_earlier_versions_know_no_reasons(tmp_path: Path) -> None:
     segment.with_name(next_name([], content)).write_bytes(content)
     (row,) = store.read(MODEL["fingerprint"]).to_dicts()
     assert (row["text"], row["logprob"], row["reason"]) == ("x", None, None)
+
+
+def test_what_one_of_two_writers_has_read_stays_whatever_the_other_publishes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who takes a number has the other wait; prompts overlap, and values differ."""
+    rounds = 20
+    both = [Prompt("both", ("a",))]
+    slow = segments.next_name
+
+    def next_name(names: Iterable[str], content: bytes) -> str:
+        name = slow(list(names), content)
+        time.sleep(0.002)  # here the other one would get ahead
+        return name
+
+    monkeypatch.setattr(segments, "next_name", next_name)
+
+    def write(value: float) -> list[dict[str, float]]:
+        seen = []
+        for number in range(rounds):
+            prompts = [*both, Prompt(f"text {number}", ("a",)), Prompt(f"own {value}", ("a",))]
+            Store(tmp_path).append(MODEL, prompts, scored(value - number) * 3)
+            seen.append(read())
+        return seen
+
+    def read() -> dict[str, float]:
+        rows = Store(tmp_path).read(MODEL["fingerprint"]).select("text", "logprob").iter_rows()
+        return dict(rows)
+
+    with ThreadPoolExecutor() as pool:
+        seen = [each for some in pool.map(write, (-100.0, -200.0)) for each in some]
+    last = read()
+    assert last.keys() == {
+        "both",
+        "own -100.0",
+        "own -200.0",
+        *(f"text {n}" for n in range(rounds)),
+    }
+    assert all(last[text] == value for each in seen for text, value in each.items())
+    numbers = [path.name[:8] for path in tmp_path.glob("scores/*/*.parquet")]
+    assert sorted(numbers) == [f"{number:08d}" for number in range(1, 2 * rounds + 1)]
+
+
+def test_a_listing_that_lacks_an_earlier_segment_gives_no_later_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders are listed while others publish in them."""
+    store = Store(tmp_path)
+    names = [store.append(MODEL, [PROMPT], scored(-float(n))).name for n in range(1, 5)]
+    listings = iter([[names[1]], names[:3]])
+    monkeypatch.setattr("tacit.engine.places.LocalFolder.names", lambda *_: next(listings))
+    assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
+    listings = iter([names[:1], names[1:]])
+    assert store.read(MODEL["fingerprint"]).is_empty()
+
+
+def test_another_user_s_lock_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can be read, and need not be written."""
+    Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0))
+    (lock,) = tmp_path.glob("scores/*/.lock")
+    opened = lock.__class__.open
+
+    def refuse(path: Path, mode: str = "r", **options: Any) -> Any:  # noqa: ANN401 - as of Path
+        if path == lock and mode != "rb":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, mode, **options)
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    assert Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0)).name[:8] == "00000002"
+
+
+def test_who_is_killed_alone_in_a_folder_has_nobody_wait(tmp_path: Path) -> None:
+    """The system takes the lock off."""
+    program = (
+        "import os, sys\n"
+        "from tacit.engine.places import LocalFolder\n"
+        "from pathlib import Path\n"
+        "with LocalFolder(Path(sys.argv[1])).alone('scores/' + 'f' * 32):\n"
+        "    os.kill(os.getpid(), 9)\n"
+    )
+    died = subprocess.run([sys.executable, "-c", program, tmp_path], check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0)).name[:8] == "00000001"
+
+
+def test_a_file_system_without_locks_is_written_to_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits there."""
+
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", none)
+    Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0))
+    assert Store(tmp_path).read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
 
 
 def test_segments_are_numbered_in_the_order_they_were_published(tmp_path: Path) -> None:

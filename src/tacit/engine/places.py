@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import re
 import uuid
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Protocol, TypeGuard
+from typing import IO, TYPE_CHECKING, Protocol, TypeGuard
 from urllib.parse import unquote
 
 from tacit.errors import RequestError, StoreError, WorkError
 from tacit.publishing import publish
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 DAMAGED = "damaged"
 """The folder beside a file into which it is moved when it is damaged."""
+
+LOCK = ".lock"
+"""The empty file by which who publishes in a folder has others wait."""
 
 # One letter is a drive of Windows.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
@@ -50,6 +60,13 @@ class Place(Protocol):
 
     def publish(self, name: str, content: bytes) -> None:
         """Writes a file whole or not at all."""
+        ...
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:
+        """Has all others who want to be alone in a folder wait, where the place can.
+
+        It ends with the process at the latest, however that ends.
+        """
         ...
 
     def set_aside(self, name: str) -> str | None:
@@ -130,6 +147,24 @@ class LocalFolder:
         except WorkError as error:
             raise StoreError(f"{error}; what the store holds stays as it was") from error
 
+    @contextmanager
+    def alone(self, folder: str) -> Iterator[None]:
+        """See ``Place``: by a lock, which the system takes off whoever is gone.
+
+        On file systems without locks, and on Windows, nobody waits.
+        """
+        lock = self.folder / folder / LOCK
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            file = _opened(lock)
+        except OSError as error:
+            raise StoreError(f"{lock}: cannot be written: {error}") from error
+        with file:
+            if fcntl is not None:
+                with suppress(OSError):
+                    fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
     def set_aside(self, name: str) -> str | None:
         """See ``Place``."""
         path = self.folder / name
@@ -149,6 +184,13 @@ def aside(name: str, taken: Callable[[str], bool]) -> str:
     path = PurePosixPath(name)
     place = str(path.parent / DAMAGED / path.name)
     return f"{place}-{uuid.uuid4().hex[:8]}" if taken(place) else place
+
+
+def _opened(lock: Path) -> IO[bytes]:
+    try:
+        return lock.open("ab")
+    except PermissionError:
+        return lock.open("rb")  # another user's, which can be locked all the same
 
 
 def _fill(file: Path, content: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from tacit.errors import RequestError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 # What these are given becomes visible whole, in one step, and they copy in order to rename.
 _PUT_AT_ONCE = frozenset(
@@ -77,6 +78,10 @@ class RemoteFolder:
             temporary = str(path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}"))
             self._files.pipe_file(temporary, content)
             self._files.mv(temporary, str(path))
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:  # noqa: ARG002 - one for all
+        """See ``Place``: what fsspec knows has no locks, so that nobody waits."""
+        return nullcontext()
 
     def set_aside(self, name: str) -> str | None:
         """See ``Place``."""

@@ -31,9 +31,14 @@ class Damaged(Exception):  # noqa: N818 - says what it is
     """This is no whole segment of ours; the message is the reason."""
 
 
-def in_order(names: Iterable[str]) -> list[str]:
-    """Those that are named like segments, in the order in which they were published."""
-    return [name for _, name in _numbered(names)]
+def in_order(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    """The segments among a folder's names, in the order in which they were published.
+
+    A listing may lack what is published while it is made, and hold what is published later. So a
+    second one is made after the first, and what is numbered above all of the first is left out.
+    """
+    last = max((number for number, _ in _numbered(first)), default=0)
+    return [name for number, name in _numbered(second) if number <= last]
 
 
 def next_name(names: Iterable[str], content: bytes) -> str:

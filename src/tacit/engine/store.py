@@ -2,9 +2,10 @@
 
 One folder per model fingerprint, one row per (text, separator, answer); rankings stand beside, and
 each vocabulary that was ranked stands there once. Segments are numbered in the order in which they
-were published, whatever the clock says; where two hold the same key, the earlier one counts (of two
-that were published at the same moment, the one whose name sorts first). A segment that is damaged
-is set aside, and what it held is asked again.
+were published, whatever the clock says; where two hold the same key, the earlier one counts, so
+that what was once read is always read again. Where a place has no locks, two that are published at
+the same moment may have one number, and the one whose name sorts first counts. A segment that is
+damaged is set aside, and what it held is asked again.
 """
 
 from __future__ import annotations
@@ -124,8 +125,10 @@ class Store:
         for vocabulary in vocabularies:
             self._keep(vocabulary)
         content = segments.encode(frame, model["fingerprint"])
-        name = segments.next_name(self._place.names(folder), content)
-        self._place.publish(f"{folder}/{name}", content)
+        # Else another's segment might get ahead of one that has been read.
+        with self._place.alone(folder):
+            name = segments.next_name(self._place.names(folder), content)
+            self._place.publish(f"{folder}/{name}", content)
         return PurePosixPath(folder, name)
 
     def read(self, fingerprint: str) -> pl.DataFrame:
@@ -186,9 +189,10 @@ class Store:
         import polars as pl
 
         folder = self._folder(what, fingerprint)
+        first, second = self._place.names(folder), self._place.names(folder)
         frames = [
             self._segment(folder, name, fingerprint, schema)
-            for name in segments.in_order(self._place.names(folder))
+            for name in segments.in_order(first, second)
         ]
         whole = [frame for frame in frames if frame is not None]
         return pl.concat([pl.DataFrame(schema=schema), *whole])
