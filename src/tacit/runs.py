@@ -154,7 +154,13 @@ class Run:
             before = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
-        model, known = about.get("model", {}), before.get("model", {})
+        model = about.get("model", {})
+        known = before.get("model", {}) if isinstance(before, dict) else None
+        if not isinstance(known, dict):
+            raise RequestError(
+                f"{path} is damaged (it does not say of which model the run is): choose another "
+                "--out, or remove it"
+            )
         changed = [key for key in ("fingerprint", "sha256") if known.get(key) != model.get(key)]
         if before.get("data") != about.get("data"):
             changed.append("data")

@@ -20,7 +20,13 @@ def kind_of(name: str, config: PreTrainedConfig) -> str:
     """
     from transformers.models.auto import modeling_auto as auto
 
-    named = " ".join(config.architectures or ())
+    heads = config.architectures or ()
+    if not isinstance(heads, (list, tuple)) or not all(isinstance(head, str) for head in heads):
+        raise ModelError(
+            f"{name}: its config.json names {heads!r} as architectures, where names such as "
+            "GPT2LMHeadModel are expected: mend that line, or fetch the model again"
+        )
+    named = " ".join(heads)
     if any(head in named for head in _OTHER_HEADS):
         raise ModelError(
             f"{name}: {named} was trained for something else than text; a causal, masked or "

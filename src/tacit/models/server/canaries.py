@@ -48,7 +48,7 @@ def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
     """Whether a server says now what it said then, but for rounding."""
     try:
         apart = [abs(_now(canary, seen) - canary["logprob"]) for canary in canaries]
-    except (KeyError, TypeError):
+    except (LookupError, TypeError, OverflowError):
         return False  # nothing that was written here
     return bool(apart) and agree(apart)
 

@@ -211,6 +211,9 @@ def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
     was refused in passing, now or then, is not compared; at least half have to be.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
-    both = [one for one in canaries if one.get("text") in known]
-    same = sum(known[one["text"]] == one.get("reply") for one in both)
+    try:
+        both = [one for one in canaries if one["text"] in known]
+        same = sum(known[one["text"]] == one["reply"] for one in both)
+    except (LookupError, TypeError):
+        return False  # nothing that was written here
     return bool(both) and 2 * len(both) >= len(canaries) and 4 * same >= 3 * len(both)

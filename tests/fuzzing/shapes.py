@@ -1,0 +1,80 @@
+"""Files that are whole and hold another shape: any JSON in place of any value."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Path: TypeAlias = "tuple[str | int, ...]"
+
+
+@dataclass(frozen=True)
+class Reshaped:
+    """How a document is changed.
+
+    Args:
+        changes: Where, as a share of all its places, and what stands there instead.
+    """
+
+    changes: tuple[tuple[float, Any], ...]
+
+    def of(self, document: Any) -> Any:  # noqa: ANN401 - JSON
+        """What a document becomes."""
+        for place, value in self.changes:
+            paths = list(_paths(document))
+            document = _put(document, paths[int(place * len(paths))], value)
+        return document
+
+
+def reshaped() -> st.SearchStrategy[Reshaped]:
+    """One change or two; numbers are small, as a model may be made as large as they say."""
+    place = st.floats(0, 1, exclude_max=True)
+    return st.lists(st.tuples(place, _json()), min_size=1, max_size=2).map(
+        lambda changes: Reshaped(tuple(changes))
+    )
+
+
+def _json() -> st.SearchStrategy[Any]:
+    plain = st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-3, 300),
+        st.floats(-1e9, 1e9),
+        st.sampled_from(["", "x", "../x", "\x00", "0" * 64]),
+    )
+    return st.recursive(
+        plain,
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("ax"), inner, max_size=2)
+        ),
+        max_leaves=3,
+    )
+
+
+def _paths(document: Any, path: Path = ()) -> Iterator[Path]:  # noqa: ANN401 - JSON
+    """The document itself, and every value in it."""
+    yield path
+    inner: Any = ()
+    if isinstance(document, dict):
+        inner = document.items()
+    elif isinstance(document, list):
+        inner = enumerate(document)
+    for key, value in inner:
+        yield from _paths(value, (*path, key))
+
+
+def _put(document: Any, path: Path, value: Any) -> Any:  # noqa: ANN401 - JSON
+    if not path:
+        return value
+    changed = copy.deepcopy(document)
+    at = changed
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return changed

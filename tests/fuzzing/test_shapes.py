@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import suppress
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.cli.assumptions_table import ranked_told
+from tacit.cli.obtained import obtained_told
+from tacit.cli.reproduce import _assumptions_run
+from tacit.engine.store import Store
+from tacit.errors import ModelError, RequestError, TacitError
+from tacit.models.fingerprint import FileHashes
+from tacit.models.kinds import kind_of
+from tacit.models.loading import LoadOptions, load_model
+from tacit.models.server.canaries import fingerprint_of, recognised, same_answers
+from tacit.models.server.preflight import Seen
+from tacit.models.server.replies import Token
+from tacit.models.server.trying import same_replies
+from tacit.probes.assumptions.published import published_table
+from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+from tacit.report.obtained import differing
+from tacit.report.reading import read_runs
+from tacit.report.writing import report
+from tacit.runs import Run
+from tests.fuzzing.shapes import Reshaped, reshaped
+from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
+from tests.models import tiny
+from tests.models.test_checkpoints import adapter
+from tests.report.conftest import assumptions_run, consistency_run, parts_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODEL = {"fingerprint": "f" * 64, "name": "made up"}
+IDENTITY = {"address": "http://h/v1", "served_model": "m"}
+SEEN = Seen({"a b": Token(" c", 1, -1.0, (Token(" c", 1, -1.0), Token(" d", 2, -2.0)))}, {"a": -3})
+REPLIES = [{"text": "a b", "reply": "c"}, {"text": "d", "reply": "e"}]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A run of each probe."""
+    root = tmp_path_factory.mktemp("finished")
+    return {
+        "parts": parts_run(root / "parts"),
+        "consistency": consistency_run(root / "consistency"),
+        "assumptions": assumptions_run(root / "assumptions"),
+    }
+
+
+@pytest.mark.parametrize("probe", ["parts", "consistency", "assumptions"])
+def test_a_run_of_another_shape_is_told_of_or_refused(
+    finished: dict[str, Path], tmp_path: Path, probe: str
+) -> None:
+    """By the report, beside the paper's tables, and by the same command made again."""
+    whole = finished[probe]
+
+    @slowly_fuzzed
+    @given(reshaped(), st.sampled_from(["manifest.json", "run.yaml"]))
+    def check(how: Reshaped, name: str) -> None:
+        spoilt = shutil.copytree(whole, tmp_path / "spoilt", dirs_exist_ok=True)
+        valid = yaml.safe_load((whole / name).read_text(encoding="utf-8"))  # JSON is YAML, too
+        (spoilt / name).write_text(json.dumps(how.of(valid)), encoding="utf-8")
+        with no_hang(), suppress(TacitError):
+            runs = read_runs([spoilt])
+            differing(runs)
+            report(runs)
+        with no_hang(), suppress(TacitError):
+            tables, _, summary = _assumptions_run(spoilt, None)
+            published_table(tables, None, summary)
+            assert all([*obtained_told(summary), *ranked_told(summary)])
+        with no_hang(), suppress(TacitError):
+            Run(spoilt, {"probe": probe}).begin({"model": {}, "data": {}})
+
+    check()
+
+
+@pytest.mark.parametrize("manifest", ["[]", "null", '"x"', "5", '{"model": null}', '{"model": []}'])
+def test_a_manifest_that_tells_of_no_model_is_refused(
+    finished: dict[str, Path], tmp_path: Path, manifest: str
+) -> None:
+    """When the same command is given again; the message names the file, and what to do."""
+    spoilt = shutil.copytree(finished["parts"], tmp_path / "spoilt")
+    request = yaml.safe_load((spoilt / "run.yaml").read_text(encoding="utf-8"))
+    (spoilt / "manifest.json").write_text(manifest, encoding="utf-8")
+    with pytest.raises(RequestError, match=r"manifest\.json is damaged .* choose another --out"):
+        Run(spoilt, request).begin({"model": {}, "data": {}})
+
+
+@pytest.mark.parametrize(
+    "canaries",
+    [
+        *(["x"], 5, [[]], "xx", {"a": 1}, [{"text": "a b"}], [{"text": ["a"], "reply": 1}]),
+        [{"text": "a", "token": None, "id": None, "logprob": 10**400}],
+    ],
+)
+def test_canaries_of_another_shape_are_those_of_no_model(canaries: Any) -> None:  # noqa: ANN401
+    """Neither of scores nor of replies."""
+    assert not same_replies(canaries, REPLIES)
+    assert not same_answers(canaries, SEEN)
+
+
+@pytest.mark.parametrize("architectures", [[5], [None], [["GPT2LMHeadModel"]], 5])
+def test_architectures_that_are_no_names_are_refused(architectures: Any) -> None:  # noqa: ANN401
+    """The message names the line of the config."""
+    config = SimpleNamespace(architectures=architectures, is_encoder_decoder=False)
+    with pytest.raises(ModelError, match="as architectures, where names such as"):
+        kind_of("m", cast("Any", config))
+
+
+@pytest.mark.parametrize("what", ["scores", "votes"])
+def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(
+    tmp_path: Path, what: str
+) -> None:
+    """It is only asked anew where its description is of another shape."""
+    file = tmp_path / what / ("f" * 32) / "model.json"
+    file.parent.mkdir(parents=True)
+    about = {"kind": "server", "identity": IDENTITY}
+
+    def known(kept: Path | None) -> tuple[str, list[dict[str, Any]]]:
+        if what == "scores":
+            return fingerprint_of(IDENTITY, SEEN, kept)
+        return recognised(IDENTITY, REPLIES, kept, lambda canaries: same_replies(canaries, REPLIES))
+
+    fingerprint, canaries = known(None)
+    valid = {**about, "fingerprint": "e" * 64, "canaries": canaries}
+    file.write_text(json.dumps(valid), encoding="utf-8")
+    assert known(tmp_path) == ("e" * 64, canaries)
+
+    @fuzzed
+    @given(reshaped())
+    def check(how: Reshaped) -> None:
+        changed = how.of(valid)
+        file.write_text(json.dumps(changed), encoding="utf-8")
+        with no_hang():
+            found, _ = known(tmp_path)
+        own = changed.get("fingerprint") if isinstance(changed, dict) else None
+        assert found in {fingerprint, str(own)}
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("gpt2", "config.json"),
+        ("gpt2", "tokenizer_config.json"),
+        ("bert", "config.json"),
+        ("t5", "config.json"),
+    ],
+)
+def test_a_model_whose_settings_have_another_shape_is_loaded_or_refused(
+    tmp_path: Path, name: str, file: str
+) -> None:
+    """Whatever the libraries below raise."""
+    folder = tiny.save(name, tmp_path / "model")
+    valid = json.loads((folder / file).read_text(encoding="utf-8"))
+
+    @slowly_fuzzed
+    @given(reshaped())
+    def check(how: Reshaped) -> None:
+        (folder / file).write_text(json.dumps(how.of(valid)), encoding="utf-8")
+        with no_hang(), suppress(TacitError):
+            load_model(str(folder), LoadOptions(packing=False))
+
+    check()
+
+
+def test_an_index_of_another_shape_is_used_or_refused(tmp_path: Path) -> None:
+    """Of weights in several files."""
+    folder = tmp_path / "model"
+    tiny.save("gpt2", folder)
+    (folder / "model.safetensors").unlink()
+    tiny.make("gpt2").save_pretrained(folder, max_shard_size="40kB")
+    index = folder / "model.safetensors.index.json"
+    valid = json.loads(index.read_text(encoding="utf-8"))
+    load_model(str(folder), LoadOptions(packing=False))
+
+    @slowly_fuzzed
+    @given(reshaped())
+    def check(how: Reshaped) -> None:
+        index.write_text(json.dumps(how.of(valid)), encoding="utf-8")
+        with no_hang(), suppress(TacitError):
+            load_model(str(folder), LoadOptions(packing=False))
+
+    check()
+
+
+@pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # of peft
+def test_an_adapter_whose_settings_have_another_shape_is_loaded_or_refused(tmp_path: Path) -> None:
+    """Whatever peft raises."""
+    base = tiny.save("llama", tmp_path / "base")
+    folder = adapter(base, tmp_path / "adapter")
+    file = folder / "adapter_config.json"
+    valid = json.loads(file.read_text(encoding="utf-8"))
+
+    @slowly_fuzzed
+    @given(reshaped())
+    def check(how: Reshaped) -> None:
+        file.write_text(json.dumps(how.of(valid)), encoding="utf-8")
+        with no_hang(), suppress(TacitError):
+            load_model(str(base), LoadOptions(packing=False, adapter=folder))
+
+    check()
+
+
+@fuzzed
+@given(how=reshaped())
+def test_a_vocabulary_of_another_shape_is_no_vocabulary(
+    how: Reshaped, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It is refused, and written anew when it is ranked again."""
+    root = tmp_path_factory.mktemp("store")
+    words = Vocabulary(["bear", "seal"])
+    ranking = [Ranking((), -1.0, (("bear", -1.0),))]
+    Store(root).append_rankings(MODEL, [RankingPrompt("x", words)], ranking)
+    (file,) = (root / "vocabularies").iterdir()
+    file.write_text(json.dumps(how.of(list(words.words))), encoding="utf-8")
+    with no_hang(), suppress(TacitError):
+        assert Store(root).vocabulary(words.digest) == words
+    Store(root).append_rankings(MODEL, [RankingPrompt("x", words)], ranking)
+    assert Store(root).vocabulary(words.digest) == words
+    shutil.rmtree(root)
+
+
+def test_remembered_hashes_of_another_shape_are_made_anew(tmp_path: Path) -> None:
+    """What they are of is hashed again."""
+    weights, file = tmp_path / "weights", tmp_path / "hashes.json"
+    weights.write_bytes(b"abc")
+    hashes = FileHashes(file)
+    digest = hashes.sha256(weights)
+    hashes.save()
+    valid = json.loads(file.read_text(encoding="utf-8"))
+
+    @fuzzed
+    @given(reshaped())
+    def check(how: Reshaped) -> None:
+        file.write_text(json.dumps(how.of(valid)), encoding="utf-8")
+        with no_hang():
+            found = FileHashes(file)
+            assert isinstance(found.sha256(weights), str)
+            found.save()
+
+    check()
+    assert len(digest) == 64
