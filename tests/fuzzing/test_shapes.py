@@ -115,6 +115,16 @@ def test_architectures_that_are_no_names_are_refused(architectures: Any) -> None
         kind_of("m", cast("Any", config))
 
 
+def test_a_tokenizer_that_takes_no_text_is_refused(tmp_path: Path) -> None:
+    """Its settings are read without a look at them."""
+    folder = tiny.save("gpt2", tmp_path / "model")
+    file = folder / "tokenizer_config.json"
+    settings = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**settings, "model_max_length": []}), encoding="utf-8")
+    with pytest.raises(ModelError, match="its tokenizer takes no text"):
+        load_model(str(folder), LoadOptions(packing=False))
+
+
 @pytest.mark.parametrize("what", ["scores", "votes"])
 def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(
     tmp_path: Path, what: str

@@ -42,7 +42,7 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
 def check_tokenizer(
     name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
-    """Refuses a tokenizer that does not say which characters a token covers, or that is made up.
+    """Refuses a tokenizer that says of no token which characters it covers, is made up, or fails.
 
     An empty vocabulary is made up when a folder holds no tokenizer.
 
@@ -59,6 +59,13 @@ def check_tokenizer(
     made_up = 1
     if own <= made_up and getattr(config, "vocab_size", 0) > len(tokenizer):
         raise ModelError(f"{name}: there is no tokenizer beside the weights")
+    try:
+        tokenizer("a")
+    except Exception as error:  # settings of another shape, each of which fails in its own way
+        raise ModelError(
+            f"{name}: its tokenizer takes no text ({first_line(error)}): mend its settings, "
+            "or fetch the model again"
+        ) from error
 
 
 def named_folder(name: str) -> Path | None:
