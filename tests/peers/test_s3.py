@@ -1,4 +1,4 @@
-"""The store on S3 as moto serves it, through s3fs: ``pip install 'moto[server]' s3fs``."""
+"""The store on S3 as moto 5.2.5 serves it, through s3fs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytest.importorskip("s3fs", reason="s3fs is not installed")
-moto = pytest.importorskip("moto.server", reason="moto[server] is not installed")
+moto = pytest.importorskip("moto.server", reason="moto[s3], flask and flask-cors are not installed")
 
 PROMPTS = [Prompt(f"text {number}", ("a", "b")) for number in range(8)]
 
