@@ -7,7 +7,7 @@ token holds it, in the sequence as the tokenizer itself encloses it in special t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.models import tiny
 
@@ -127,9 +127,14 @@ class Plain:
 
 
 def load(
-    name: str, folder: Path, *, one_at_a_time: bool = False, attention: str = "eager"
+    name: str,
+    folder: Path,
+    *,
+    one_at_a_time: bool = False,
+    attention: str = "eager",
+    **given: Any,  # noqa: ANN401 - of from_pretrained
 ) -> Plain:
-    """A tiny model, loaded by transformers alone, with attention written out."""
+    """A tiny model, loaded by transformers alone, with attention written out and what is given."""
     import transformers
 
     kind = tiny.ALL[name].kind
@@ -138,6 +143,6 @@ def load(
         "masked": transformers.AutoModelForMaskedLM,
         "seq2seq": transformers.AutoModelForSeq2SeqLM,
     }[kind]
-    model = model_class.from_pretrained(folder, attn_implementation=attention).eval()
+    model = model_class.from_pretrained(folder, attn_implementation=attention, **given).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     return Plain(kind, model, tokenizer, one_at_a_time)

@@ -1,0 +1,136 @@
+"""Checkpoints that torchao 0.18.0 quantised to 8 bits, on a processor."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
+
+from functools import cache
+from statistics import stdev
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.models.padding import tolerance
+from tests.models import plain, tiny
+from tests.models.test_contract import known
+from tests.models.test_packed import ASKED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.models.passes import Local
+
+    Folders = Callable[[str, str], Path]
+    Property = Callable[[str, object], None]
+    Values = dict[tuple[str, str], float]
+
+quantization = pytest.importorskip("torchao.quantization", reason="torchao is not installed")
+
+# What it imports, and how, is its own affair.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+PLAIN = ""
+INT8 = "Int8WeightOnlyConfig"
+FLOAT8 = "Float8WeightOnlyConfig"
+ACTIVATIONS = "Int8DynamicActivationInt8WeightConfig"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quiet() -> None:
+    """No progress bars."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    """The folder of a tiny model that was quantised in one way; made at its first use."""
+    from transformers import TorchAoConfig
+
+    root = tmp_path_factory.mktemp("models")
+
+    @cache
+    def made(name: str, how: str) -> Path:
+        folder = root / f"{name}-{how}"
+        if how == PLAIN:
+            return tiny.save(name, folder)
+        config = TorchAoConfig(getattr(quantization, how)())
+        read = plain.load(name, made(name, PLAIN), quantization_config=config)
+        read.model.save_pretrained(folder)
+        read.tokenizer.save_pretrained(folder)
+        return folder
+
+    return made
+
+
+def scored(model: Local) -> Values:
+    """The log-probability of every answer behind every text, in nats."""
+    return {
+        (prompt.text, one.answer): one.logprob
+        for prompt, score in zip(ASKED, model.score(ASKED), strict=True)
+        for one in score.answers
+        if one.logprob is not None
+    }
+
+
+def expected(name: str, folder: Path, attention: str = "eager") -> Values:
+    """The same by the independent computation, on what transformers alone loads."""
+    reference = plain.load(name, folder, attention=attention)
+    return {
+        (prompt.text, answer): reference.score(prompt, answer)[0]
+        for prompt in ASKED
+        for answer in prompt.answers
+        if known(name, answer)
+    }
+
+
+def apart(one: Values, other: Values) -> float:
+    """The largest difference, in nats."""
+    assert one.keys() == other.keys()
+    return max(abs(one[asked] - other[asked]) for asked in one)
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [("llama", INT8), ("gemma3", INT8), ("bert", INT8), ("t5", INT8), ("llama", FLOAT8)],
+)
+def test_quantised_weights_score_as_transformers_alone_has_them(
+    name: str, how: str, folder_of: Folders, record_testsuite_property: Property
+) -> None:
+    """Packed and by rows, far within what is left to rounding; and the manifest tells of it."""
+    folder = folder_of(name, how)
+    reference = expected(name, folder)
+    for packing in (True, False):
+        model = tiny.load(folder, packing=packing)
+        assert model.description["quantised"] == "torchao"
+        assert model.description.get("packs") is (packing if model.kind == "causal" else None)
+        off = apart(scored(model), reference)
+        record_testsuite_property(f"{name}, {how}, {packing}: difference in nats", off)
+        assert off < 1e-4 < tolerance(model._model)
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma3", "bert", "t5"])
+def test_8_bits_are_near_to_what_they_were_made_of(name: str, folder_of: Folders) -> None:
+    """Within a nat, where answers are tens of nats apart; and it is another model."""
+    ours, base = (tiny.load(folder_of(name, how)) for how in (INT8, PLAIN))
+    assert ours.fingerprint != base.fingerprint
+    assert base.description["quantised"] is None
+    before = scored(base)
+    assert stdev(before.values()) > 10
+    assert 0.01 < apart(scored(ours), before) < 1
+
+
+@pytest.mark.parametrize("packing", [True, False])
+def test_activations_that_are_rounded_are_within_the_tolerance(
+    *, packing: bool, folder_of: Folders
+) -> None:
+    """Each token is rounded by itself, so that the last bits of a pass may change a whole step."""
+    folder = folder_of("gemma3", ACTIVATIONS)
+    model = tiny.load(folder, packing=packing)
+    assert model.description["packs"] is packing
+    off = apart(scored(model), expected("gemma3", folder, "sdpa"))
+    assert off < tolerance(model._model)
