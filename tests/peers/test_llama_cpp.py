@@ -1,8 +1,8 @@
 """A real server, of llama-cpp-python, beside the same model in this process.
 
 Its next tokens are right, its echo is not: it gives a token what belongs to the one before it. With
-``max_tokens`` 0 it fills its window. To install it takes a compiler and some minutes:
-``pip install 'llama-cpp-python[server]==0.3.36' gguf``.
+``max_tokens`` 0 it fills its window. To install it takes a compiler and some minutes: see
+``docs/how-to/tests.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The chat of a real server, of llama-cpp-python, beside the same model in this process.
 
-To install it: see ``test_llama_cpp``.
+To install it: see ``docs/how-to/tests.md``.
 """
 
 from __future__ import annotations
