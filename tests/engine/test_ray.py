@@ -16,6 +16,7 @@ from tacit.models.fake import FakeModel
 from tacit.prompts import Prompt
 from tacit.rankings import RankingPrompt, Vocabulary
 from tests.engine.ray_models import Telling, by_letters
+from tests.engine.three_nodes import three_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.engine.plan import Block
 
-ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+pytest.importorskip("ray", reason="the extra ray is not installed")
 
 PROMPTS = [Prompt(f"text {n} " + "w " * (n % 9), ("a", "bc")) for n in range(60)]
 BLOCK = 30
@@ -33,25 +34,8 @@ QUICK = Patience(look=0.5, silence=10.0)
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Three nodes of one core each, on this machine; the driver is connected to the first."""
-    from ray.cluster_utils import Cluster
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-        head = {**small, "include_dashboard": False}
-        try:
-            made = Cluster(initialize_head=True, head_node_args=head)
-        except Exception:  # noqa: BLE001 - Ray gives a node 30 s, which a busy machine may not keep
-            made = Cluster(initialize_head=True, head_node_args=head)
-        try:
-            for _ in range(2):
-                made.add_node(**small)
-            ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
-            yield made
-        finally:
-            ray.shutdown()
-            made.shutdown()
+    with three_nodes(tmp_path_factory.mktemp("cache")) as made:
+        yield made
 
 
 @pytest.fixture

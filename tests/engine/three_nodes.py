@@ -1,0 +1,42 @@
+"""A Ray cluster of three nodes on one machine."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextmanager
+def three_nodes(cache: Path) -> Iterator[Any]:
+    """Three nodes of one core each; the driver is connected to the first.
+
+    Args:
+        cache: Where the workers' hashes of weights are kept.
+    """
+    import ray
+    from ray.cluster_utils import Cluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+        head = {**small, "include_dashboard": False}
+        try:
+            made = Cluster(initialize_head=True, head_node_args=head)
+        except Exception:  # noqa: BLE001 - Ray gives a node 30 s, which a busy machine may not keep
+            made = Cluster(initialize_head=True, head_node_args=head)
+        try:
+            for _ in range(2):
+                made.add_node(**small)
+            ray.init(address=made.address, log_to_driver=False, logging_level=logging.ERROR)
+            yield made
+        finally:
+            ray.shutdown()
+            made.shutdown()
