@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,17 +20,25 @@ from tacit.knowledge.build import build as build_base
 from tacit.models.demo import copy_demo
 from tacit.sources.drawings import demo_drawings
 from tacit.sources.dumps import Dump
-from tests.models import worded
+from tests.models import chatting, tiny, worded
+from tests.models.server.serving import Manners, Toy, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-COMMANDS = [
-    line.split("#")[0].strip()
-    for language, block in BLOCKS
-    if language == "sh"
-    for line in block.splitlines()
-    if line.startswith("tacit ")
-]
+
+
+def commands(of: str) -> list[str]:
+    """The commands of all blocks in a language."""
+    lines = [line for language, block in BLOCKS if language == of for line in block.splitlines()]
+    return [line.split("#")[0].strip() for line in lines if line.startswith("tacit ")]
+
+
+COMMANDS = commands("sh")
+ELSEWHERE = commands("text")
+"""These need a server or a cluster."""
 PYTHON = [block for language, block in BLOCKS if language == "python"]
 
 
@@ -103,6 +113,7 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "report",
         "compare",
     }
+    assert len(ELSEWHERE) == 3
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -110,13 +121,62 @@ def test_a_command_of_the_readme_works(command: str, monkeypatch: pytest.MonkeyP
     """It ends well, and what it writes is there; one that reads a run comes after the run."""
     before = next((of for reads, of in AFTER.items() if command.startswith(reads)), ())
     for line in (*before, command):
-        arguments = shlex.split(line)
-        monkeypatch.setattr(sys, "argv", arguments)
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert not stopped.value.code
+        given(line, monkeypatch)
+
+
+def given(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives a command."""
+    arguments = shlex.split(line)
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert not stopped.value.code
     if "--out" in arguments:
         assert Path(arguments[arguments.index("--out") + 1]).exists()
+
+
+class Terminal(io.StringIO):
+    """Somebody is there, who means it."""
+
+    def isatty(self) -> bool:
+        """Whether that is so."""
+        return True
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """A drawing, a model with a chat template, a chat server, a cluster; addresses for theirs."""
+    shutil.rmtree(tmp_path / "everyday-things")
+    (tmp_path / "everyday-things").mkdir()
+    drawing = tmp_path / "everyday-things" / "annotations-0.tsv"
+    drawing.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
+    chatting.save("gemma", tmp_path / "path" / "to" / "model")
+    for name in ("TACIT_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners()) as server:
+        yield {
+            "http://localhost:8000/v1": server.address,
+            "s3://bucket/scores": f"local://{tmp_path}/scores",
+        }
+
+
+@pytest.mark.parametrize("command", ELSEWHERE)
+def test_a_command_of_the_readme_works_elsewhere(
+    command: str,
+    elsewhere: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    """As it stands, but for the addresses of server and bucket; what it writes is there."""
+    if "--engine ray" in command:
+        ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+        request.addfinalizer(ray.shutdown)
+        ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+    for theirs, ours in elsewhere.items():
+        command = command.replace(theirs, ours)
+    given(command, monkeypatch)
 
 
 @pytest.mark.parametrize("block", PYTHON)
