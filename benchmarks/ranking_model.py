@@ -111,7 +111,7 @@ def _read(folder: Path) -> Tokenizer:
 
 
 def _trained() -> Tokenizer:
-    """Trained on wordfreq's words, each behind a space, the commoner the more often."""
+    """Trained on wordfreq's words, capitalised too, behind a space, the commoner the more often."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from wordfreq import iter_wordlist
 
@@ -124,7 +124,8 @@ def _trained() -> Tokenizer:
         show_progress=False,
     )
     words = islice(iter_wordlist("en", "large"), 100_000)
-    texts = (f" {word}" * (1 + 1000 // (rank + 10)) for rank, word in enumerate(words))
+    both = (f" {word} {word.capitalize()}" for word in words)
+    texts = (text * (1 + 1000 // (rank + 10)) for rank, text in enumerate(both))
     backend.train_from_iterator(texts, trainer)
     return backend
 
