@@ -204,6 +204,35 @@ def read_findings(folder: Path, names: Iterable[str]) -> dict[str, pl.DataFrame]
     return {name: _finding(folder, name, told) for name in names}
 
 
+@contextmanager
+def fitting(folders: Iterable[Path]) -> Iterator[None]:
+    """Translates what comes of findings that are whole files, and not what this version wrote.
+
+    Args:
+        folders: The runs', for the message.
+
+    Raises:
+        DataError: A table lacks a column, or a summary or a table holds what it should not.
+    """
+    import polars as pl
+
+    try:
+        yield
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        pl.exceptions.PolarsError,
+    ) as error:
+        named = ", ".join(dict.fromkeys(map(str, folders)))
+        raise DataError(
+            f"{named}: the findings cannot be shown ({type(error).__name__}: {error}); they are "
+            "damaged, or of another version of Tacit: the command in run.yaml makes them anew"
+        ) from error
+
+
 def _finding(folder: Path, name: str, manifest: Mapping[str, Any]) -> pl.DataFrame:
     """A finding as it was written; runs of earlier Tacits do not say what that was."""
     path = _place_of(folder, name)

@@ -28,7 +28,7 @@ from tacit.rankings import Ranking, RankingPrompt, Vocabulary
 from tacit.report.obtained import differing
 from tacit.report.reading import read_runs
 from tacit.report.writing import report
-from tacit.runs import Run
+from tacit.runs import Run, fitting
 from tests.fuzzing.shapes import Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
@@ -74,8 +74,9 @@ def test_a_run_of_another_shape_is_told_of_or_refused(
             report(runs)
         with no_hang(), suppress(TacitError):
             tables, _, summary = _assumptions_run(spoilt, None)
-            published_table(tables, None, summary)
-            assert all([*obtained_told(summary), *ranked_told(summary)])
+            with fitting([spoilt]):
+                published_table(tables, None, summary)
+                assert all([*obtained_told(summary), *ranked_told(summary)])
         with no_hang(), suppress(TacitError):
             Run(spoilt, {"probe": probe}).begin({"model": {}, "data": {}})
 

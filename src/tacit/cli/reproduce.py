@@ -123,13 +123,15 @@ def sta(
     from tacit.cli.assumptions_table import ranked_told
     from tacit.cli.obtained import obtained_told
     from tacit.probes.assumptions.published import published_table
+    from tacit.runs import fitting
     from tacit.tables import check_outputs
 
     if out is not None:
         check_outputs([run / "manifest.json"], [out])
     tables, model, summary = _assumptions_run(run, as_model)
-    told = [*obtained_told(summary), *ranked_told(summary)]
-    table = published_table(tables, model, summary)
+    with fitting([run]):
+        told = [*obtained_told(summary), *ranked_told(summary)]
+        table = published_table(tables, model, summary)
     _tell(table, out, _echo_printed, told, as_json=as_json)
 
 

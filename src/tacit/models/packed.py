@@ -39,14 +39,15 @@ class Kept:
     size: int = 0
     cache: Any = None
 
-    def of_each(self, rows: int) -> Any:  # noqa: ANN401 - a cache class of each architecture
-        """A copy for each of some rows, which a pass may add to."""
+    def given(self, rows: int) -> dict[str, Any]:
+        """What a pass over some rows is given of it: a copy for each, which the pass may add to."""
         import torch
 
+        if self.cache is None:
+            return {"use_cache": False}
         cache = copy.deepcopy(self.cache)
-        if cache is not None:
-            cache.batch_select_indices(torch.zeros(rows, dtype=torch.long))
-        return cache
+        cache.batch_select_indices(torch.zeros(rows, dtype=torch.long))
+        return {"use_cache": True, "past_key_values": cache}
 
 
 @dataclass(frozen=True)
@@ -162,8 +163,7 @@ class Packer:
                     input_ids=filled([pack.ids for pack in packs], self.pad),
                     attention_mask=mask,
                     position_ids=filled([pack.depths for pack in packs], 0) + kept.size,
-                    past_key_values=kept.of_each(len(packs)),
-                    use_cache=kept.size > 0,
+                    **kept.given(len(packs)),
                 ).logits
         return logits[0]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 import tacit
-from tacit.errors import DataError
 from tacit.publishing import publish_text
 from tacit.report import runtime
 from tacit.report.charts import unchecked
@@ -21,9 +19,10 @@ from tacit.report.obtained import differing
 from tacit.report.packing import packed, shared, table_data
 from tacit.report.reading import PROBES, read_runs
 from tacit.report.words import several
+from tacit.runs import fitting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tacit.report.content import Block, Section
@@ -97,7 +96,7 @@ def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], li
     }
     sections, warnings = [], []
     reasons = refusals(runs)
-    with _fitting(runs):
+    with fitting(run.folder for run in runs):
         compared = differences(runs, only=None if warn else set(PROBES) - set(reasons))
     for probe, why in reasons.items():
         told = "; ".join(why)
@@ -114,35 +113,9 @@ def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], li
     for probe in PROBES:
         mine = [run for run in runs if run.probe == probe]
         if mine:
-            with unchecked(), _fitting(mine):
+            with unchecked(), fitting(run.folder for run in mine):
                 sections.append(makers[probe](mine))
     return sections, warnings
-
-
-@contextmanager
-def _fitting(runs: Sequence[ReadRun]) -> Iterator[None]:
-    """Translates what comes of findings that are whole files, and not what this version wrote.
-
-    Raises:
-        DataError: A table lacks a column, or holds what it should not.
-    """
-    import polars as pl
-
-    try:
-        yield
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-        pl.exceptions.PolarsError,
-    ) as error:
-        folders = ", ".join(dict.fromkeys(str(run.folder) for run in runs))
-        raise DataError(
-            f"{folders}: the findings cannot be shown ({type(error).__name__}: {error}); they are "
-            "damaged, or of another version of Tacit: the command in run.yaml makes them anew"
-        ) from error
 
 
 def _lead(runs: Sequence[ReadRun]) -> str:
