@@ -207,6 +207,36 @@ def test_failures_change_no_vote(serve: Serve, tmp_path: Path) -> None:
     assert {"500", "429", "broken off"} <= set(server.statuses)
 
 
+def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
+    serve: Serve, tmp_path: Path
+) -> None:
+    """Each has its own first tokens' log-probabilities, however often its request failed."""
+    prompts = [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(10_000)]
+    server = serve(failing=0.2)
+    model = first_tokens(server, concurrency=4)
+    before = server.statuses.copy()
+    scores = Engine(model, Store(tmp_path)).ask(prompts)
+    for prompt, score in zip(prompts, scores, strict=True):
+        shares = opinions(prompt.text)
+        told = sorted(shares.values())[-5:]
+        for answer, share in zip(ANSWERS, (shares["True."], shares["False"]), strict=True):
+            expected = pytest.approx(math.log(share)) if share in told else None
+            assert score[answer].logprob == expected
+    done = server.statuses - before
+    assert done["200"] == 10_000
+    assert all(done[failure] > 500 for failure in ("500", "429", "broken off"))
+
+
+def test_10000_replies_at_a_fifth_failing_change_no_vote(serve: Serve, tmp_path: Path) -> None:
+    """Of 1,000 prompts, each counted once."""
+    prompts = [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(1000)]
+    right = VotingEngine(sampled(serve(), 10), Store(tmp_path / "a")).ask(prompts)
+    server = serve(failing=0.2)
+    assert VotingEngine(sampled(server, 10), Store(tmp_path / "b")).ask(prompts) == right
+    assert {"500", "429", "broken off"} <= set(server.statuses)
+    assert all(votes.parsed + votes.unparsed == 10 for votes in right)
+
+
 def test_a_server_that_replies_alike_each_time_is_refused(serve: Serve) -> None:
     """Its shares would have intervals that are worth nothing."""
     with pytest.raises(ModelError, match="its replies are no samples"):
