@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tacit.errors import ScoringError
-from tacit.models.reading import Read, Tally, padded, read_off
+from tacit.models.reading import Read, Tally, Values, padded, read_off
 
 
 def test_read_off() -> None:
@@ -19,8 +19,9 @@ def test_read_off() -> None:
         [(2, Read(9, 49, (1, 0)))],
     ]
     values = logits.double().log_softmax(-1)
-    assert [answer for answer, _ in read_off(logits, wanted)] == [(0, 0), (0, 1), (0, 0), (1, 0)]
-    assert [value for _, value in read_off(logits, wanted)] == pytest.approx(
+    (found,) = read_off(logits, wanted)
+    assert [answer for answer, _ in found.fetched()] == [(0, 0), (0, 1), (0, 0), (1, 0)]
+    assert [value for _, value in found.fetched()] == pytest.approx(
         [float(values[r, c, t]) for r, c, t in ((0, 0, 1), (0, 0, 2), (0, 3, 3), (2, 2, 49))],
         abs=1e-5,
     )
@@ -44,20 +45,25 @@ def test_padded(left: bool, ids: list[list[int]], mask: list[list[int]]) -> None
     assert [one.tolist() for one in made] == [ids, mask]
 
 
+def found(*values: float) -> Values:
+    """Log-probabilities of one answer's tokens."""
+    return Values([(0, 0)] * len(values), torch.tensor(values))
+
+
 def test_a_tally_does_not_depend_on_order() -> None:
     """The sum of an answer's tokens is the same to the last bit, whatever order they come in."""
     values = [-1e-8, -30.0, -0.1, -1e8, -3.3]
     one, other = Tally(), Tally()
-    one.add(((0, 0), value) for value in values)
+    one.add([found(*values)])
     for value in reversed(values):
-        other.add([((0, 0), value)])
-    assert one.total((0, 0)) == other.total((0, 0)) == math.fsum(values)
+        other.add([found(value)])
+    assert one.total((0, 0)) == other.total((0, 0)) == math.fsum(found(*values).logprobs.tolist())
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf, math.inf])
 def test_a_tally_of_no_number(value: float) -> None:
     """What is no finite number is an error, and says what to try."""
     tally = Tally()
-    tally.add([((0, 0), -1.0), ((0, 0), value)])
+    tally.add([found(-1.0, value)])
     with pytest.raises(ScoringError, match="try --dtype float32"):
         tally.total((0, 0))

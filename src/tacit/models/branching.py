@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tacit.models.batching import how_many
-from tacit.models.reading import padded, read_off
+from tacit.models.reading import on_device, padded, read_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,7 +108,7 @@ def _go_on(
     import torch
 
     device = trunks.mask.device
-    which = torch.tensor([number for number, _ in chunk], device=device)
+    which = on_device([number for number, _ in chunk], device)
     cache.batch_select_indices(which)
     before = trunks.mask[which]
     ids, mask = padded([row.ids[trunks.begin(n) :] for n, row in chunk], pad, device)

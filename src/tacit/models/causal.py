@@ -25,7 +25,7 @@ from tacit.models.packed import Packer
 from tacit.models.packing import added_tokens
 from tacit.models.packing_check import Check, Packing
 from tacit.models.ranking import Place, RankingModel
-from tacit.models.reading import Found, Read, Row, Tally, padded, read_off
+from tacit.models.reading import Found, Read, Row, Tally, on_device, padded, read_off
 from tacit.models.trees import Tree, tree_of
 
 if TYPE_CHECKING:
@@ -136,8 +136,7 @@ class CausalModel(RankingModel):
         packed, rest = self._divided(trees)
         tally = self._tally([trees[number] for number in rest], shared=self._shares)
         for begin, numbered in packed.items():
-            rows = [row for _, row in numbered]
-            tally.values.update(self._packer.score(rows, self._pack_tokens, begin).values)
+            self._packer.score([row for _, row in numbered], self._pack_tokens, tally, begin)
         return self._scores(prompts, encoded, tally)
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
@@ -263,7 +262,7 @@ class CausalModel(RankingModel):
         """Runs the model; the logits are cut to the needed positions, in their order."""
         import torch
 
-        keep = torch.tensor(needed, device=self._device)
+        keep = on_device(needed, self._device)
         if positions is not None and self._places:
             rest["position_ids"] = positions
         if self._selects:
@@ -282,13 +281,8 @@ class CausalModel(RankingModel):
         """
         begin = tuple(range(1, 4))
         rows = [Row((*begin, last), [Read(1, begin[2], (0, last))]) for last in (1, 2)]
-        found: Found = []
-        in_batches(
-            [len(row.ids) for row in rows],
-            self._budget,
-            lambda batch: found.extend(self._score_rows([rows[i] for i in batch])),
-        )
-        if abs(found[0][1] - found[1][1]) > self._tolerance:
+        (one,), (other,) = self._tally_rows(rows).values.values()
+        if abs(one - other) > self._tolerance:
             raise ModelError(
                 f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
                 "no causal model (an encoder, without is_decoder in its config?)"

@@ -11,7 +11,7 @@ from tacit.models.batching import how_many, in_batches
 from tacit.models.beginnings import behind
 from tacit.models.narrowing import gathered
 from tacit.models.packing import packs_of
-from tacit.models.reading import Tally, on_device, padded, read_values
+from tacit.models.reading import Tally, Values, on_device, padded, read_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
     from tacit.models.batching import Budget
     from tacit.models.packing import Pack
-    from tacit.models.reading import Read, Row
-
-    # Values stay on the device until all passes are under way, so that the host need not wait.
-    _Pending = tuple[list[Read], torch.Tensor]
+    from tacit.models.reading import Found, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +63,15 @@ class Packer:
     pad: int
     budget: Budget
 
-    def score(self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()) -> Tally:
-        """What is read off rows in packs of at most so many tokens.
+    def score(
+        self, rows: Sequence[Row], length: int, tally: Tally, begin: tuple[int, ...] = ()
+    ) -> None:
+        """Reads rows off in packs of at most so many tokens.
 
         Args:
             rows: Those to score.
             length: The longest pack, in tokens.
+            tally: Takes in what is read.
             begin: What all rows begin with and is to be kept; nothing of it is read.
 
         Raises:
@@ -79,16 +79,11 @@ class Packer:
         """
         kept = self._keep(begin)
         packs = packs_of([behind(row, kept.size) for row in rows] if begin else rows, length)
-        found: list[_Pending] = []
         in_batches(
             [kept.size + len(pack.ids) for pack in packs],
             self.budget,
-            lambda batch: found.extend(self._score([packs[i] for i in batch], kept)),
+            lambda batch: tally.add(self._score([packs[i] for i in batch], kept)),
         )
-        tally = Tally()
-        for reads, values in found:
-            tally.add(zip((read.answer for read in reads), _fetched(values), strict=True))
-        return tally
 
     def _keep(self, begin: tuple[int, ...]) -> Kept:
         """A beginning's keys and values."""
@@ -107,15 +102,15 @@ class Packer:
         in_batches([len(begin)] if begin else [], self.budget, compute)
         return Kept(len(begin), *caches)
 
-    def _score(self, packs: Sequence[Pack], kept: Kept) -> list[_Pending]:
+    def _score(self, packs: Sequence[Pack], kept: Kept) -> Found:
         """One pass; where memory ran out since the packs were made, some, over shorter packs."""
         shorter = max(1, self.budget.tokens - kept.size)
         parts = [part for pack in packs for part in pack.again(shorter)]
         size = how_many(kept.size + max(len(part.ids) for part in parts), self.budget)
         return [self._pass(parts[at : at + size], kept) for at in range(0, len(parts), size)]
 
-    def _pass(self, packs: Sequence[Pack], kept: Kept) -> _Pending:
-        """All that is read off the packs, and its log-probabilities (nats)."""
+    def _pass(self, packs: Sequence[Pack], kept: Kept) -> Values:
+        """All that is read off the packs."""
         device = self.model.device
         reads = [(row, read) for row, pack in enumerate(packs) for read in pack.reads]
         distinct = dict.fromkeys((row, read.position) for row, read in reads)
@@ -126,7 +121,7 @@ class Packer:
             [numbers[row, read.position] for row, read in reads],
             [read.token for _, read in reads],
         )
-        return [read for _, read in reads], values
+        return Values([read.answer for _, read in reads], values)
 
     @property
     def _narrow(self) -> torch.nn.Module:
@@ -166,19 +161,6 @@ class Packer:
                     **kept.given(len(packs)),
                 ).logits
         return logits[0]
-
-
-def _fetched(values: torch.Tensor) -> list[float]:
-    """Values of a pass; what went wrong on the device may be told only here.
-
-    Raises:
-        ScoringError: A pass failed.
-    """
-    try:
-        fetched: list[float] = values.tolist()
-    except RuntimeError as error:
-        raise ScoringError(f"the model failed on its device: {error}") from error
-    return fetched
 
 
 def sight(ends: torch.Tensor) -> torch.Tensor:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from tacit.errors import ScoringError
 from tacit.models.beginnings import LEAST
 from tacit.models.packing import packs_of
-from tacit.models.reading import Read, Row
+from tacit.models.reading import Read, Row, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tacit.models.packed import Packer
-    from tacit.models.reading import Tally
 
 _DEPTH = 32
 _FEW = 4 * _DEPTH
@@ -108,7 +107,8 @@ class Check:
         Raises:
             ScoringError: The model fails, or gives no number.
         """
-        packed = self.packer.score(rows, length, begin)
+        packed = Tally()
+        self.packer.score(rows, length, packed, begin)
         alone = self.plain(_some_of(rows, _COMPARED_BEHIND if begin else _COMPARED))
         return [abs(packed.total(answer) - alone.total(answer)) for answer in alone.values]
 

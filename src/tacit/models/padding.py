@@ -40,16 +40,16 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
         ScoringError: The model fails.
     """
 
-    def scored(most: int) -> Found:
+    def scored(most: int) -> list[float]:
         found: Found = []
         in_batches(
             [1] * len(rows),
             Budget(most),
             lambda batch: found.extend(score([rows[i] for i in batch])),
         )
-        return found
+        return [value for one in found for _, value in one.fetched()]
 
-    return max(abs(a - b) for (_, a), (_, b) in zip(scored(len(rows)), scored(1), strict=True))
+    return max(abs(a - b) for a, b in zip(scored(len(rows)), scored(1), strict=True))
 
 
 def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:

@@ -16,7 +16,7 @@ from tacit.models.batching import in_batches
 from tacit.models.candidates import Places
 from tacit.models.local import Checkpoint, LocalModel
 from tacit.models.narrowing import bodies_of, narrowed, narrowing_difference
-from tacit.models.reading import padded
+from tacit.models.reading import on_device, on_host, padded
 from tacit.models.words import whole_words
 from tacit.rankings import Ranking, RankingPrompt, rank
 
@@ -106,15 +106,27 @@ class RankingModel(LocalModel):
                 readers.setdefault(one.place, []).append(at)
         places = list(readers)
 
+        pending: list[tuple[int, torch.Tensor]] = []
+
+        def rank_pending() -> None:
+            while pending:
+                at, single = pending.pop()
+                ranked[at] = _ranked(asked[at], values[at], single)
+
         def read(batch: list[int]) -> None:
             logits = self._logits([places[row] for row in batch])
             totals = logits.logsumexp(dim=-1, keepdim=True)
-            for row, number in enumerate(batch):
-                for at in readers[places[number]]:
-                    single = _at(logits[row], asked[at].candidates.ids) - totals[row]
-                    ranked[at] = _ranked(asked[at], values[at], single)
+            singles = [
+                (at, _at(logits[row], asked[at].candidates.ids) - totals[row])
+                for row, number in enumerate(batch)
+                for at in readers[places[number]]
+            ]
+            # Those before are ranked on the host while a GPU computes these.
+            rank_pending()
+            pending.extend(singles)
 
         in_batches([place.cost for place in places], self._budget, read)
+        rank_pending()
         return [ranked[at] for at in range(len(asked))]
 
     def _asked(self, prompts: Sequence[RankingPrompt]) -> list[Asked]:
@@ -167,7 +179,7 @@ class RankingModel(LocalModel):
 
         ids, mask = padded([place.ids for place in places], self._pad, self._device)
         given = {"input_ids": ids, "attention_mask": mask, **self._pass_options}
-        positions = torch.tensor([place.position for place in places], device=self._device)
+        positions = on_device([place.position for place in places], self._device)
         with torch.inference_mode():
             if body is not None:
                 with narrowed(body, positions):
@@ -219,9 +231,7 @@ def _scored(asked: Asked, score: LogProbs) -> dict[int, float]:
 
 
 def _at(logits: torch.Tensor, ids: NDArray[np.int64]) -> torch.Tensor:
-    import torch
-
-    return logits[torch.from_numpy(ids).to(logits.device)]
+    return logits[on_device(ids, logits.device)]
 
 
 def _ranked(
@@ -236,7 +246,7 @@ def _ranked(
 
     values = np.full(len(asked.prompt.vocabulary), np.nan)
     if single is not None:
-        read = single.cpu().numpy()
+        read = on_host(single)
         if not np.isfinite(read).all():
             raise ScoringError(
                 "the model gave a log-probability that is no finite number; a small number format "

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 from tacit.errors import ScoringError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
+    import numpy as np
     import torch
+    from numpy.typing import NDArray
 
 Answer = tuple[int, int]
 """An answer, as the number of its prompt and its own number in that prompt."""
-
-Found = list[tuple[Answer, float]]
-"""Log-probabilities of tokens, in nats, each with the answer that it counts for."""
-
 
 _PART = 64
 
@@ -46,22 +44,59 @@ class Row:
     reads: list[Read] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What is read off one pass, left on its device.
+
+    Args:
+        answers: For each value, the answer that it counts for.
+        logprobs: Log-probabilities of tokens in nats, of shape (values,).
+    """
+
+    answers: Sequence[Answer]
+    logprobs: torch.Tensor
+
+    def fetched(self) -> list[tuple[Answer, float]]:
+        """Each value with its answer, on the host.
+
+        Raises:
+            ScoringError: The pass failed.
+        """
+        return list(zip(self.answers, on_host(self.logprobs).tolist(), strict=True))
+
+
+Found = list[Values]
+"""What is read off some passes. Nobody fetches it before all are under way: the host would wait."""
+
+
 @dataclass(slots=True)
 class Tally:
     """Sums the tokens' log-probabilities of each answer, the same whatever order they come in."""
 
-    values: dict[Answer, list[float]] = field(default_factory=dict)
+    _fetched: dict[Answer, list[float]] = field(default_factory=dict)
+    _pending: Found = field(default_factory=list)
 
-    def add(self, found: Iterable[tuple[Answer, float]]) -> None:
-        """Takes in log-probabilities of tokens."""
-        for answer, value in found:
-            self.values.setdefault(answer, []).append(value)
+    def add(self, found: Found) -> None:
+        """Takes in what is read off some passes."""
+        self._pending += found
+
+    @property
+    def values(self) -> Mapping[Answer, Sequence[float]]:
+        """Each answer's log-probabilities of tokens, in nats.
+
+        Raises:
+            ScoringError: A pass failed.
+        """
+        while self._pending:
+            for answer, value in self._pending.pop(0).fetched():
+                self._fetched.setdefault(answer, []).append(value)
+        return self._fetched
 
     def total(self, answer: Answer) -> float:
         """The sum of an answer's log-probabilities, in nats.
 
         Raises:
-            ScoringError: It is not a finite number.
+            ScoringError: It is not a finite number, or a pass failed.
         """
         value = math.fsum(self.values[answer])
         if not math.isfinite(value):
@@ -90,8 +125,8 @@ def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]])
         logits[rows, columns],
         [places[row, column] for row, column, _ in reads],
         [read.token for _, _, read in reads],
-    ).tolist()
-    return [(read.answer, value) for (_, _, read), value in zip(reads, values, strict=True)]
+    )
+    return [Values([read.answer for _, _, read in reads], values)]
 
 
 def read_values(logits: torch.Tensor, which: Sequence[int], tokens: Sequence[int]) -> torch.Tensor:
@@ -110,14 +145,29 @@ def read_values(logits: torch.Tensor, which: Sequence[int], tokens: Sequence[int
     return logits[at, token].float() - totals[at]
 
 
-def on_device(numbers: Sequence[Sequence[int]], device: torch.device) -> torch.Tensor:
-    """Rows of whole numbers, on a device; a GPU fetches them while the host goes on."""
+def on_device(
+    numbers: Sequence[int] | Sequence[Sequence[int]] | NDArray[np.int64], device: torch.device
+) -> torch.Tensor:
+    """Whole numbers, or rows of them, on a device; a GPU fetches them while the host goes on."""
     import torch
 
     made = torch.tensor(numbers)
     if device.type == "cuda":
         made = made.pin_memory()
     return made.to(device, non_blocking=True)
+
+
+def on_host(values: torch.Tensor) -> NDArray[np.float32]:
+    """What a device has computed, once it has; it may tell only now what went wrong.
+
+    Raises:
+        ScoringError: A pass failed.
+    """
+    try:
+        fetched: NDArray[np.float32] = values.cpu().numpy()
+    except RuntimeError as error:
+        raise ScoringError(f"the model failed on its device: {error}") from error
+    return fetched
 
 
 def padded(

@@ -14,7 +14,7 @@ from tacit.errors import ModelError, PromptError
 from tacit.models.batching import how_many, in_batches
 from tacit.models.boundary import Filled, Tokens, enclosed, locate, tokenize
 from tacit.models.ranking import Place, RankingModel
-from tacit.models.reading import Found, Row, Tally, padded, read_off
+from tacit.models.reading import Found, Row, Tally, on_device, padded, read_off
 from tacit.models.trees import tree_of
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Seq2SeqModel(RankingModel):
         ids, mask = padded([place.ids for place in places], self._pad, self._device)
         start, own = padded([place.start for place in places], self._pad, self._device)
         rows = torch.arange(len(places), device=self._device)
-        last = torch.tensor([place.position for place in places], device=self._device)
+        last = on_device([place.position for place in places], self._device)
         with torch.inference_mode():
             logits: torch.Tensor = self._model(
                 input_ids=ids,
@@ -195,7 +195,7 @@ class Seq2SeqModel(RankingModel):
         found: Found = []
         for at in range(0, len(rows), size):
             chunk = rows[at : at + size]
-            which = torch.tensor([number for number, _ in chunk], device=self._device)
+            which = on_device([number for number, _ in chunk], self._device)
             found += self._decode([row for _, row in chunk], states[which], mask[which])
         return found
 
