@@ -1,6 +1,6 @@
 """What computing in bfloat16 or float16 changes; the table of docs/performance.md, "Precision".
 
-python benchmarks/precision.py [MODEL…] [--most N]
+python benchmarks/precision.py [MODEL…] [--most N] [--device cuda]
 
 The models, the demo's two without any given, are asked all statements about the demo's things and
 all background questions behind it, or the first N of each, in each number format. Counted are the
@@ -12,11 +12,12 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
+
+from ranking import Clock  # type: ignore[import-not-found]  # beside this file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ REPEATS = 3
 
 @dataclass(frozen=True)
 class Answered:
-    """How a model answered in one number format, and the seconds of the processor it took."""
+    """How a model answered in one number format, and the seconds it took."""
 
     scores: Sequence[LogProbs]
     seconds: Sequence[float]
@@ -41,6 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("models", nargs="*", default=["demo", "demo-masked"])
     parser.add_argument("--most", type=int, help="prompts of each kind")
+    parser.add_argument("--device", default="cpu")
     chosen = parser.parse_args()
     sets = {
         "statements about parts": parts()[: chosen.most],
@@ -50,22 +52,24 @@ def main() -> None:
     print("|---|---|---|---:|---:|---:|")
     for name in chosen.models:
         for what, prompts in sets.items():
-            answered = {dtype: ask(name, dtype, prompts) for dtype in DTYPES}
+            answered = {dtype: ask(name, dtype, chosen.device, prompts) for dtype in DTYPES}
             for dtype, one in answered.items():
                 print(f"| {name} | {what} | {dtype} | {told(one, answered['float32'])} |")
     print(f"\nload {os.getloadavg()[0]:.1f}")
 
 
-def ask(name: str, dtype: str, prompts: Sequence[Prompt]) -> Answered:
+def ask(name: str, dtype: str, device: str, prompts: Sequence[Prompt]) -> Answered:
     """Scores the prompts some times."""
     from tacit.models.loading import LoadOptions, load_model
 
-    model = load_model(name, LoadOptions(dtype=dtype, device="cpu"))
+    model = load_model(name, LoadOptions(dtype=dtype, device=device))
+    model.score(prompts[:1])  # the first is slow for any
     seconds = []
     for _ in range(REPEATS):
-        begun = time.process_time()
-        scores = model.score(prompts)
-        seconds.append(time.process_time() - begun)
+        clock = Clock(device)
+        with clock:
+            scores = model.score(prompts)
+        seconds.append(clock.worked)
     return Answered(scores, seconds)
 
 

@@ -178,18 +178,36 @@ def _answer(work: Callable[[], Any], answers: Queue[Any]) -> None:
 
 
 class Clock:
-    """Adds up the seconds that its blocks take, of the wall and of the processor."""
+    """Adds up the seconds that its blocks take, of the wall and of the processor.
 
-    def __init__(self) -> None:
+    Args:
+        device: Where the blocks compute; a GPU has ended what it was given when a block ends.
+    """
+
+    def __init__(self, device: str = "cpu") -> None:
         self.seconds = 0.0
         self.processor = 0.0
+        self._device = device
 
     def __enter__(self) -> None:
+        self._settle()
         self._begun = time.perf_counter(), time.process_time()
 
     def __exit__(self, *_: object) -> None:
+        self._settle()
         self.seconds += time.perf_counter() - self._begun[0]
         self.processor += time.process_time() - self._begun[1]
+
+    @property
+    def worked(self) -> float:
+        """The seconds that tell most: of the processor, or of the wall where a GPU computes."""
+        return self.processor if self._device == "cpu" else self.seconds
+
+    def _settle(self) -> None:
+        if self._device != "cpu":
+            import torch
+
+            torch.cuda.synchronize()
 
     def took(self, found: list[tuple[float, int]], parts: dict[str, float]) -> Took:
         """What the blocks and the process took."""

@@ -10,8 +10,10 @@ python benchmarks/scoring.py profile SOURCES    where Tacit's time goes
 
 SOURCES are ``--dumps FILE…`` of a knowledge base, ``--questions FILE``, ``--drawings FOLDER``,
 ``--norms FILE`` and ``--tokenizer FOLDER`` (``vocab.json`` and ``merges.txt`` of a byte-level BPE,
-such as GPT-2's); what is not given is the demo's. The models have random weights, in float32. All
-sides of a table score the same prompts: each time in a process of its own, by turns.
+such as GPT-2's); what is not given is the demo's. The models have random weights; ``--model``,
+``--device`` and ``--dtype`` choose them and where they compute. All sides of a table score the same
+prompts: each time in a process of its own, by turns. The peers have their best batch size of
+``--batches``.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ BATCHES = (8, 32, 64)
 FACTS = (100, 300, 1000, 3000, 10_000)
 FORMS = 24
 _TRIED = 200
-LEFT_OUT = ("plain", "engine", "naive", "harness")
+LEFT_OUT = ("plain", "engine", "naive", "harness", "minicons")
+MODELS = ("gpt2", "opt-1.3b")
 TABLES = ("facts", "parts", "anchors", "seq2seq", "masked", "growth", "profile")
 
 
@@ -73,6 +76,10 @@ def main() -> None:
     parser.add_argument("--masked", type=int, default=100, help="prompts with a blank")
     parser.add_argument("--without", nargs="+", default=[], choices=LEFT_OUT)
     parser.add_argument("--most", type=int, default=FACTS[-1], help="facts of the table growth")
+    parser.add_argument("--model", default="gpt2", choices=MODELS, help="the causal model's size")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, …; masked is measured on cpu")
+    parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"))
+    parser.add_argument("--batches", type=int, nargs="+", default=BATCHES, help="tried by peers")
     chosen = parser.parse_args()
     if unknown := set(chosen.tables) - set(TABLES):
         parser.error(f"{', '.join(sorted(unknown))}: the tables are {', '.join(TABLES)}")
@@ -86,30 +93,37 @@ def tell(chosen: argparse.Namespace, place: Path) -> None:
     sources = Sources(tuple(chosen.dumps), chosen.questions, chosen.drawings, chosen.tokenizer)
     if {"facts", "parts", "anchors", "seq2seq", "profile"} & set(asked):
         sizes = Sizes(chosen.facts, chosen.some_drawings, chosen.anchors)
-        apart(partial(prepare, place, sources, sizes))
+        apart(partial(prepare, place, sources, sizes, chosen.model, chosen.dtype))
+    own = sides.Task(place, "causal", "", chosen.threads, device=chosen.device, dtype=chosen.dtype)
     for table in asked:
         print(f"\n### {table}\n", flush=True)
         if table == "masked":
             tell_masked(chosen, place / "masked")
         elif table == "growth":
-            tell_growth(chosen, sources, place / "growth")
+            tell_growth(chosen, sources, replace(own, place=place / "growth", work="facts"))
         elif table == "profile":
             for work in ("facts", "parts", "anchors"):
-                task = sides.Task(place, "gpt2", work, chosen.threads)
+                task = replace(own, work=work)
                 scoring_profile.tell(work, apart(partial(scoring_profile.run, task)))
         else:
-            task = sides.Task(place, "gpt2", table, chosen.threads)
+            task = replace(own, work=table)
             if table == "seq2seq":
-                task = replace(task, model="t5", work="facts")
-            compare(task, chosen.repeats, sides_of(table, task, chosen.without))
+                task = replace(own, model="t5", work="facts")
+            compare(task, chosen.repeats, sides_of(table, task, chosen))
         print(f"\nload {os.getloadavg()[0]:.1f}", flush=True)
 
 
-def sides_of(table: str, task: Task, without: Sequence[str]) -> Mapping[str, Side]:
+def sides_of(table: str, task: Task, chosen: argparse.Namespace) -> Mapping[str, Side]:
     """Who scores the prompts of a table, Tacit first, less those that are left out."""
-    harness: Mapping[str, Side] = {} if "harness" in without else harness_of(task)
+    without, sizes = chosen.without, chosen.batches
+    peers: dict[str, Side] = {}
+    if "harness" not in without:
+        tried, run = sides.try_harness, sides.run_harness
+        peers |= peer("lm-evaluation-harness", tried, run, task, sizes)
     if table == "seq2seq":
-        return {"Tacit": partial(sides.run_tacit, task), **harness}
+        return {"Tacit": partial(sides.run_tacit, task), **peers}
+    if "minicons" not in without:
+        peers |= peer("minicons", sides.try_minicons, sides.run_minicons, task, sizes)
     own = {"Tacit, packed": partial(sides.run_tacit, task)}
     plain = {"Tacit, plain": partial(sides.run_tacit, task, packing=False)}
     engine = {"Tacit, packed, engine and store": partial(sides.run_engine, task)}
@@ -118,17 +132,23 @@ def sides_of(table: str, task: Task, without: Sequence[str]) -> Mapping[str, Sid
     for name, side in more.items():
         own |= {} if name in without else side
     named = table == "facts" and "naive" not in without
-    return {**own, **harness, **(naive if named else {})}
+    return {**own, **peers, **(naive if named else {})}
 
 
-def harness_of(task: Task) -> Mapping[str, Side]:
-    """lm-evaluation-harness with its best batch size, found with some of the prompts."""
+def peer(
+    name: str,
+    trial: Callable[[Task, Sequence[int]], dict[int, float]],
+    run: Callable[[Task, int], Scored],
+    task: Task,
+    sizes: Sequence[int],
+) -> dict[str, Side]:
+    """Another program with its best batch size, found with some of the prompts."""
     few = replace(task, part=min(_TRIED, max(1, len(task.prompts) // 6)))
-    tried: dict[int, float] = apart(partial(sides.try_harness, few, BATCHES))
-    best = min(BATCHES, key=lambda size: tried[size])
-    told = ", ".join(f"{size}: {tried[size]:.1f} s" for size in BATCHES)
-    print(f"lm-evaluation-harness with {few.part} of the prompts, by batch size: {told}\n")
-    return {f"lm-evaluation-harness, {best} at once": partial(sides.run_harness, task, best)}
+    tried: dict[int, float] = apart(partial(trial, few, sizes))
+    best = min(sizes, key=lambda size: tried[size])
+    told = ", ".join(f"{size}: {tried[size]:.1f} s" for size in sizes)
+    print(f"{name} with {few.part} of the prompts, by batch size: {told}\n", flush=True)
+    return {f"{name}, {best} at once": partial(run, task, best)}
 
 
 def compare(task: Task, repeats: int, asked: Mapping[str, Side]) -> None:
@@ -178,7 +198,7 @@ def tell_work(times: dict[str, list[Scored]], least: tuple[Work, float] | None) 
     counts = {"the prefix tree": least} if least else {}
     counts |= {name: (side[0].work, side[0].flops) for name, side in times.items()}
     for name, (work, flops) in counts.items():
-        columns = [f"{work.tokens:,}", "", f"{work.heads:,}", "", ""]
+        columns = [f"{work.tokens:,}", "-", f"{work.heads:,}", "-", "-"]
         if least:
             columns[1] = f"{work.tokens / least[0].tokens:.2f}"
             columns[3:] = f"{flops / 1e9:,.0f}", f"{flops / least[1]:.2f}"
@@ -187,12 +207,14 @@ def tell_work(times: dict[str, list[Scored]], least: tuple[Work, float] | None) 
 
 
 def tell_useful(ours: Sequence[Scored]) -> None:
-    """Prints what useful arithmetic Tacit does in a second, beside what the processor could."""
-    rates = [took.needed_flops / took.processor / 1e9 for took in ours]
+    """Prints what useful arithmetic Tacit does in a second, beside what the device could."""
+    rates = [took.needed_flops / took.worked / 1e9 for took in ours]
     peaks = [took.peak / 1e9 for took in ours]
     shares = [rate / most for rate, most in zip(rates, peaks, strict=True)]
-    print(f"useful GFLOP/s of the processor: {spread(rates, 1)}; ", end="")
-    print(f"its matrix products: {spread(peaks, 1)}; share: {spread(shares)}\n")
+    print(f"useful GFLOP/s: {spread(rates, 1)}; ", end="")
+    print(f"the device's matrix products: {spread(peaks, 1)}; share: {spread(shares)}")
+    tokens = [took.needed.tokens / took.worked for took in ours if took.needed]
+    print(f"the tree's tokens a second: {spread(tokens, 0)}\n")
 
 
 def tell_masked(chosen: argparse.Namespace, place: Path) -> None:
@@ -210,11 +232,10 @@ def tell_masked(chosen: argparse.Namespace, place: Path) -> None:
         print(f"{padded / sum(own):.2f} of the {sum(own):,} needed, with {len(own):,} logits")
 
 
-def tell_growth(chosen: argparse.Namespace, sources: Sources, place: Path) -> None:
+def tell_growth(chosen: argparse.Namespace, sources: Sources, task: Task) -> None:
     """Prints how time grows with the number of facts."""
-    place.mkdir()
-    apart(partial(prepare_growth, place, sources, chosen.most))
-    task = sides.Task(place, "gpt2", "facts", chosen.threads)
+    task.place.mkdir()
+    apart(partial(prepare_growth, task.place, sources, chosen.most))
     known = len(task.prompts) // FORMS
     print("| facts | tokens | seconds | of the processor (s) | a fact (ms) | memory (MB) |")
     print("|---:|---:|---:|---:|---:|---:|")

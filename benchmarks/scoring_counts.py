@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from ranking import Clock  # type: ignore[import-not-found]  # beside this file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +42,9 @@ class Work:
         def head(_module: object, given: tuple[torch.Tensor, ...], _output: object) -> None:
             self.heads += given[0].numel() // given[0].shape[-1]
 
-        model.get_input_embeddings().register_forward_hook(embed)
+        several = model.config.is_encoder_decoder
+        for part in (model.get_encoder(), model.get_decoder()) if several else (model,):
+            part.get_input_embeddings().register_forward_hook(embed)
         model.get_output_embeddings().register_forward_hook(head)
         self._watch_pieces()
 
@@ -112,27 +115,29 @@ class Shape:
         return self.layers * (body + looked) + 2.0 * work.heads * self.width * self.vocabulary
 
 
-def peak(shape: Shape, tokens: int, work: Work) -> float:
-    """FLOP/s of the processor at the model's own matrix products, in the share that work has them.
+def peak(shape: Shape, tokens: int, work: Work, like: torch.Tensor) -> float:
+    """FLOP/s of a device at the model's own matrix products, in the share that work has them.
 
     Args:
         shape: The model's.
         tokens: In one pass.
         work: What is asked, whose share of the head counts.
+        like: Of the model's device and number format.
     """
     import torch
 
     heads = max(1, round(tokens * work.heads / work.tokens))
     products = [(tokens, a, b) for a, b in shape.matrices] * shape.layers
     given = {
-        size: (torch.randn(size[:2]), torch.randn(size[1:]))
+        size: (like.new_empty(size[:2]).normal_(), like.new_empty(size[1:]).normal_())
         for size in {*products, (heads, shape.width, shape.vocabulary)}
     }
     best = dict.fromkeys(given, float("inf"))
     for _ in range(5):
         for size, (one, other) in given.items():
-            begun = time.process_time()
-            torch.matmul(one, other)
-            best[size] = min(best[size], time.process_time() - begun)
+            clock = Clock(like.device.type)
+            with clock:
+                torch.matmul(one, other)
+            best[size] = min(best[size], clock.worked)
     sizes = [*products, (heads, shape.width, shape.vocabulary)]
     return sum(2.0 * a * b * c for a, b, c in sizes) / sum(best[size] for size in sizes)

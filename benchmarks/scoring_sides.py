@@ -31,6 +31,8 @@ class Task:
         work: ``facts``, ``parts``, ``anchors``.
         threads: How many the processor uses.
         part: Only the first so many prompts; all when None.
+        device: Where the model computes.
+        dtype: Its number format.
     """
 
     place: Path
@@ -38,6 +40,8 @@ class Task:
     work: str
     threads: int = 1
     part: int | None = None
+    device: str = "cpu"
+    dtype: str = "float32"
 
     @property
     def folder(self) -> str:
@@ -58,17 +62,19 @@ class Scored:
     Args:
         seconds: Of the wall.
         processor: Seconds of all cores together, nearly the same whatever else the machine does.
-        megabytes: The most that the process had.
+        worked: The one of the two that tells more: the first where a GPU computes.
+        megabytes: The most that the process had, or a GPU had of it.
         work: What went through the model, padding included.
         flops: That in floating-point operations; 0 where they are not counted.
         found: Every answer's log-probability in nats, in the prompts' order.
         needed: What would have to be, of Tacit's packed side alone, and of models of GPT-2's kind.
         needed_flops: That in floating-point operations.
-        peak: FLOP/s of the processor at the model's own matrix products, measured right behind.
+        peak: FLOP/s of the device at the model's own matrix products, measured right behind.
     """
 
     seconds: float
     processor: float
+    worked: float
     megabytes: float
     work: Work
     flops: float
@@ -79,9 +85,11 @@ class Scored:
 
 
 def run_tacit(task: Task, *, packing: bool = True) -> Scored:
-    """Tacit's model, without engine and store; behind it the processor's peak is measured."""
+    """Tacit's model, without engine and store; behind it the device's peak is measured."""
     model = load_tacit(task, packing=packing)
-    clock, work, prompts = Clock(), Work(), task.prompts
+    clock, work, prompts = Clock(task.device), Work(), task.prompts
+    if task.device != "cpu":
+        model.score(prompts[:1])  # the first is slow for any
     work.watch(body_of(model))
     with clock:
         scores = model.score(prompts)
@@ -89,7 +97,8 @@ def run_tacit(task: Task, *, packing: bool = True) -> Scored:
     if not packing or not scored.flops:
         return scored
     shape = Shape.of(body_of(model))
-    most = peak(shape, model.description["batch_tokens"], work)
+    like = body_of(model).get_input_embeddings().weight
+    most = peak(shape, model.description["batch_tokens"], work, like)
     least = needed(model, prompts)
     return replace(scored, needed=least, needed_flops=shape.flops(least), peak=most)
 
@@ -100,7 +109,7 @@ def run_engine(task: Task) -> Scored:
     from tacit.engine.store import Store
 
     model = load_tacit(task)
-    clock, work, prompts = Clock(), Work(), task.prompts
+    clock, work, prompts = Clock(task.device), Work(), task.prompts
     with tempfile.TemporaryDirectory() as folder:
         # What the store imports at its first use is not part of the work.
         Engine(model, Store(Path(folder) / "first")).ask(prompts[:1])
@@ -114,7 +123,7 @@ def run_harness(task: Task, size: int) -> Scored:
     """lm-evaluation-harness: all requests in one call."""
     model, requests = load_harness(task, size)
     model.loglikelihood(requests[:size], disable_tqdm=True)  # the first is slow for any
-    clock, work = Clock(), Work()
+    clock, work = Clock(task.device), Work()
     work.watch(model.model)
     with clock:
         found = model.loglikelihood(requests, disable_tqdm=True)
@@ -122,15 +131,15 @@ def run_harness(task: Task, size: int) -> Scored:
 
 
 def try_harness(task: Task, sizes: Sequence[int]) -> dict[int, float]:
-    """Seconds of the processor that it takes, by batch size."""
+    """Seconds that it takes, by batch size."""
     model, requests = load_harness(task, sizes[0])
     model.loglikelihood(requests[: sizes[0]], disable_tqdm=True)
-    clocks = {size: Clock() for size in sizes}
+    clocks = {size: Clock(task.device) for size in sizes}
     for size, clock in clocks.items():
         model.batch_size_per_gpu = size
         with clock:
             model.loglikelihood(requests, disable_tqdm=True)
-    return {size: clock.processor for size, clock in clocks.items()}
+    return {size: clock.worked for size, clock in clocks.items()}
 
 
 def load_harness(task: Task, size: int) -> tuple[Any, list[Any]]:
@@ -143,7 +152,9 @@ def load_harness(task: Task, size: int) -> tuple[Any, list[Any]]:
     logging.disable_progress_bar()
     torch.set_num_threads(task.threads)
     backend = "seq2seq" if task.model == "t5" else "causal"
-    model = HFLM(task.folder, backend=backend, device="cpu", dtype="float32", batch_size=size)
+    model = HFLM(
+        task.folder, backend=backend, device=task.device, dtype=task.dtype, batch_size=size
+    )
     between = "" if backend == "seq2seq" else None
     requests = [
         Instance("loglikelihood", {}, (one.text, _continued(one, answer, between)), number)
@@ -157,6 +168,50 @@ def _continued(prompt: Prompt, answer: str, between: str | None) -> str:
     return (prompt.separator if between is None else between) + answer
 
 
+def run_minicons(task: Task, size: int) -> Scored:
+    """minicons, in batches of the prompts as they come."""
+    model, asked = load_minicons(task)
+    _minicons_batch(model, asked[:size])
+    clock, work = Clock(task.device), Work()
+    work.watch(model.model)
+    found: list[float] = []
+    with clock:
+        for at in range(0, len(asked), size):
+            found += _minicons_batch(model, asked[at : at + size])
+    return _scored(clock, work, model.model, found)
+
+
+def try_minicons(task: Task, sizes: Sequence[int]) -> dict[int, float]:
+    """Seconds that it takes, by batch size."""
+    model, asked = load_minicons(task)
+    _minicons_batch(model, asked[: sizes[0]])
+    clocks = {size: Clock(task.device) for size in sizes}
+    for size, clock in clocks.items():
+        with clock:
+            for at in range(0, len(asked), size):
+                _minicons_batch(model, asked[at : at + size])
+    return {size: clock.worked for size, clock in clocks.items()}
+
+
+def load_minicons(task: Task) -> tuple[Any, list[tuple[str, str, str]]]:
+    """Its model; and text, separator and answer of all that is scored."""
+    import torch
+    from minicons.scorer import IncrementalLMScorer
+
+    torch.set_num_threads(task.threads)
+    model = IncrementalLMScorer(task.folder, task.device, dtype=getattr(torch, task.dtype))
+    asked = [(one.text, one.separator, answer) for one in task.prompts for answer in one.answers]
+    return model, asked
+
+
+def _minicons_batch(model: Any, asked: Sequence[tuple[str, str, str]]) -> list[float]:  # noqa: ANN401 - it has no types
+    texts, separators, answers = (list(part) for part in zip(*asked, strict=True))
+    found: list[float] = model.conditional_score(
+        texts, answers, separator=separators, reduction=lambda tokens: tokens.sum(0).item()
+    )
+    return found
+
+
 def run_naively(task: Task, size: int = 8) -> Scored:
     """Each input of each answer whole, in batches as they come; logits of every token."""
     import torch
@@ -165,11 +220,12 @@ def run_naively(task: Task, size: int = 8) -> Scored:
     torch.set_num_threads(task.threads)
     tokenizer = AutoTokenizer.from_pretrained(task.folder)
     tokenizer.pad_token = tokenizer.eos_token
-    model = AutoModelForCausalLM.from_pretrained(task.folder, dtype=torch.float32).eval()
+    dtype = getattr(torch, task.dtype)
+    model = AutoModelForCausalLM.from_pretrained(task.folder, dtype=dtype).eval().to(task.device)
     asked = [(one.text, one.separator + answer) for one in task.prompts for answer in one.answers]
     with torch.inference_mode():
         list(_naive_batch(model, tokenizer, asked[:size]))
-    clock, work = Clock(), Work()
+    clock, work = Clock(task.device), Work()
     work.watch(model)
     found: list[float] = []
     with clock, torch.inference_mode():
@@ -181,7 +237,8 @@ def run_naively(task: Task, size: int = 8) -> Scored:
 def _naive_batch(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, asked: Sequence[tuple[str, str]]
 ) -> Iterator[float]:
-    given = tokenizer([text + rest for text, rest in asked], return_tensors="pt", padding=True)
+    texts = [text + rest for text, rest in asked]
+    given = tokenizer(texts, return_tensors="pt", padding=True).to(model.device)
     begins = [len(ids) for ids in tokenizer([text for text, _ in asked])["input_ids"]]
     ids: torch.Tensor = given["input_ids"]
     values = model(**given).logits[:, :-1].log_softmax(dim=-1)
@@ -197,7 +254,9 @@ def load_tacit(task: Task, *, packing: bool = True) -> LanguageModel:
     from tacit.models.loading import LoadOptions, load_model
 
     torch.set_num_threads(task.threads)
-    return load_model(task.folder, LoadOptions(device="cpu", packing=packing))
+    return load_model(
+        task.folder, LoadOptions(device=task.device, dtype=task.dtype, packing=packing)
+    )
 
 
 def body_of(model: Any) -> PreTrainedModel:  # noqa: ANN401 - a local model
@@ -211,6 +270,11 @@ def _values(scores: Sequence[LogProbs]) -> list[float]:
 
 
 def _scored(clock: Clock, work: Work, model: PreTrainedModel, found: list[float]) -> Scored:
+    import torch
+
     megabytes = clock.took([], {}).megabytes
+    if model.device.type == "cuda":
+        megabytes = torch.cuda.max_memory_allocated() / 2**20
     flops = 0.0 if model.config.is_encoder_decoder else Shape.of(model).flops(work)
-    return Scored(clock.seconds, clock.processor, megabytes, work, flops, found)
+    times = clock.seconds, clock.processor, clock.worked
+    return Scored(*times, megabytes, work, flops, found)

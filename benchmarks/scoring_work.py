@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tokenizers import Tokenizer
-    from transformers import PreTrainedTokenizerFast
+    from transformers import PreTrainedConfig, PreTrainedTokenizerFast
 
     from tacit.probes.consistency.probe import ConsistencyProbe
     from tacit.prompts import Prompt
@@ -57,9 +57,9 @@ class Sizes:
     anchors: int
 
 
-def prepare(folder: Path, sources: Sources, sizes: Sizes) -> None:
+def prepare(folder: Path, sources: Sources, sizes: Sizes, model: str, dtype: str) -> None:
     """Writes the models, and the prompts of each work as ``facts.json``, ``parts.json``, …."""
-    write_models(folder, sources.tokenizer)
+    write_models(folder, sources.tokenizer, model, dtype)
     probe = consistency(folder, sources)
     write(folder / "facts.json", fact_prompts(probe, sizes.facts))
     count = sizes.anchors * len(probe.choice_forms)
@@ -73,8 +73,8 @@ def prepare_growth(folder: Path, sources: Sources, facts: int) -> None:
 
     own = causal_tokenizer(sources.tokenizer)
     small = GPT2Config(n_layer=2, n_embd=128, n_head=2, **_causal(own))
-    GPT2LMHeadModel(small).save_pretrained(folder / "gpt2")
-    own.save_pretrained(folder / "gpt2")
+    GPT2LMHeadModel(small).save_pretrained(folder / "causal")
+    own.save_pretrained(folder / "causal")
     probe = consistency(folder, sources, hops=_HOPS)
     write(folder / "facts.json", fact_prompts(probe, facts))
 
@@ -136,15 +136,16 @@ def read(path: Path) -> list[Prompt]:
 # Models of random weights
 
 
-def write_models(folder: Path, tokenizer: Path | None) -> None:
-    """A model of GPT-2's size and one of T5-small's."""
+def write_models(folder: Path, tokenizer: Path | None, model: str, dtype: str) -> None:
+    """A causal model of the size asked for, and a seq2seq model of T5-small's."""
     import torch
-    from transformers import GPT2Config, GPT2LMHeadModel, T5Config, T5ForConditionalGeneration
+    from transformers import AutoModelForCausalLM, T5Config, T5ForConditionalGeneration
 
     torch.manual_seed(0)
     own = causal_tokenizer(tokenizer)
-    GPT2LMHeadModel(GPT2Config(**_causal(own))).save_pretrained(folder / "gpt2")
-    own.save_pretrained(folder / "gpt2")
+    made = AutoModelForCausalLM.from_config(_config(own, model), dtype=getattr(torch, dtype))
+    made.save_pretrained(folder / "causal")
+    own.save_pretrained(folder / "causal")
     own = seq2seq_tokenizer(tokenizer)
     pad = own.pad_token_id
     config = T5Config(
@@ -154,6 +155,17 @@ def write_models(folder: Path, tokenizer: Path | None) -> None:
     config.decoder_start_token_id = pad
     T5ForConditionalGeneration(config).save_pretrained(folder / "t5")
     own.save_pretrained(folder / "t5")
+
+
+def _config(own: PreTrainedTokenizerFast, model: str) -> PreTrainedConfig:
+    from transformers import GPT2Config, OPTConfig
+
+    if model == "gpt2":
+        return GPT2Config(**_causal(own))
+    return OPTConfig(
+        hidden_size=2048, ffn_dim=8192, num_hidden_layers=24, num_attention_heads=32,
+        word_embed_proj_dim=2048, pad_token_id=own.eos_token_id, **_causal(own),
+    )  # fmt: skip
 
 
 def _causal(own: PreTrainedTokenizerFast) -> dict[str, Any]:
