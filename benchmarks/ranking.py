@@ -207,7 +207,7 @@ class Clock:
         if self._device != "cpu":
             import torch
 
-            torch.cuda.synchronize()
+            torch.cuda.synchronize(self._device)
 
     def took(self, found: list[tuple[float, int]], parts: dict[str, float]) -> Took:
         """What the blocks and the process took."""

@@ -171,25 +171,22 @@ def _continued(prompt: Prompt, answer: str, between: str | None) -> str:
 def run_minicons(task: Task, size: int) -> Scored:
     """minicons, in batches of the prompts as they come."""
     model, asked = load_minicons(task)
-    _minicons_batch(model, asked[:size])
+    _minicons(model, asked[:size], size)
     clock, work = Clock(task.device), Work()
     work.watch(model.model)
-    found: list[float] = []
     with clock:
-        for at in range(0, len(asked), size):
-            found += _minicons_batch(model, asked[at : at + size])
+        found = _minicons(model, asked, size)
     return _scored(clock, work, model.model, found)
 
 
 def try_minicons(task: Task, sizes: Sequence[int]) -> dict[int, float]:
     """Seconds that it takes, by batch size."""
     model, asked = load_minicons(task)
-    _minicons_batch(model, asked[: sizes[0]])
+    _minicons(model, asked[: sizes[0]], sizes[0])
     clocks = {size: Clock(task.device) for size in sizes}
     for size, clock in clocks.items():
         with clock:
-            for at in range(0, len(asked), size):
-                _minicons_batch(model, asked[at : at + size])
+            _minicons(model, asked, size)
     return {size: clock.worked for size, clock in clocks.items()}
 
 
@@ -204,11 +201,13 @@ def load_minicons(task: Task) -> tuple[Any, list[tuple[str, str, str]]]:
     return model, asked
 
 
-def _minicons_batch(model: Any, asked: Sequence[tuple[str, str, str]]) -> list[float]:  # noqa: ANN401 - it has no types
-    texts, separators, answers = (list(part) for part in zip(*asked, strict=True))
-    found: list[float] = model.conditional_score(
-        texts, answers, separator=separators, reduction=lambda tokens: tokens.sum(0).item()
-    )
+def _minicons(model: Any, asked: Sequence[tuple[str, str, str]], size: int) -> list[float]:  # noqa: ANN401 - it has no types
+    found: list[float] = []
+    for at in range(0, len(asked), size):
+        texts, separators, answers = map(list, zip(*asked[at : at + size], strict=True))
+        found += model.conditional_score(
+            texts, answers, separator=separators, reduction=lambda tokens: tokens.sum(0).item()
+        )
     return found
 
 
@@ -274,7 +273,7 @@ def _scored(clock: Clock, work: Work, model: PreTrainedModel, found: list[float]
 
     megabytes = clock.took([], {}).megabytes
     if model.device.type == "cuda":
-        megabytes = torch.cuda.max_memory_allocated() / 2**20
+        megabytes = torch.cuda.max_memory_allocated(model.device) / 2**20
     flops = 0.0 if model.config.is_encoder_decoder else Shape.of(model).flops(work)
     times = clock.seconds, clock.processor, clock.worked
     return Scored(*times, megabytes, work, flops, found)

@@ -23,9 +23,7 @@ from tacit.rankings import Ranking, RankingPrompt, rank
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     import torch
-    from numpy.typing import NDArray
 
     from tacit.models.candidates import Candidates, Frame, Written
     from tacit.prompts import LogProbs, Prompt
@@ -117,7 +115,7 @@ class RankingModel(LocalModel):
             logits = self._logits([places[row] for row in batch])
             totals = logits.logsumexp(dim=-1, keepdim=True)
             singles = [
-                (at, _at(logits[row], asked[at].candidates.ids) - totals[row])
+                (at, logits[row, on_device(asked[at].candidates.ids, logits.device)] - totals[row])
                 for row, number in enumerate(batch)
                 for at in readers[places[number]]
             ]
@@ -228,10 +226,6 @@ def _scored(asked: Asked, score: LogProbs) -> dict[int, float]:
     """The log-probabilities of the candidates that were scored as answers are."""
     pairs = zip(asked.candidates.several, score.answers, strict=True)
     return {at: one.logprob for at, one in pairs if one.logprob is not None}
-
-
-def _at(logits: torch.Tensor, ids: NDArray[np.int64]) -> torch.Tensor:
-    return logits[on_device(ids, logits.device)]
 
 
 def _ranked(

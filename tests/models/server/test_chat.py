@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from tests.models.server.serving import Serving
 
 ANSWERS = ("True", "False")
-PROMPTS = [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(12)]
+
+
+def numbered(count: int) -> list[Prompt]:
+    """So many prompts."""
+    return [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(count)]
+
+
+PROMPTS = numbered(12)
 
 
 def options(**given: object) -> ServerOptions:
@@ -199,19 +206,23 @@ def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> Non
     assert more == fresh
 
 
-def test_failures_change_no_vote(serve: Serve, tmp_path: Path) -> None:
-    """A fifth of the requests fail, with 500, 429 or half a body."""
-    right = VotingEngine(sampled(serve(), 20), Store(tmp_path / "a")).ask(PROMPTS)
+@pytest.mark.parametrize(("number", "samples"), [(12, 20), (1000, 10)])
+def test_failures_change_no_vote(serve: Serve, tmp_path: Path, number: int, samples: int) -> None:
+    """A fifth of the requests fail, with 500, 429 or half a body; each reply counts once."""
+    prompts = numbered(number)
+    right = VotingEngine(sampled(serve(), samples), Store(tmp_path / "a")).ask(prompts)
     server = serve(failing=0.2)
-    assert VotingEngine(sampled(server, 20), Store(tmp_path / "b")).ask(PROMPTS) == right
+    model = sampled(server, samples)
+    assert VotingEngine(model, Store(tmp_path / "b")).ask(prompts) == right
     assert {"500", "429", "broken off"} <= set(server.statuses)
+    assert all(votes.parsed + votes.unparsed == samples for votes in right)
 
 
 def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
     serve: Serve, tmp_path: Path
 ) -> None:
     """Each has its own first tokens' log-probabilities, however often its request failed."""
-    prompts = [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(10_000)]
+    prompts = numbered(10_000)
     server = serve(failing=0.2)
     model = first_tokens(server, concurrency=4)
     before = server.statuses.copy()
@@ -225,16 +236,6 @@ def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
     done = server.statuses - before
     assert done["200"] == 10_000
     assert all(done[failure] > 500 for failure in ("500", "429", "broken off"))
-
-
-def test_10000_replies_at_a_fifth_failing_change_no_vote(serve: Serve, tmp_path: Path) -> None:
-    """Of 1,000 prompts, each counted once."""
-    prompts = [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(1000)]
-    right = VotingEngine(sampled(serve(), 10), Store(tmp_path / "a")).ask(prompts)
-    server = serve(failing=0.2)
-    assert VotingEngine(sampled(server, 10), Store(tmp_path / "b")).ask(prompts) == right
-    assert {"500", "429", "broken off"} <= set(server.statuses)
-    assert all(votes.parsed + votes.unparsed == 10 for votes in right)
 
 
 def test_a_server_that_replies_alike_each_time_is_refused(serve: Serve) -> None:
