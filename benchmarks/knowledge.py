@@ -126,7 +126,7 @@ def tell_import(took: Imported, base: Path) -> None:
 def tell_questions(path: Path, anchors: Sequence[Anchor]) -> None:
     """Prints the table of questions, alone and all together."""
     words = Words()
-    words.content_lemmas(["Words and their lexicon are loaded."])
+    words.parts(["Words and their lexicon are loaded."])
     step = len(anchors) // ALONE or 1
     with KnowledgeBase(path) as base:
         first = asked(base, words, anchors[:1])
@@ -150,13 +150,11 @@ def asked(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> Asked
 
 def facts_of(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> pl.DataFrame:
     """The facts of questions, L = 1, the 14 relations of Sahu et al. (2022)."""
-    texts = [text for anchor in anchors for text in (anchor.question, *anchor.choices)]
-    lemmas = iter(words.content_lemmas(texts))
-    bags = [
-        set[str]().union(*(next(lemmas) for _ in range(1 + len(anchor.choices))))
-        for anchor in anchors
-    ]
-    return facts_between(base, concepts_in(base, bags), base.chosen())
+    texts = [(anchor.question, *anchor.choices) for anchor in anchors]
+    read = iter(words.parts([part for parts in texts for part in parts]))
+    found = concepts_in(base, [[next(read) for _ in parts] for parts in texts])
+    members = found.filter("counts").select("text", "concept").unique(maintain_order=True)
+    return facts_between(base, members, base.chosen())
 
 
 def _row(times: Sequence[Asked]) -> str:

@@ -1,10 +1,12 @@
-"""How often intervals of the lift hold the true one, and how often p-values are small by chance.
+"""How often intervals of the lift include the true one, and how often p-values are small by chance.
 
-python benchmarks/lift_intervals.py --simulations 2000
+python benchmarks/lift_intervals.py --simulations 2000 --tables clusters
 
-Prints Markdown tables. Anchors come in clusters of 1 to 5 with 1 to 12 pairs of facts each, their
-background score is the mean of two accuracies, and 20, 40 or 60 % of them are answered rightly, in
-turns. Samples in which all anchors are right, or none, are drawn again.
+Prints Markdown tables. ``clusters``: false alarms and coverage where the background score has
+nothing to do with correctness, by the size of clusters. ``methods``: seven kinds of interval.
+``smallest``: the lift that so many anchors could show. Anchors have 1 to 12 pairs of facts each,
+their background score is the mean of two accuracies, and 20, 40 or 60 % of them are answered right,
+in turns. Samples in which all anchors are right, or none, are drawn again.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
 from tacit.statistics.comparisons import smallest_lift
 from tacit.statistics.permutation import chance_level, chance_levels, lift, p_value
-from tacit.statistics.ranking import auroc, average_precision, average_precisions
+from tacit.statistics.prediction import informative
+from tacit.statistics.ranking import auroc, average_precision, average_precisions, summed
 from tacit.statistics.scales import AUROC, LIFT
 from tacit.statistics.studentised import Permutations, Sample
 
@@ -31,12 +34,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.statistics import Estimate
+
     Floats: TypeAlias = NDArray[np.float64]
     Ends: TypeAlias = tuple[float, float]
 
 ACCURACIES = (0.2, 0.4, 0.6)
 SIZES = (28, 100, 300)
 DRAWS = 1000
+# Permutations of a sample in the table of clusters; the test's level is exact with 399 too.
+FEWER = 399
 LARGE = 1_000_000
 TAILS = (0.025, 0.975)
 CHOSEN = "studentised permutations"
@@ -52,20 +59,24 @@ class World:
         slope: What one standard deviation of background knowledge adds to the log-odds of being
             right.
         shared: The standard deviation of what a cluster's anchors share of these log-odds.
+        size: How many anchors a cluster has; 0 for 1 to 5, most often 1.
+        known: The share of the variance of knowledge that is between clusters.
     """
 
     name: str
     slope: float
     shared: float = 0.0
+    size: int = 0
+    known: float = 0.5
 
     def draw(
         self, n: int, accuracy: float, random: np.random.Generator
     ) -> tuple[NDArray[np.bool_], Floats, NDArray[np.int64]]:
         """Whether each anchor is right, its background score, and its cluster."""
-        sizes = random.choice(5, size=n, p=(0.55, 0.2, 0.12, 0.08, 0.05)) + 1
+        sizes = self.size or random.choice(5, size=n, p=(0.55, 0.2, 0.12, 0.08, 0.05)) + 1
         cluster = np.repeat(np.arange(n), sizes)[:n]
-        # Half of what an anchor's facts have in common, its cluster has in common.
-        knowledge = (random.normal(size=n)[cluster] + random.normal(size=n)) / 2**0.5
+        between, within = random.normal(size=n)[cluster], random.normal(size=n)
+        knowledge = self.known**0.5 * between + (1 - self.known) ** 0.5 * within
         facts = np.minimum(random.geometric(0.3, size=n), 12)
         positive = random.binomial(facts, expit(0.9 + 0.8 * knowledge))
         negative = random.binomial(facts, expit(0.1 + 0.8 * knowledge))
@@ -81,6 +92,18 @@ WORLDS = (
     World("weakly dependent", 0.5),
     World("strongly dependent", 1.2),
 )
+CLUSTERS = tuple(
+    (World(name, 0.0, shared=shared, size=size, known=known), n)
+    for name, shared, size, known, sizes in (
+        ("1 to 5", 1.5, 0, 0.5, (28, 100, 300)),
+        ("5, strongly dependent", 3.0, 5, 0.9, (100, 300)),
+        ("10", 1.5, 10, 0.5, (100, 300, 1000)),
+        ("10, score strongly clustered", 1.5, 10, 0.9, (300,)),
+        ("20", 1.5, 20, 0.5, (300, 1000)),
+        ("20, score strongly clustered", 1.5, 20, 0.9, (300,)),
+    )
+    for n in sizes
+)
 
 
 @dataclass(frozen=True)
@@ -91,11 +114,19 @@ class Trial:
     intervals: dict[str, Ends | None]
 
 
+def undecided(
+    world: World, n: int, accuracy: float, random: np.random.Generator
+) -> tuple[NDArray[np.bool_], Floats, NDArray[np.int64]]:
+    """A sample in which some anchors are right and some wrong."""
+    drawn = world.draw(n, accuracy, random)
+    while drawn[0].all() or not drawn[0].any():
+        drawn = world.draw(n, accuracy, random)
+    return drawn
+
+
 def trial(world: World, n: int, accuracy: float, random: np.random.Generator) -> Trial:
     """Draws a sample and makes every interval of it."""
-    right, score, cluster = world.draw(n, accuracy, random)
-    while right.all() or not right.any():
-        right, score, cluster = world.draw(n, accuracy, random)
+    right, score, cluster = undecided(world, n, accuracy, random)
     how = Permutations(DRAWS, seed=int(random.integers(2**32)))
     sample = Sample.of(right, score, cluster)
     permuted = sample.permuted(how)
@@ -104,7 +135,7 @@ def trial(world: World, n: int, accuracy: float, random: np.random.Generator) ->
     if precision is None or chance is None or value is None or area is None:
         raise ValueError("some anchors are right and some wrong, so all is defined")
     made = resampled(sample, value, random)
-    low, high = np.quantile((permuted.average_precision - chance) / (1 - chance), TAILS)
+    low, high = np.quantile((permuted_precision(sample, how) - chance) / (1 - chance), TAILS)
     made["permutations"] = value - high, value - low
     for name, figure, scale, over_error in (
         (CHOSEN, value, LIFT, permuted.lift),
@@ -113,7 +144,59 @@ def trial(world: World, n: int, accuracy: float, random: np.random.Generator) ->
         ends = sample.interval(figure, scale, over_error, how.level)
         defined = ends.low is not None and ends.high is not None
         made[name] = (ends.low, ends.high) if defined else None  # type: ignore[assignment]
-    return Trial(p_value(precision, permuted.average_precision), made)
+    p = sample.p_value(LIFT, permuted.lift)
+    return Trial(1.0 if p is None else p, made)
+
+
+def permuted_precision(sample: Sample, how: Permutations) -> Floats:
+    """The average precision of each permutation."""
+    batches = [summed(labels, sample.rows) for labels in sample.dealt(how)]
+    return np.concatenate([average_precisions(right, sample.rows) for right in batches])
+
+
+def clustered(world: World, n: int, simulations: int, seed: int) -> dict[str, str]:
+    """A line of the table of clusters: shares of samples without any lift, in per cent."""
+    random = np.random.default_rng([seed, n, world.size])
+    counts: Counter[str] = Counter()
+    shown = 0
+    how = Permutations(FEWER)
+    for number in range(simulations):
+        right, score, cluster = undecided(world, n, ACCURACIES[number % len(ACCURACIES)], random)
+        sample = Sample.of(right, score, cluster)
+        permuted = sample.permuted(how)
+        precision = average_precision(right, score)
+        value, area = lift(precision, chance_level(right, score)), auroc(right, score)
+        p = sample.p_value(LIFT, permuted.lift)
+        if precision is None or value is None or area is None or p is None:
+            raise ValueError("some anchors are right and some wrong, so all is defined")
+        counts["free"] += p_value(precision, permuted_precision(sample, how)) <= TAILS[0] * 2
+        counts["p ≤ 0.05"] += p <= TAILS[0] * 2
+        counts["p ≤ 0.025"] += p <= TAILS[0]
+        made = sample.interval(value, LIFT, permuted.lift, how.level)
+        counts["lift"] += includes(made, 0.0)
+        counts["AUROC"] += includes(sample.interval(area, AUROC, permuted.auroc, how.level), 0.5)
+        stated, reason = informative(made, sample)
+        shown += reason is None
+        counts["shown"] += includes(stated, 0.0)
+    share = {name: f"{count / simulations:.1%}" for name, count in counts.items()}
+    return {
+        "clusters": world.name,
+        "anchors": f"{n:,}",
+        "p ≤ 0.05, free permutations": share["free"],
+        "p ≤ 0.05": share["p ≤ 0.05"],
+        "p ≤ 0.025": share["p ≤ 0.025"],
+        "lift's interval includes 0": share["lift"],
+        "AUROC's includes 0.5": share["AUROC"],
+        "not shown": f"{simulations - shown:,}",
+        "of those shown": f"{counts['shown'] / shown:.1%}" if shown else "-",
+    }
+
+
+def includes(estimate: Estimate, true: float) -> bool:
+    """Whether an interval includes the true figure; one that is missing does not."""
+    if estimate.low is None or estimate.high is None:
+        return False
+    return estimate.low <= true <= estimate.high
 
 
 def resampled(sample: Sample, value: float, random: np.random.Generator) -> dict[str, Ends | None]:
@@ -255,19 +338,26 @@ def show(lines: Iterable[dict[str, str]]) -> None:
 
 
 def main() -> None:
-    """Prints both tables and the true lifts."""
+    """Prints the tables that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--simulations", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
+    tables = ("clusters", "methods", "smallest")
+    parser.add_argument("--tables", nargs="+", choices=tables, default=tables)
     chosen = parser.parse_args()
-    off = 1.96 * (0.05 * 0.95 / chosen.simulations) ** 0.5
-    print(f"{chosen.simulations:,} samples a line: 5 % and 95 % are counted to within {off:.1%}.\n")
-    show(row(world, n, chosen.simulations, chosen.seed) for world in WORLDS for n in SIZES)
-    for world in WORLDS:
-        if world.slope:
-            lifts = ", ".join(f"{truth(world, each)[CHOSEN]:.2f}" for each in ACCURACIES)
-            print(f"True lifts, {world.name}: {lifts}\n")
-    show(smallest(n) for n in (*SIZES, 1221))
+    simulations, seed = chosen.simulations, chosen.seed
+    off = 1.96 * (0.05 * 0.95 / simulations) ** 0.5
+    print(f"{simulations:,} samples a line: 5 % and 95 % are counted to within {off:.1%}.\n")
+    if "clusters" in chosen.tables:
+        show(clustered(world, n, simulations, seed) for world, n in CLUSTERS)
+    if "methods" in chosen.tables:
+        show(row(world, n, simulations, seed) for world in WORLDS for n in SIZES)
+        for world in WORLDS:
+            if world.slope:
+                lifts = ", ".join(f"{truth(world, each)[CHOSEN]:.2f}" for each in ACCURACIES)
+                print(f"True lifts, {world.name}: {lifts}\n")
+    if "smallest" in chosen.tables:
+        show(smallest(n) for n in (*SIZES, 1221))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 python benchmarks/repair.py                    both ways, 4 to 14 parts
 python benchmarks/repair.py orders             one order of 8 to 40 items, three solvers
+python benchmarks/repair.py limits             one order of 20 to 120 items, value and bound
 python benchmarks/repair.py drawings FOLDER    all drawings, each objective, two kinds of beliefs
 
 RC2 runs in a process of its own, which is stopped at the cut-off.
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 from random_beliefs import random_beliefs  # type: ignore[import-not-found]  # beside this file
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
 
 from tacit.coherence.check import check
 from tacit.coherence.objectives import weights_of, whole_weights
@@ -29,16 +32,21 @@ from tacit.sources.drawings import read_drawings
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
+    from tacit.coherence.objectives import Objective
+
     Statement = tuple[str, str, str]
 
 CUT_OFF = 60.0
+OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")
+# One program of all constraints is posed up to this many items.
+MOST_WRITTEN = 20
 
 
 def main() -> None:
     """Prints the table asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument(
-        "table", nargs="?", choices=["parts", "orders", "drawings"], default="parts"
+        "table", nargs="?", choices=["parts", "orders", "limits", "drawings"], default="parts"
     )
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--cut-off", type=float, default=CUT_OFF)
@@ -47,6 +55,8 @@ def main() -> None:
         if chosen.folder is None:
             parser.error("name the folder of the drawings")
         compare_drawings(chosen.folder)
+    elif chosen.table == "limits":
+        compare_limits(chosen.cut_off)
     elif chosen.table == "orders":
         compare_orders(chosen.cut_off)
     else:
@@ -116,6 +126,67 @@ def compare_order(n: int, case: tuple[str, str], cut_off: float, stopped: set[bo
     print(f"{told[0]:>9} {told[1]:>10}  {all(same) if same else '-'}", flush=True)
 
 
+def compare_limits(cut_off: float) -> None:
+    """What a time limit leaves, and HiGHS on one program with every constraint written down."""
+    print(
+        f"{'items':>5} {'objective':>9} {'value':>10} {'bound':>10} {'gap %':>6} {'s':>6} ", end=""
+    )
+    print(f"{'HiGHS value':>11} {'bound':>10} {'s':>6}")
+    ontology = one_order()
+    for n in (20, 60, 90, 120):
+        beliefs = uniform(n, ontology)
+        for objective in OBJECTIVES:
+            begun = time.perf_counter()
+            found = repair(beliefs, ontology, objective, time_limit=cut_off, processes=1)
+            ours = time.perf_counter() - begun
+            gap = 100 * (found.bound - found.value) / found.value
+            line = f"{n:>5} {objective:>9} {found.value:>10.1f} {found.bound:>10.1f} {gap:>6.2f}"
+            print(f"{line} {ours:>6.1f} ", end="")
+            if n > MOST_WRITTEN:
+                print(f"{'-':>11} {'-':>10} {'-':>6}", flush=True)
+                continue
+            value, bound, seconds = one_program(n, beliefs, objective, cut_off)
+            told = "-" if value is None else f"{value:.1f}"
+            print(f"{told:>11} {bound:>10.1f} {seconds:>6.1f}", flush=True)
+
+
+def one_program(
+    n: int, beliefs: pl.DataFrame, objective: str, cut_off: float
+) -> tuple[float | None, float, float]:
+    """The value and bound that HiGHS finds for above and below, and the seconds it took."""
+    number = {pair: k for k, pair in enumerate(permutations(items_of(n), 2))}
+    weights = weights_of(beliefs["p_true"].to_numpy(), objective)
+    gain = np.zeros(len(number))
+    rows = zip(beliefs["subject"], beliefs["relation"], beliefs["object"], weights, strict=True)
+    for x, relation, y, weight in rows:
+        gain[number[(x, y) if relation == "above" else (y, x)]] += weight
+    entries: list[tuple[int, int, float]] = []
+    count = 0
+    for x, y in permutations(items_of(n), 2):
+        entries += [(count, number[x, y], 1.0), (count, number[y, x], 1.0)]
+        count += 1
+    for x, y, z in permutations(items_of(n), 3):
+        chain = ((number[x, y], 1.0), (number[y, z], 1.0), (number[x, z], -1.0))
+        entries += [(count, column, entry) for column, entry in chain]
+        count += 1
+    places = np.array([entry[:2] for entry in entries]).T
+    matrix = csr_array(([entry[2] for entry in entries], tuple(places)), shape=(count, len(number)))
+    begun = time.perf_counter()
+    answer = milp(
+        -gain,
+        integrality=np.ones(len(number), dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix, -np.inf, 1.0),
+        options={"mip_rel_gap": 0.0, "time_limit": cut_off},
+    )
+    seconds = time.perf_counter() - begun
+    # Repair also counts the weights against the statements that stay false.
+    against = float(-np.minimum(weights, 0).sum())
+    value = None if answer.fun is None else against - answer.fun
+    bound = float("inf") if answer.mip_dual_bound is None else against - answer.mip_dual_bound
+    return value, bound, seconds
+
+
 def compare_drawings(folder: Path) -> None:
     """All drawings: how many are proven optimal, how long it takes, what is still violated."""
     ontology = Ontology.load("parts")
@@ -124,7 +195,7 @@ def compare_drawings(folder: Path) -> None:
     print(f"{head} {'seconds':>8} {'violated':>9}")
     for kind in ("uniform", "near"):
         beliefs = random_beliefs(drawings, ontology, kind, seed=0)
-        for objective in ("paper", "log-odds", "margin"):
+        for objective in OBJECTIVES:
             begun = time.perf_counter()
             found = repair(beliefs, ontology, objective)
             seconds = time.perf_counter() - begun

@@ -21,7 +21,12 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.schema import relation_sets
 from tacit.knowledge.words import Words, is_plain
-from tacit.probes.assumptions.elicitation import ElicitationPrompt, Phrasing, elicit
+from tacit.probes.assumptions.elicitation import (
+    ElicitationPrompt,
+    ElicitationRules,
+    Phrasing,
+    elicit,
+)
 from tacit.probes.assumptions.filters import Concept, choose_concepts
 from tacit.probes.assumptions.properties import word_properties
 from tacit.sources.anchors import Anchor, read_anchors
@@ -118,7 +123,11 @@ class Knowledge:
             tuple(_concepts(planted)),
             tuple(
                 one
-                for one in elicit(norms, Phrasing(wording="blank-last")).prompts
+                for one in elicit(
+                    norms,
+                    Phrasing(wording="blank-last"),
+                    counted=ElicitationRules(responses="feature"),
+                ).prompts
                 if not planted.mentioned(one.text)
             ),
             tuple(

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tacit.errors import DataError, RequestError, WorkError
+from tacit.errors import DataError, WorkError
 from tacit.publishing import publish
 from tacit.tables import (
     SUFFIXES,
-    check_outputs,
     check_suffix,
     line_of_row,
     read_json_lines,
@@ -232,33 +231,6 @@ def test_the_suffix_is_checked_before_any_work() -> None:
     for name in ("t.txt", "t", "t.TSV", ".tsv"):
         with pytest.raises(DataError, match="has the suffix"):
             check_suffix(name)
-
-
-@pytest.mark.parametrize(
-    ("outputs", "problem"),
-    [
-        (["a.tsv", "./a.tsv"], "is named for two results"),
-        (["a.tsv", "link.tsv"], "is named for two results"),
-        (["b.csv", "folder/../in.tsv"], "is a file that is read"),
-        (["b.csv", "folder.tsv"], "is a folder"),
-        (["b.csv", "b.txt"], "has the suffix '.txt'"),
-        (["in.tsv/b.tsv"], "cannot be a file's path: Not a directory"),
-        (["x" * 5000 + ".tsv"], r"xxx\.\.\.: cannot be a file's path"),
-    ],
-)
-def test_outputs_are_files_of_their_own(tmp_path: Path, outputs: list[str], problem: str) -> None:
-    """An output that is a folder, an input, or another output is refused, links followed."""
-    write(tmp_path, "in.tsv", "a")
-    (tmp_path / "folder.tsv").mkdir()
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "link.tsv").symlink_to(tmp_path / "a.tsv")
-    with pytest.raises(RequestError, match=problem):
-        check_outputs([tmp_path / "in.tsv"], [tmp_path / name for name in outputs])
-
-
-def test_outputs_of_different_names_pass(tmp_path: Path) -> None:
-    """Outputs that differ from one another and from the input are no error."""
-    check_outputs([tmp_path / "in.tsv"], [tmp_path / "a.tsv", tmp_path / "a.csv"])
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:

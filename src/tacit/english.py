@@ -1,4 +1,4 @@
-"""Number and article of English nouns: by rule, and by a list of exceptions."""
+"""Number and article of English nouns, by rule and by a list of exceptions; counted nouns."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from tacit.errors import DataError
+from tacit.strings import convert_strings
 
 _KEYS = ("plural", "singular", "an", "a")
 _BEHIND = re.compile(r" (?:of|for|with|in|on|at|to|from) ")
@@ -25,6 +26,9 @@ class Nouns:
     singular: frozenset[str] = frozenset()
     an: frozenset[str] = frozenset()
     a: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "plural", "singular", "an", "a")
 
     @classmethod
     def load(cls, own: Path | None = None) -> Nouns:
@@ -60,6 +64,28 @@ class Nouns:
         begins = {first, first.split("-")[0]}
         vowel = begins_with_vowel(noun)
         return "an" if not begins & self.a and (vowel or bool(begins & self.an)) else "a"
+
+
+def several(n: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: ``1 thing``, ``2,000 things``.
+
+    Args:
+        n: The count.
+        one: The singular.
+        many: The plural; the singular with an s when None.
+    """
+    return f"{n:,} {number_of(n, one, many)}"
+
+
+def number_of(n: int, one: str, many: str | None = None) -> str:
+    """A noun, or a verb, in the number that a count asks for.
+
+    Args:
+        n: The count.
+        one: The form for 1.
+        many: The form for any other count; ``one`` with an s when None.
+    """
+    return one if n == 1 else many or f"{one}s"
 
 
 def head(noun: str) -> str:

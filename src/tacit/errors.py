@@ -4,10 +4,12 @@
     ├── RequestError            the request was wrong: exit code 2
     │   ├── DataError           a file: what is wrong, in which file, on which line
     │   ├── PromptError         a prompt that cannot be scored as it stands
+    │   │   └── TooLongError    a prompt that is longer than the model's window
     │   ├── ModelError          a model that is not there, or not whole, or of no kind we know
     │   └── MissingPackage      an extra that is not installed
     └── WorkError               the request was right and the work failed: exit code 1
         ├── ScoringError        a model failed, or gave something that is no log-probability
+        ├── NetworkError        a hub or a server that cannot be reached
         ├── StoreError          the store cannot be read or written
         └── RepairError         a repaired world that breaks a constraint (never expected)
 
@@ -21,6 +23,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+DISTRIBUTION = "tacit-lm"
+"""The name that pip installs; `tacit` on the package index is another project's."""
 
 
 class TacitError(Exception):
@@ -57,6 +62,10 @@ class PromptError(RequestError):
     """A prompt cannot be scored as it stands: no answers, two blanks, longer than the window."""
 
 
+class TooLongError(PromptError):
+    """A prompt is longer, with an answer, than the model's window."""
+
+
 class ModelError(RequestError):
     """A model that is not there, has no weights, or is of a kind that Tacit does not know."""
 
@@ -71,7 +80,7 @@ class MissingPackage(RequestError):  # noqa: N818 - says what it is
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
-            f"{package} is not installed; install it with: pip install 'tacit[{extra}]'"
+            f"{package} is not installed; install it with: pip install '{DISTRIBUTION}[{extra}]'"
         )
 
 
@@ -81,6 +90,10 @@ class WorkError(TacitError):
 
 class ScoringError(WorkError):
     """A model failed while scoring, or gave something that is not a log-probability."""
+
+
+class NetworkError(WorkError):
+    """A hub or a server cannot be reached."""
 
 
 class StoreError(WorkError):

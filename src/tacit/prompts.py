@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import PromptError
+from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,9 @@ OUTSIDE_FIRST = (
 )
 """Why an answer has no score, where that says how probable it is; models have other reasons too."""
 
+TOO_LONG = "the prompt is longer than the model's window"
+"""Why the answers to a skipped prompt have no score."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -37,11 +41,13 @@ class Prompt:
 
     Args:
         text: The text; ``___`` in it is the blank. It may be empty.
-        answers: The candidates, at least one, none of them empty.
-        separator: Stands between text and answer when there is no blank.
+        answers: The candidates, at least one, none of them empty. A list becomes a tuple.
+        separator: Stands between text and answer when there is no blank; it is scored with the
+            answer.
 
     Raises:
         PromptError: No answer, an empty one, more than one blank, or half a character.
+        RequestError: The answers are one string.
     """
 
     text: str
@@ -49,6 +55,7 @@ class Prompt:
     separator: str = " "
 
     def __post_init__(self) -> None:
+        convert_strings(self, "answers")
         if not self.answers:
             raise PromptError(f"{self.shown} has no answers; give at least one")
         if not all(self.answers):
@@ -84,9 +91,9 @@ class AnswerScore:
 
     Args:
         answer: The answer.
-        logprob: Sum of its tokens' log-probabilities in nats, end token not included; None where
-            it could not be had.
-        tokens: How many tokens it took; 0 where unknown.
+        logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
+            the answer, end token not included; None where it could not be had.
+        tokens: How many tokens these are; 0 where unknown.
         spanned: Whether its first token also covers characters of the text, which were then
             scored with it.
         missing: Why there is no log-probability; None where there is one, or nobody knows.
@@ -109,6 +116,11 @@ class LogProbs:
     """The scores of a prompt's answers, in the order of its answers."""
 
     answers: tuple[AnswerScore, ...]
+
+    @classmethod
+    def without(cls, prompt: Prompt, reason: str) -> LogProbs:
+        """Scores of a prompt that are all missing, for one reason."""
+        return cls(tuple(AnswerScore(one, None, 0, missing=reason) for one in prompt.answers))
 
     def __getitem__(self, answer: str) -> AnswerScore:
         """The score of one answer.

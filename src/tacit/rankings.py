@@ -11,11 +11,13 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.errors import PromptError
 from tacit.prompts import Prompt
+from tacit.strings import convert_strings, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 TOP = 20
 """How many of the best candidates a ranking keeps unless it is told."""
+
+_FEW = 16  # targets: up to here one comparison each is faster than sorting the candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,7 @@ class Vocabulary:
 
     Raises:
         PromptError: No word, an empty one, or half a character.
+        RequestError: The words are one string.
     """
 
     words: tuple[str, ...] = field(repr=False)
@@ -45,7 +50,7 @@ class Vocabulary:
     _places: dict[str, int] = field(init=False, repr=False)
 
     def __init__(self, words: Iterable[str]) -> None:
-        ordered = tuple(sorted(set(words)))
+        ordered = tuple(sorted(set(strings(words, "words"))))
         Prompt("", ordered)  # raises where they could not be anybody's answers
         object.__setattr__(self, "words", ordered)
         object.__setattr__(self, "digest", hashlib.sha256(json.dumps(ordered).encode()).hexdigest())
@@ -85,6 +90,7 @@ class RankingPrompt:
 
     Raises:
         PromptError: As of a ``Prompt``, or a target that is no candidate.
+        RequestError: The targets are one string.
     """
 
     text: str
@@ -94,19 +100,21 @@ class RankingPrompt:
     top: int = TOP
 
     def __post_init__(self) -> None:
+        convert_strings(self, "targets")
         shown = self.asking(self.vocabulary.words[:1]).shown
         for target in self.targets:
             if target not in self.vocabulary:
                 raise PromptError(
                     f"{shown} is to rank {target!r}, which is none of the "
-                    f"{len(self.vocabulary)} words of its vocabulary: add it, or leave it out"
+                    f"{several(len(self.vocabulary), 'word')} of its vocabulary: add it, or "
+                    "leave it out"
                 )
         if self.top < 0:
             raise PromptError(f"{shown} is to keep the best {self.top}; 0 is the least")
 
     def asking(self, words: Sequence[str]) -> Prompt:
         """The same text with some words as its answers."""
-        return Prompt(self.text, tuple(words), self.separator)
+        return Prompt(self.text, strings(words, "words"), self.separator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +148,7 @@ class Ranking:
         top: The best candidates with their log-probabilities, best first, equal ones by name.
         several: How many candidates took more than one token, missing ones left out.
         missing: How many candidates the model cannot write; they stand nowhere.
+        unranked: Why nothing was ranked; None where something was.
     """
 
     targets: tuple[Standing, ...]
@@ -147,6 +156,13 @@ class Ranking:
     top: tuple[tuple[str, float], ...]
     several: int = 0
     missing: int = 0
+    unranked: str | None = None
+
+    @classmethod
+    def without(cls, prompt: RankingPrompt, reason: str) -> Ranking:
+        """A ranking from which all candidates are missing, for one reason."""
+        targets = tuple(Standing(target, None, None, 0) for target in prompt.targets)
+        return cls(targets, None, (), missing=len(prompt.vocabulary), unranked=reason)
 
     def __getitem__(self, target: str) -> Standing:
         """The standing of one target.
@@ -165,12 +181,13 @@ class Ranking:
 
         Raises:
             PromptError: A target is none of the answers.
+            RequestError: The targets are one string.
         """
         import numpy as np
 
         known = {one.answer: one for one in scores.answers}
         vocabulary = Vocabulary(known)
-        prompt = RankingPrompt("", vocabulary, tuple(targets), top=top)
+        prompt = RankingPrompt("", vocabulary, strings(targets, "targets"), top=top)
         ordered = [known[word] for word in vocabulary.words]
         values = [np.nan if one.logprob is None else one.logprob for one in ordered]
         return rank(prompt, np.array(values, float), np.array([one.tokens for one in ordered]))
@@ -188,7 +205,7 @@ def rank(prompt: RankingPrompt, values: NDArray[np.float64], tokens: NDArray[Any
 
     known = np.flatnonzero(~np.isnan(values))
     return Ranking(
-        targets=tuple(_standing(prompt, target, values, tokens) for target in prompt.targets),
+        targets=tuple(_standings(prompt, values, tokens)),
         normaliser=_log_sum_exp(values[known]) if known.size else None,
         top=_top(prompt, values, known),
         several=int((tokens[known] > 1).sum()),
@@ -205,16 +222,23 @@ def _log_sum_exp(values: NDArray[np.float64]) -> float:
     return float(largest + np.log(np.exp(values - largest).sum()))
 
 
-def _standing(
-    prompt: RankingPrompt, target: str, values: NDArray[np.float64], tokens: NDArray[Any]
-) -> Standing:
+def _standings(
+    prompt: RankingPrompt, values: NDArray[np.float64], tokens: NDArray[Any]
+) -> Iterator[Standing]:
     import numpy as np
 
-    at = prompt.vocabulary.place(target)
-    own = float(values[at])
-    if np.isnan(own):
-        return Standing(target, None, None, int(tokens[at]))
-    return Standing(target, int((values >= own).sum()), own, int(tokens[at]))
+    places = [prompt.vocabulary.place(target) for target in prompt.targets]
+    own = values[places]
+    if len(places) < _FEW:
+        ranks = [int((values >= one).sum()) for one in own]
+    else:
+        ordered = np.sort(values[~np.isnan(values)])
+        ranks = (ordered.size - np.searchsorted(ordered, own, side="left")).tolist()
+    for target, at, value, rank in zip(prompt.targets, places, own.tolist(), ranks, strict=True):
+        written = not np.isnan(value)
+        yield Standing(
+            target, rank if written else None, value if written else None, int(tokens[at])
+        )
 
 
 def _top(

@@ -21,6 +21,7 @@ import yaml
 import tacit
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.publishing import publish_text
+from tacit.strings import strings
 from tacit.tables import read_table, write_table
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ def read_findings(folder: Path, names: Iterable[str]) -> dict[str, pl.DataFrame]
     Raises:
         DataError: The folder holds no run that is finished, or a finding is missing or damaged.
     """
+    names = strings(names, "names")
     manifest = folder / "manifest.json"
     if not manifest.is_file():
         raise DataError("is no run's folder: it has no manifest.json", folder)

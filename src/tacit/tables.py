@@ -12,11 +12,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError
 from tacit.publishing import publish
+from tacit.strings import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -37,6 +38,7 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
         DataError: The file is missing, has another suffix, a malformed row (its line), a column of
             lists, records, bytes or (JSONL) of different types, or lacks a required column.
     """
+    required = strings(required, "required")
     path = Path(path)
     suffix = _suffix_of(path)
     check_file(path)
@@ -89,31 +91,6 @@ def check_suffix(path: Path | str) -> None:
         DataError: The suffix is none of TSV, CSV, JSONL and Parquet.
     """
     _suffix_of(Path(path))
-
-
-def check_outputs(inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
-    """Refuses, before any work, tables that could not be written or would overwrite one another.
-
-    Args:
-        inputs: The files that are read, of any kind.
-        outputs: The tables to write.
-
-    Raises:
-        DataError: An output has a suffix that is none of ours, or cannot be a file's path.
-        RequestError: An output is a folder, an input, or another output, links followed.
-    """
-    read = {resolved(path) for path in inputs}
-    written: set[Path] = set()
-    for path in outputs:
-        check_suffix(path)
-        place = resolved(path)
-        if place.is_dir():
-            raise RequestError(f"{path} is a folder; name a file for the result")
-        if place in read:
-            raise RequestError(f"{path} is a file that is read; name another for the result")
-        if place in written:
-            raise RequestError(f"{path} is named for two results; name a file for each")
-        written.add(place)
 
 
 def line_of_row(path: Path | str, row: int) -> int:

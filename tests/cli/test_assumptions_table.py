@@ -130,7 +130,7 @@ def test_what_is_not_there_is_not_printed(printed: Printed) -> None:
 def test_what_was_asked_and_left_out_is_told(printed: Printed) -> None:
     """In sentences below the tables."""
     text = " ".join(printed(Made().findings()))
-    assert "16 concepts, 160 prompts of retrieval, 80 of elicitation" in text
+    assert "16 concepts, 160 prompts of retrieval, 80 prompts of elicitation" in text
     assert "Concepts left out: 4 not one word, 4 begins with a vowel sound" in text
     assert "Candidates of retrieval: 20,000 words (shared)" in text
     assert "percentile bootstrap (2,000 resamples), clustered by concept" in text

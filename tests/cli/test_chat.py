@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tacit.english import several
 from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
 from tests.models import chatting, tiny
 from tests.models.server.serving import Manners, Serving, Toy, serving
@@ -393,7 +394,8 @@ def test_sampled_replies_answer_the_consistency_probe(
         assert row["positive_low"] < row["positive_share"] < row["positive_high"]
         assert row["positive_unparsed"] == 3 * 24 - yes - no
     clear = summary["clear_questions"]
-    assert f"{clear} background questions with a share of yes whose 95 % interval" in ran.out
+    questions_of_a_share = several(clear, "background question")
+    assert f"{questions_of_a_share} with a share of yes whose 95 % interval" in ran.out
     shown = tacit("show", "anchor", "run", "q1")
     assert "in votes or contests; " in shown.out
     assert " of the replies yes, 95 % interval " in shown.out

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from tacit.coherence.beliefs import grouping_remarks
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -45,9 +47,10 @@ def test_json_has_the_stable_shape_first(tacit: Tacit, beliefs: Path) -> None:
         "believed",
         "statements",
     ]
-    assert result["inverse"] == {"violated": 2, "applicable": 2, "rate": 1.0}
-    assert result["transitive"] == {"violated": 1, "applicable": 1, "rate": 1.0}
-    assert result["symmetric"] == {"violated": 0, "applicable": 0, "rate": None}
+    assert list(result["inverse"]) == ["violated", "applicable", "undecided", "rate"]
+    assert list(result["inverse"].values()) == [1, 2, 1, 1.0]
+    assert list(result["transitive"].values()) == [1, 1, 0, 1.0]
+    assert list(result["symmetric"].values()) == [0, 0, 0, None]
     assert (result["believed"], result["statements"]) == (2, 5)
     assert (result["ties"], result["missing"]) == (1, 1)
 
@@ -55,19 +58,46 @@ def test_json_has_the_stable_shape_first(tacit: Tacit, beliefs: Path) -> None:
 def test_the_table_is_for_people(tacit: Tacit, beliefs: Path) -> None:
     """Without --json the rates stand in a table, and undefined ones as a dash."""
     lines = tacit("check", beliefs).out.splitlines()
-    assert lines[0].split() == ["constraint", "violated", "applicable", "%"]
-    assert lines[1].split() == ["symmetric", "0", "0", "-"]
-    assert lines[3].split() == ["inverse", "2", "2", "100.00"]
+    assert lines[0].split() == ["constraint", "violated", "applicable", "undecided", "%"]
+    assert lines[1].split() == ["symmetric", "0", "0", "0", "-"]
+    assert lines[3].split() == ["inverse", "1", "2", "1", "100.00"]
 
 
 def test_violations_and_groups_are_written(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
     """Both tables are written where asked."""
     violations, groups = tmp_path / "violations.csv", tmp_path / "groups.parquet"
-    ran = tacit("check", beliefs, "--violations", violations, "--groups", groups, "--revision-cost")
+    tables = ("--violations", violations, "--by-group", groups)
+    ran = tacit("check", beliefs, *tables, "--revision-cost")
     assert ran.code == 0
-    assert pl.read_csv(violations)["constraint"].to_list() == ["inverse", "inverse", "transitive"]
-    assert pl.read_parquet(groups)["violated"].to_list() == [3]
-    assert "statements must change at least" in ran.out
+    assert pl.read_csv(violations)["constraint"].to_list() == ["inverse", "transitive"]
+    assert pl.read_parquet(groups)["violated"].to_list() == [2]
+    assert "1 statement must change at least" in ran.out
+
+
+def test_a_revision_cost_out_of_time_is_an_interval(
+    tacit: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When workers hang, the text gives both bounds, and JSON has no cost."""
+    script, given = tmp_path / "hang", tmp_path / "beliefs.csv"
+    script.write_text("#!/bin/sh\nexec sleep 600\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+    items = range(40)
+    rows = [
+        f"{x},above,{y},{(7 * x * x + 3 * y) % 10 / 10}" for x in items for y in items if x != y
+    ]
+    given.write_text("\n".join(["subject,relation,object,p_true", *rows]) + "\n")
+    told = tacit("check", given, "--revision-cost", "--time-limit", "1")
+    assert "time limit reached: between" in told.out
+    result = json.loads(tacit("check", given, "--revision-cost", "--time-limit", "1", "--json").out)
+    assert result["revision_cost"] is None
+    assert 0 <= result["revision_cost_at_least"] < result["revision_cost_at_most"]
+
+
+@pytest.mark.parametrize("verb", ["check", "repair"])
+def test_the_default_time_limit_is_in_the_help(tacit: Tacit, verb: str) -> None:
+    """Both commands say how long exact repair may take."""
+    assert "600" in tacit(verb, "--help").out
 
 
 def test_a_missing_file_is_a_wrong_request(tacit: Tacit, tmp_path: Path) -> None:
@@ -95,7 +125,7 @@ def test_the_beliefs_are_not_written_over(tacit: Tacit, beliefs: Path) -> None:
 def test_two_tables_are_not_one_file(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
     """One path for both tables is refused before either is written."""
     out = tmp_path / "out.tsv"
-    ran = tacit("check", beliefs, "--violations", out, "--groups", out)
+    ran = tacit("check", beliefs, "--violations", out, "--by-group", out)
     assert ran.code == 2
     assert "named for two results" in ran.err
     assert not out.exists()
@@ -105,11 +135,73 @@ def test_neither_table_is_written_when_one_cannot_be(tacit: Tacit, tmp_path: Pat
     """A group whose name holds a tab fits CSV and not TSV, so nothing is written."""
     given, violations, groups = (tmp_path / name for name in ("in.csv", "v.csv", "g.tsv"))
     given.write_text('thing,subject,relation,object,p_true\n"a\tb",x,above,y,0.9\n')
-    ran = tacit("check", given, "--violations", violations, "--groups", groups)
+    ran = tacit("check", given, "--violations", violations, "--by-group", groups)
     assert ran.code == 2
     assert "holds a tab" in ran.err
     assert not violations.exists()
     assert not groups.exists()
+
+
+@pytest.fixture
+def numbered(tmp_path: Path) -> Path:
+    """Two beliefs that contradict one another, each with a number of its own."""
+    file = tmp_path / "numbered.tsv"
+    rows = "1\ttrunk\tabove\troots\t0.9\n2\troots\tabove\ttrunk\t0.8\n"
+    file.write_text(f"id\tsubject\trelation\tobject\tp_true\n{rows}")
+    return file
+
+
+def test_an_unknown_column_is_carried_along_and_makes_no_groups(
+    tacit: Tacit, numbered: Path, tmp_path: Path
+) -> None:
+    """Rows with numbers of their own contradict one another; the numbers stand in the results."""
+    violations = tmp_path / "violations.csv"
+    ran = tacit("check", numbered, "--violations", violations, "--json")
+    result = json.loads(ran.out)
+    assert list(result["asymmetric"].values()) == [1, 1, 0, 1.0]
+    assert result["groups"] == 1
+    assert (
+        "column 'id' is carried along; name it with --groups to check each of its values apart"
+        in ran.err
+    )
+    assert "group of its own" not in ran.err
+    assert pl.read_csv(violations).select("id_1", "id_2").row(0) == (2, 1)
+
+
+def test_named_columns_group_and_single_rows_are_warned_of(tacit: Tacit, numbered: Path) -> None:
+    """--groups id checks each value apart, and the warning names the column."""
+    ran = tacit("check", numbered, "--groups", "id", "--json")
+    result = json.loads(ran.out)
+    assert (result["groups"], result["asymmetric"]["violated"]) == (2, 0)
+    assert "nearly every row is a group of its own, by 'id'" in ran.err
+    assert "carried along" not in ran.err
+
+
+def test_a_known_column_of_single_rows_is_warned_of(tacit: Tacit, tmp_path: Path) -> None:
+    """The warning names the column that does it, not the others."""
+    file = tmp_path / "beliefs.csv"
+    rows = [f"egg,document {n},part {n},above,yolk,0.9\n" for n in range(10)]
+    file.write_text("thing,document,subject,relation,object,p_true\n" + "".join(rows))
+    assert "by 'document';" in tacit("check", file).err
+    shared = tacit("check", file, "--groups", "thing")
+    assert "group of its own" not in shared.err
+    assert "column 'document' is carried along" in shared.err
+    assert "columns 'a', 'b' are carried along; name one with --groups" in " ".join(
+        grouping_remarks(pl.DataFrame(schema=["a", "b", "thing"]))
+    )
+
+
+@pytest.mark.parametrize("verb", ["check", "repair"])
+def test_a_group_that_is_no_column_is_refused(
+    tacit: Tacit, numbered: Path, tmp_path: Path, verb: str
+) -> None:
+    """The message lists the columns that can name a group."""
+    out = ("--out", tmp_path / "out.tsv") if verb == "repair" else ()
+    for wrong in ("ids", "id,ids", "subject"):
+        ran = tacit(verb, numbered, "--groups", wrong, *out)
+        assert ran.code == 2
+        assert f"cannot be grouped by '{wrong.split(',')[-1]}'" in ran.err
+        assert "these columns: id" in ran.err
 
 
 def test_checking_imports_no_torch(beliefs: Path) -> None:

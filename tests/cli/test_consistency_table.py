@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.cli.anchor import echo_anchor
-from tacit.cli.consistency_table import echo_consistency
+from tacit.cli.consistency_table import _told, echo_consistency
 from tacit.probes.consistency.trace import trace
 from tacit.prompts import OUTSIDE, AnswerScore, LogProbs, Prompt
+from tacit.report.verdict import verdict
 from tacit.report.writing import write_report
 from tacit.runs import Run
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
@@ -88,6 +89,35 @@ def test_what_is_missing_is_told_in_the_terminal(
         f", and {by_hand['answers']:,} of ",
     ):
         assert sentence in said
+
+
+def test_terminal_and_report_give_the_same_verdict(found: Findings, tmp_path: Path) -> None:
+    """One sentence, made in one place; and both counts of facts beside their relevance."""
+    run = Run(tmp_path / "run", {"probe": "consistency", "model": "it"})
+    run.begin({"model": {"name": "it", "obtained": "log-probabilities"}, "data": {}})
+    run.finish(found)
+    write_report([tmp_path / "run"], tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    terminal = "\n".join(_told(found.summary))
+    sentence = verdict(found.summary)
+    row = found.summary["relevance"]
+    assert row["facts_right"] < 20
+    assert sentence in terminal
+    assert sentence in page
+    assert f"No interval of the relevance: {row['no_interval']}" in terminal
+    sides = f"{row['facts_right']} facts answered right and {row['facts_wrong']} answered wrong"
+    assert f"({sides}, no interval: {row['no_interval']})." in page
+
+
+def test_the_terminal_shows_how_many_facts_are_right_and_wrong(
+    found: Findings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the place of their sum, which hides that few are right."""
+    row = found.summary["relevance"]
+    echo_consistency(found, "it")
+    said = capsys.readouterr().out
+    line = next(row for row in said.splitlines() if "relevance of a fact" in row)
+    assert f"{row['facts_right']} right, {row['facts_wrong']} wrong" in line
 
 
 def test_what_is_missing_is_told_in_the_report(

@@ -71,7 +71,9 @@ def test_facts_are_shown_with_their_negatives(tacit: Tacit, base: Path) -> None:
 def test_facts_as_json(tacit: Tacit, base: Path) -> None:
     """One object with the concepts, the facts, and how many there are without the cap."""
     ran = tacit("kb", "facts", base, "A dog", "--length", 2, "--relations", "IsA", "--json")
-    assert json.loads(ran.out) == {"concepts": ["dog"], "facts": [], "found": 0}
+    found = json.loads(ran.out)
+    assert found.pop("counts")["question_concepts"] == 1
+    assert found == {"concepts": ["dog"], "facts": [], "found": 0}
     ran = tacit("kb", "facts", base, "A puppy, an animal", "--length", 2, "--cap", 1, "--json")
     found = json.loads(ran.out)
     assert found["concepts"] == ["animal", "puppy"]
@@ -83,6 +85,59 @@ def test_a_cap_that_bites_is_told(tacit: Tacit, base: Path) -> None:
     """The table says how many facts are left out."""
     ran = tacit("kb", "facts", base, "A puppy, an animal", "--length", 2, "--cap", 1)
     assert "and 1 more, which --cap leaves out" in ran.out
+
+
+def test_words_that_the_lexicon_does_not_list_are_found(tacit: Tacit, base: Path) -> None:
+    """A fridge is a concept of the question as much as milk."""
+    lines = "AtLocation\tfridge\thome\nAtLocation\tmilk\tfridge\nIsA\thome\tplace\n"
+    base.with_name("home.tsv").write_text(lines, encoding="utf-8")
+    assert tacit("kb", "import", "home.tsv", "--out", "home.kb").code == 0
+    asked = ("Where would you put milk at home?", "fridge", "bookcase")
+    found = json.loads(tacit("kb", "facts", "home.kb", *asked, "--json").out)
+    assert found["concepts"] == ["fridge", "home", "milk"]
+    assert [(fact["head"], fact["tail"]) for fact in found["facts"]] == [
+        ("fridge", "home"),
+        ("milk", "fridge"),
+    ]
+
+
+def test_parts_and_verbatim_concepts_are_options(tacit: Tacit, base: Path) -> None:
+    """Which concepts a question has depends on both."""
+    lines = "UsedFor\thave fun\tguide dog\nIsA\tguide dog\tanimal\n"
+    base.with_name("fun.tsv").write_text(lines, encoding="utf-8")
+    assert tacit("kb", "import", "fun.tsv", "--out", "fun.kb").code == 0
+
+    def concepts(*options: str) -> list[str]:
+        asked = ("kb", "facts", "fun.kb", "How does a guide have fun?", "a dog", "a cat", "--json")
+        found: list[str] = json.loads(tacit(*asked, *options).out)["concepts"]
+        return found
+
+    assert concepts() == ["have fun"]
+    assert concepts("--verbatim", "off") == []
+    assert concepts("--parts", "pooled") == ["guide dog", "have fun"]
+
+
+def test_whether_the_frequency_cap_bites_is_reported(tacit: Tacit, base: Path) -> None:
+    """By import and info of the default cap, and by background of the cap it used."""
+    words = "Words that a negative can be: 7; left out by the cap of the {} most frequent: {}"
+    ran = tacit("kb", "import", "triples.tsv", "--out", "again.kb")
+    assert words.format("10,000", "none") in ran.out
+    about = json.loads(tacit("kb", "info", base, "--json").out)
+    names = ("eligible_negatives", "frequency_cap", "negatives_beyond_cap")
+    assert [about[name] for name in names] == [7, 10_000, 0]
+    command = ("kb", "background", base, "--questions", "questions.csv", "--out", "b.tsv")
+    assert words.format("4", "3") in tacit(*command, "--frequent", 4).out
+    summary = json.loads(tacit(*command, "--frequent", 4, "--json").out)
+    assert [summary[name] for name in names] == [7, 4, 3]
+    assert (summary["extraction"]["parts"], summary["extraction"]["verbatim"]) == ("separate", "on")
+
+
+def test_what_the_cap_cuts_in_a_file_is_reported(tacit: Tacit, base: Path) -> None:
+    """How many questions had more facts, and how many facts are left out."""
+    command = ("kb", "background", base, "--questions", "questions.csv", "--out", "b.tsv")
+    told = tacit(*command, "--cap", 1).out
+    assert "Questions with more facts than the cap of 1: 1; facts left out: 1 (" in told
+    assert "than the cap" not in tacit(*command).out
 
 
 def test_a_question_without_facts_says_so(tacit: Tacit, base: Path) -> None:
@@ -157,6 +212,8 @@ def test_bad_lines_are_told_and_too_many_refused(tacit: Tacit, base: Path) -> No
         (("facts", "small.kb", "A dog", "--version", "new"), "is none of review-lexicon"),
         (("facts", "small.kb", "A dog", "--version", "review"), "a tagger go together"),
         (("facts", "small.kb", "A dog", "--overlap", "half"), "is none of all-words"),
+        (("facts", "small.kb", "A dog", "--parts", "all"), "is none of separate, pooled"),
+        (("facts", "small.kb", "A dog", "--verbatim", "no"), "is none of on, off"),
         (("facts", "small.kb", "A dog", "--frequent", "0"), "leave nothing to draw from"),
         (("facts", "small.kb", "A dog", "--frequent", "9" * 30), "give 1 to 1,000,000,000"),
         (("facts", "small.kb", "A dog", "--relations", ","), "has no relation without a name"),

@@ -34,19 +34,20 @@ def test_prompts_are_written(tacit: Tacit, norms: Path) -> None:
     table = pl.read_csv("p.tsv", separator="\t")
     assert (ran.code, ran.err) == (0, "")
     assert table.columns == ["concept", "n", "text"]
-    assert table.height == 30
+    assert table.height == 20
     assert table.rows()[1] == ("bear", 2, "A ___ has legs and has arms.")
-    assert table["concept"].unique(maintain_order=True).to_list() == ["bear", "seal", "scissors"]
+    assert table["concept"].unique(maintain_order=True).to_list() == ["bear", "scissors"]
     assert "cslb: 40 rows, 40 properties of 4 concepts" in ran.out
-    assert "begins with a vowel sound               1        3" in ran.out
-    assert "30 prompts of 3 concepts\n\nWritten: p.tsv" in ran.out
+    assert "has a sense tag                         1        3" in ran.out
+    assert "begins with a vowel sound               1        2" in ran.out
+    assert "20 prompts of 2 concepts\n\nWritten: p.tsv" in ran.out
 
 
 def test_counts_as_json(tacit: Tacit, norms: Path) -> None:
     """What was read, what could be worded, and each filter in order."""
     ran = tacit(
         *("norms", "prompts", "--norms", norms, "--out", "p.csv", "--json"),
-        *("--no-tagged", "--least", 10, "--limit", 1),
+        *("--least", 10, "--limit", 1),
     )
     counts = json.loads(ran.out)
     assert counts["norms"] == {
@@ -55,6 +56,7 @@ def test_counts_as_json(tacit: Tacit, norms: Path) -> None:
         "properties": 40,
         "concepts": 4,
         "skipped": {"no feature": 0, "repeated": 0},
+        "uncounted": {},
     }
     assert counts["properties"]["usable"] == 40
     assert counts["filters"] == [
@@ -73,14 +75,37 @@ def test_options_of_retrieval(tacit: Tacit, norms: Path, workplace: Path) -> Non
     tacit(
         *("norms", "prompts", "--norms", norms, "--out", "p.jsonl", "--wording", "blank-last"),
         *("--vocabulary", "words.txt", "--articles", "candidate"),
-        *("--least-people", 19, "--least", 2, "--most-words", 2),
+        *("--least-people", 19, "--least", 2, "--most-words", 2, "--concepts", "tagged"),
     )
     assert pl.read_ndjson("p.jsonl").rows() == [
-        ("ape", 1, "Something that has legs is called an ___"),
-        ("ape", 2, "Something that has legs and has arms is called an ___"),
-        ("seal", 1, "Something that has legs is called a ___"),
-        ("seal", 2, "Something that has legs and has arms is called a ___"),
+        ("ape", 1, "Something that has legs is called ___", "an ape"),
+        ("ape", 2, "Something that has legs and has arms is called ___", "an ape"),
+        ("seal", 1, "Something that has legs is called ___", "a seal"),
+        ("seal", 2, "Something that has legs and has arms is called ___", "a seal"),
     ]
+
+
+def test_responses_follow_the_participants(tacit: Tacit, workplace: Path) -> None:
+    """By people, by feature, or the feature's own wording; rows that are not aligned are listed."""
+    (workplace / "norms.dat").write_text(
+        "concept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
+        "bear\thas fur_hair\t4\thas fur;has hair\t1 2 3;4\n"
+        "bear\thas claws\t3\thas claws;has nails\t1 2 3\n",
+        encoding="utf-8",
+    )
+    command = ("norms", "prompts", "--norms", "norms.dat", "--elicitation", "--out", "e.jsonl")
+    found = {}
+    for preset in ("people", "feature", "first"):
+        ran = tacit(*command, "--responses", preset)
+        assert "alternatives not aligned with participants: 1 of 2 rows; by line: 3" in ran.out
+        found[preset] = json.loads(pl.read_ndjson("e.jsonl")["responses"][0])
+    assert found == {
+        "people": {"fur": 3, "claws": 3, "hair": 1},
+        "feature": {"fur": 4, "hair": 4, "claws": 3, "nails": 3},
+        "first": {"fur": 4, "claws": 3},
+    }
+    counts = json.loads(tacit(*command, "--json").out)
+    assert counts["norms"]["uncounted"] == {"alternatives not aligned with participants": [3]}
 
 
 def test_corrections_are_used_and_idle_ones_told(
@@ -109,16 +134,16 @@ def test_elicitation_prompts_are_written(tacit: Tacit, norms: Path) -> None:
         'has\tape\tEveryone knows that an ape has ___.\t{"legs": 20, "arms": 19}',
         'has\tbear\tEveryone knows that a bear has ___.\t{"legs": 20, "arms": 19}',
     ]
-    assert "has                 3        564            0" in ran.out
-    assert "1 plural concepts left out" in ran.out
+    assert "has                 2        564            0" in ran.out
+    assert "plural                                  1        2" in ran.out
 
 
 def test_elicitation_as_json_without_the_preface(tacit: Tacit, norms: Path) -> None:
     """Published counts are of CSLB alone; other norms have none."""
     command = ("norms", "prompts", "--elicitation", "--no-preface", "--json", "--out", "e.jsonl")
     counts = json.loads(tacit(*command, "--norms", norms).out)
-    assert counts["relations"]["has"] == {"prompts": 3, "published": 564, "without": 0}
-    assert counts["relations"]["is"] == {"prompts": 0, "published": 583, "without": 3}
+    assert counts["relations"]["has"] == {"prompts": 2, "published": 564, "without": 0}
+    assert counts["relations"]["is"] == {"prompts": 0, "published": 583, "without": 2}
     assert pl.read_ndjson("e.jsonl")["text"][0] == "An ape has ___."
     plain = norms.with_name("plain.csv")
     plain.write_text("concept,feature,pf\nbear,has fur,3\n", encoding="utf-8")
@@ -142,6 +167,11 @@ def test_no_prompt_is_no_error(tacit: Tacit, norms: Path) -> None:
         (("--norms", "norms.dat", "--vocabulary", "empty.txt"), "empty.txt: is empty"),
         (("--norms", "norms.dat", "--corrections", "none.tsv"), "none.tsv: there is no such file"),
         (("--norms", "norms.dat", "--no-preface"), "--no-preface would do nothing"),
+        (("--norms", "norms.dat", "--responses", "first"), "--responses would do nothing"),
+        (
+            ("--norms", "norms.dat", "--vocabulary", "norms.dat"),
+            "norms.dat, line 1: has 'feature type\\tconcept",
+        ),
         (
             ("--norms", "norms.dat", "--elicitation", "--least", 3, "--articles", "candidate"),
             "--least, --articles would do nothing with --elicitation",

@@ -153,8 +153,24 @@ def test_groups_and_the_world_are_written(tacit: Tacit, beliefs: Path, tmp_path:
     """The world is beliefs again, and checks without a violation."""
     world, groups = tmp_path / "world.tsv", tmp_path / "groups.tsv"
     out = tmp_path / "repaired.tsv"
-    ran = tacit("repair", beliefs, "--out", out, "--world", world, "--groups", groups)
+    ran = tacit("repair", beliefs, "--out", out, "--world", world, "--by-group", groups)
     assert ran.code == 0
     assert len(groups.read_text().splitlines()) == 3
     result = json.loads(tacit("check", world, "--believed", "repaired", "--json").out)
     assert result["micro"] == 0.0
+
+
+def test_carried_columns_stand_in_the_repaired_beliefs(tacit: Tacit, tmp_path: Path) -> None:
+    """A column that names no group makes none: of two opposites one is turned false."""
+    numbered, out = tmp_path / "numbered.csv", tmp_path / "repaired.csv"
+    numbered.write_text(
+        "id,subject,relation,object,p_true\n1,trunk,above,roots,0.9\n2,roots,above,trunk,0.8\n"
+    )
+    ran = tacit("repair", numbered, "--out", out)
+    assert "column 'id' is carried along" in ran.err
+    assert out.read_text().splitlines()[1:] == [
+        "1,trunk,above,roots,0.9,True,True",
+        "2,roots,above,trunk,0.8,True,False",
+    ]
+    apart = tacit("repair", numbered, "--out", out, "--groups", "id", "--json")
+    assert json.loads(apart.out)["turned_false"] == 0

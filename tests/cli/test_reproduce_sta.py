@@ -120,3 +120,22 @@ def test_no_run_and_no_model_of_the_paper_are_refused(
     assert (ran.code, "manifest.json" in ran.err) == (2, True)
     ran = tacit("reproduce", "sta", finished, "--as", "gpt2")
     assert (ran.code, "bert-base" in ran.err) == (2, True)
+
+
+def test_ranks_among_other_candidates_are_told_apart(
+    tacit: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chance stands beside our figure, and the reason for no difference below the table."""
+    monkeypatch.setenv("COLUMNS", "140")
+    found = Made(skill=1).findings()
+    name = "retrieval_by_number"
+    few = found.tables[name].with_columns(candidates=34, chance_mrr=0.1211)
+    run = Run(tmp_path / "run", {"probe": "assumptions", "model": "m"})
+    run.begin({"model": {}, "data": {}})
+    run.finish(replace(found, tables={**found.tables, name: few}))
+    ran = tacit("reproduce", "sta", tmp_path / "run", "--as", "roberta-large")
+    assert ran.code == 0, ran.err
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    (row,) = (line for line in lines if line.startswith("MRR at 1 property"))
+    assert row.endswith("0.121 of 34 0.230")
+    assert any(line.startswith("No difference (MRR at 1 property, MRR") for line in lines)

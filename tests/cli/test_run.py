@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import json
 import shutil
 import signal
@@ -34,7 +35,7 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     """The request, a manifest that says finished, the questions, the findings."""
     ran = tacit(*PARTS, "--out", "run", "--things", "peach")
     assert ran.code == 0, ran.err
-    assert "accuracy, ParRoT++" in ran.out
+    assert "  ParRoT++" in ran.out
     assert "transitive" in ran.out
     assert "…" not in ran.out, "nothing is cut off at 80 columns"
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
@@ -59,11 +60,12 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
     echo_parts(probe.measure_beliefs(probe.questions.with_columns(beliefs)).summary, "mine")
     shown = capsys.readouterr().out
     assert "Nobody drew these things, so there is no accuracy" in shown
-    assert "accuracy, ParRoT" not in shown
+    assert "ParRoT" not in shown
     assert "improved" in shown
     assert "-/-/-" in shown
-    assert "1 statements are without a belief, 0 of them labelled" in shown
-    assert "11/12" in shown, "asymmetric pairs believed both ways, but for the missing one"
+    assert "1 statement is without a belief, 0 of them labelled" in shown
+    assert "11/11" in shown, "asymmetric pairs believed both ways, without the undecided one"
+    assert "Undecided constraints before repair: 2;" in shown
 
 
 def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -> None:
@@ -260,3 +262,37 @@ def test_a_run_that_a_person_interrupts_stays_unfinished(
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "unfinished"
     assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
+
+
+def test_questions_beyond_the_window_are_skipped_and_listed(tacit: Tacit, workplace: Path) -> None:
+    """The belief is missing, the manifest counts the prompts, and a table and the report say so."""
+    drawings = workplace / "drawings"
+    shutil.copytree(DEMO, drawings)
+    with (drawings / "annotations-0.tsv").open("a", encoding="utf-8") as file:
+        file.write(f"annotator_9\tpeach\t---\t{'very ' * 150}old skin\tsurrounds\tflesh\n")
+    asked = ("run", "parts", "--model", "demo", "--drawings", drawings, "--things", "peach")
+    ran = tacit(*asked, "--out", "run")
+    assert ran.code == 0, ran.err
+    told = "prompts skipped, longer than the model's window: the answers are missing"
+    assert told in " ".join(ran.out.split())
+    summary = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+    skipped = pl.read_parquet(workplace / "run" / "findings" / "skipped.parquet")
+    assert summary["summary"]["skipped"] == skipped.height == 28
+    assert skipped["text"].str.contains("very very").all()
+    assert skipped["reason"].str.contains("128 at most").all()
+    questions = pl.read_parquet(workplace / "run" / "questions.parquet")
+    assert questions["p_true"].null_count() == 28
+    assert tacit("report", "run").code == 0
+    page = (workplace / "report.html").read_text(encoding="utf-8")
+    assert told in " ".join(html.unescape(page).split())
+    strict = tacit(*asked, "--out", "other", "--strict")
+    assert strict.code == 2
+    assert not (workplace / "other").exists()
+
+
+def test_a_run_without_long_questions_counts_none(tacit: Tacit, workplace: Path) -> None:
+    """And has no table of them."""
+    assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
+    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["summary"]["skipped"] == 0
+    assert not (workplace / "run" / "findings" / "skipped.parquet").exists()

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+import yaml
 
 from tests.models.worded import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import torch
 
     from tests.cli.conftest import Ran, Tacit
 
@@ -62,6 +65,9 @@ def test_a_run_of_a_masked_model(run: Callable[..., Ran], workplace: Path) -> No
     assert manifest["status"] == "finished"
     told = manifest["summary"]
     assert (told["concepts"], told["retrieval_prompts"]) == (5, 50)
+    assert told["presets"] == {"concepts": "paper", "responses": "people"}
+    asked = yaml.safe_load((workplace / "run" / "run.yaml").read_text())
+    assert (asked["concepts"], asked["responses"]) == ("paper", "people")
     assert told["relations"] == {"is": 0, "is a": 5, "has": 6, "has a": 0, "made of": 0}
     steps = {step["filter"]: step["removed"] for step in told["steps"]}
     assert steps["begins with a vowel sound"] == 1
@@ -144,7 +150,7 @@ def test_a_dry_run_writes_nothing(run: Callable[..., Ran], workplace: Path) -> N
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--vocabulary", "large"), "none of shared, own, concepts"),
+        (("--vocabulary", "large"), "none of shared, own, concepts, and there is no such file"),
         (("--wording", "odd"), "none of blank-last, sentence, both"),
         (("--articles", "candidate"), "add --vocabulary concepts"),
         (("--orders", "some"), "none of all, main"),
@@ -185,3 +191,98 @@ def test_prompts_are_shown_as_a_model_is_given_them(
     assert "A ___ is a animal." in ran.out
     assert "'bear'" in ran.out
     assert "Everyone knows that a bear is a ___." in ran.out
+
+
+def test_a_vocabulary_of_ones_own(run: Callable[..., Ran], workplace: Path) -> None:
+    """Its words are the candidates of every model; what they lack is told; the words are saved."""
+    (workplace / "words.txt").write_text("bear\nfox\nhair\nzebra\n", encoding="utf-8")
+    ran = run("runs", "--vocabulary", "words.txt", of=("masked", "causal"))
+    assert ran.code == 0, ran.err
+    assert "Candidates of retrieval: 4 words (file)" in ran.out
+    assert "1 of them are no single token of the model" in ran.out
+    for name in ("masked", "causal"):
+        findings = workplace / "runs" / name / "findings"
+        retrieval = pl.read_parquet(findings / "retrieval.parquet")
+        assert (set(retrieval["word"]), set(retrieval["candidates"])) == ({"bear", "fox"}, {4})
+        saved = pl.read_parquet(findings / "vocabulary.parquet").filter("candidate")
+        assert saved["word"].to_list() == ["bear", "fox", "hair", "zebra"]
+        manifest = json.loads((workplace / "runs" / name / "manifest.json").read_text())
+        assert "words.txt" in manifest["data"]
+
+
+def log_softmax(model: Path, kind: str, ids: list[int], position: int) -> torch.Tensor:
+    """What transformers itself predicts at one position."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+
+    loader = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
+    with torch.inference_mode():
+        logits = loader.from_pretrained(model)(torch.tensor([ids])).logits
+    found: torch.Tensor = logits[0, position].log_softmax(-1)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["masked", "causal"])
+def test_the_article_of_a_candidate_is_scored(
+    run: Callable[..., Ran], workplace: Path, models: Path, kind: str
+) -> None:
+    """As transformers itself scores article and word, token by token."""
+    from transformers import AutoTokenizer
+
+    more = ("--articles", "candidate", "--vocabulary", "concepts", "--least", "1", "--limit", "6")
+    ran = run("run", *more, "--wording", "sentence", of=(kind,))
+    assert ran.code == 0, ran.err
+    table = pl.read_parquet(workplace / "run" / "findings" / "retrieval.parquet")
+    row = table.filter(pl.col("category").is_null(), concept="owl", n=1).row(0, named=True)
+    assert (row["text"], row["candidates"]) == ("___ has eyes.", 6)
+    tokenizer = AutoTokenizer.from_pretrained(models / kind)
+    plain = tokenizer("An owl has eyes.", add_special_tokens=False)["input_ids"]
+    own = len(tokenizer("An owl", add_special_tokens=False)["input_ids"])
+    total = 0.0
+    if kind == "causal":
+        ids = [tokenizer.bos_token_id, *plain]
+        for at in range(1, len(ids)):
+            total += float(log_softmax(models / kind, kind, ids, at - 1)[ids[at]])
+    else:
+        for at in range(own):
+            masked = [*plain[:at], *[tokenizer.mask_token_id] * (own - at), *plain[own:]]
+            ids = [tokenizer.cls_token_id, *masked, tokenizer.sep_token_id]
+            begin = ids.index(tokenizer.mask_token_id)
+            total += float(log_softmax(models / kind, kind, ids, begin)[plain[at]])
+    assert row["logprob"] == pytest.approx(total, abs=1e-4)
+    assert row["tokens"] == own
+
+
+def test_different_questions_are_warned_of_and_marked(
+    run: Callable[..., Ran], tacit: Tacit, workplace: Path
+) -> None:
+    """On standard error, in the terminal's rows and in JSON; ``tacit compare`` says it too."""
+    ran = run("runs", of=("masked", "causal"))
+    assert ran.code == 0, ran.err
+    warning = "masked was asked for concepts in the wording sentence, "
+    assert warning in ran.err
+    assert "* the wordings ask different questions" in ran.out
+    compared = tacit("compare", workplace / "runs", "--out", "compared.html")
+    assert compared.code == 0, compared.err
+    assert "They ask different questions" in compared.err
+    assert "They ask different questions" in " ".join(
+        (workplace / "compared.html").read_text().split()
+    )
+    rows = json.loads(run("again", "--json", of=("masked", "causal")).out)["comparison"]
+    assert {row["same_question"] for row in rows if row["part"] == "retrieval"} == {False}
+    assert {row["same_question"] for row in rows if row["part"] == "elicitation"} == {True}
+
+
+def test_whole_sentences_are_compared_among_the_concepts(
+    run: Callable[..., Ran], workplace: Path
+) -> None:
+    """Five candidates for both, and the chance level of five; no warning of the wording."""
+    ran = run("runs", "--wording", "sentence", of=("masked", "causal"))
+    assert ran.code == 0, ran.err
+    assert "different questions" not in ran.err
+    together = pl.read_parquet(workplace / "runs" / "comparison.parquet").filter(of="mrr")
+    assert set(together["candidates_a"]) == set(together["candidates_b"]) == {5}
+    assert together["chance_a"][0] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
+    assert "of 5, chance 0.457" in ran.out
+    assert "ranks among the concepts that both scored" in ran.out
+    assert "among candidates" in " ".join(ran.out.split())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+import yaml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +74,41 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert tacit("show", "anchor", "run", "q9").code == 2
 
 
+def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, source: Path) -> None:
+    """The presets in run.yaml; the counts in the summary, the terminal and the report."""
+    ran = run(tacit, "run", "--parts", "pooled", "--verbatim", "off", "--frequent", 5)
+    request = yaml.safe_load((source / "run" / "run.yaml").read_text())
+    assert (request["parts"], request["verbatim"]) == ("pooled", "off")
+    summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
+    assert summary["facts_across_parts"] is None
+    assert (summary["frequency_cap"], summary["negatives_beyond_cap"]) == (5, 4)
+    assert "left out by the cap of the 5 most frequent: 4" in ran.out
+
+    ran = run(tacit, "separate", "--cap", 1)
+    summary = json.loads((source / "separate" / "manifest.json").read_text())["summary"]
+    counted = {
+        "question_concepts": 6,
+        "verbatim_only_concepts": 0,
+        "question_facts": 2,
+        "facts_sharing_a_word": 0,
+        "questions_beyond_cap": 2,
+        "facts_beyond_cap": 2,
+        "eligible_negatives": 9,
+        "negatives_beyond_cap": 0,
+    }
+    assert {name: summary[name] for name in counted} == counted
+    assert tacit("report", "separate", "--out", "report.html").code == 0
+    page = (source / "report.html").read_text()
+    for sentence in (
+        "Concepts, summed over questions: 6; contained verbatim but not found by their words: 0",
+        f"joining concepts of different parts: {summary['facts_across_parts']}; joining",
+        "Questions with more facts than the cap of 1: 2; facts left out: 2 (",
+        "Words that a negative can be: 9; left out by the cap of the 10,000 most frequent: none",
+    ):
+        assert sentence in ran.out
+        assert sentence in page
+
+
 def test_figures_are_drawn(tacit: Tacit, source: Path) -> None:
     """Beside the run's findings, in the formats asked for."""
     assert run(tacit, "run", "--figures", "svg").code == 0
@@ -135,6 +171,8 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
         (("--kb", "questions.csv"), "is no knowledge base"),
         (("--questions", "none.csv"), "there is no such file"),
         (("--version", "review"), "a tagger go together"),
+        (("--parts", "apart"), "'apart' is none of separate, pooled"),
+        (("--verbatim", "maybe"), "'maybe' is none of on, off"),
     ],
 )
 def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message: str) -> None:

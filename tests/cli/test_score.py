@@ -99,7 +99,6 @@ def test_a_dry_run_tells_and_writes_nothing(tacit: Tacit, workplace: Path) -> No
         ),
         ({"text": "x", "answers": ["a"], "anwsers": 1}, "line 2: has the key 'anwsers'"),
         ({"text": "a ___ b", "answers": ["c"]}, "goes on after its blank"),
-        ({"text": "w " * 200, "answers": ["c"]}, "takes 128 at most"),
     ],
 )
 def test_a_bad_prompt_is_named_and_nothing_is_written(
@@ -152,3 +151,45 @@ def test_a_missing_file_of_prompts_is_named(tacit: Tacit, workplace: Path) -> No
     ran = tacit("score", "nothing.jsonl", "--model", "demo", "--out", "s.jsonl")
     assert (ran.code, list(workplace.iterdir())) == (2, [])
     assert "nothing.jsonl: there is no such file" in ran.err
+
+
+LONG = {"text": "trunk " * 200, "answers": ["roots", "leaves"]}
+
+
+def test_a_prompt_beyond_the_window_is_skipped(tacit: Tacit, workplace: Path) -> None:
+    """It has its line, with nulls and the reason, and it is counted and listed."""
+    prompts = write(workplace / "prompts.jsonl", GOOD[0], LONG, GOOD[1])
+    ran = tacit("score", prompts, "--model", "demo", "--out", "scores.jsonl", "--json")
+    assert ran.code == 0, ran.err
+    lines = (workplace / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    first, skipped, last = (json.loads(line)["scores"] for line in lines)
+    assert [one["answer"] for one in skipped] == LONG["answers"]
+    assert {one["logprob"] for one in skipped} == {None}
+    assert {one["missing"] for one in skipped} == {"the prompt is longer than the model's window"}
+    assert all(one["logprob"] < 0 and "missing" not in one for one in (*first, *last))
+    told = json.loads(ran.out)
+    assert (told["skipped"], told["missing"]) == (1, 2)
+    assert "skipped 1 prompt longer than the model's window" in ran.err
+    assert "'trunk trunk" in ran.err
+
+
+def test_a_dry_run_counts_what_would_be_skipped(tacit: Tacit, workplace: Path) -> None:
+    """For programs and for people."""
+    prompts = write(workplace / "prompts.jsonl", GOOD[0], LONG)
+    asked = ("score", prompts, "--model", "demo", "--out", "scores.jsonl", "--dry-run")
+    told = json.loads(tacit(*asked, "--json").out)
+    assert (told["skipped"], told["to_ask"], told["distinct"]) == (1, 1, 1)
+    assert "to skip: 1 prompt longer than the model's window" in tacit(*asked).out
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_strict_refuses_a_prompt_beyond_the_window(
+    tacit: Tacit, workplace: Path, options: tuple[str, ...]
+) -> None:
+    """With exit code 2, before anything is asked or written."""
+    prompts = write(workplace / "prompts.jsonl", GOOD[0], LONG)
+    asked = ("score", prompts, "--model", "demo", "--out", "scores.jsonl", "--strict")
+    ran = tacit(*asked, *options)
+    assert ran.code == 2
+    assert "tokens long with its answer; demo takes 128 at most" in ran.err
+    assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]

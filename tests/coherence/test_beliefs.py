@@ -5,9 +5,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from tacit.coherence.beliefs import check_beliefs, group_columns, read_beliefs
+from tacit.coherence.beliefs import (
+    carried_columns,
+    check_beliefs,
+    group_columns,
+    read_beliefs,
+)
+from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
-from tacit.errors import DataError
+from tacit.coherence.repair import repair
+from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,10 +100,55 @@ def test_statements_of_two_groups_are_not_the_same(tmp_path: Path) -> None:
     assert read_beliefs(file, Ontology.load("parts")).height == 2
 
 
-def test_what_repair_adds_is_no_part_of_the_group() -> None:
-    """Every column but the statement's, p_true and the truth values names the group."""
-    columns = ["thing", "subject", "relation", "object", "annotator", "p_true", "repaired", "label"]
-    assert group_columns(pl.DataFrame(schema=columns)) == ["thing", "annotator"]
+COLUMNS = ["thing", "id", "subject", "relation", "object", "annotator", "p_true", "repaired"]
+
+
+def test_groups_are_the_known_columns_or_those_named() -> None:
+    """Truth values and whatever else is there name no group; it is carried along."""
+    table = pl.DataFrame(schema=COLUMNS)
+    assert group_columns(table) == ["thing", "annotator"]
+    assert carried_columns(table) == ["id"]
+    assert group_columns(table, ["annotator", "id"]) == ["id", "annotator"]
+    assert carried_columns(table, ["id"]) == ["thing", "annotator"]
+
+
+@pytest.mark.parametrize("groups", ["id", ["ids"], ["p_true"], ["repaired"]])
+def test_what_cannot_name_a_group_is_refused(groups: list[str]) -> None:
+    """A text in place of a list, a column that is not there, and what a statement is made of."""
+    with pytest.raises(RequestError):
+        group_columns(pl.DataFrame(schema=COLUMNS), groups)
+
+
+def test_opposites_with_numbers_of_their_own_contradict_one_another() -> None:
+    """In a table as in a file, a column that nobody named makes no groups."""
+    beliefs = pl.DataFrame(
+        [(1, "trunk", "above", "roots", 0.9), (2, "roots", "above", "trunk", 0.8)],
+        ["id", "subject", "relation", "object", "p_true"],
+        orient="row",
+    )
+    parts = Ontology.load("parts")
+    assert check(beliefs, parts).counts["asymmetric"].violated == 1
+    assert check(beliefs, parts, groups=["id"]).counts["asymmetric"].violated == 0
+    assert repair(beliefs, parts).turned_false == 1
+    assert repair(beliefs, parts, groups=["id"]).turned_false == 0
+
+
+def test_one_statement_twice_asks_whether_a_column_tells_groups_apart(tmp_path: Path) -> None:
+    """Two p of one statement in one group may be those of two groups that nobody named."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(TWICE.replace("thing", "plant"))
+    with pytest.raises(DataError, match=r"If 'plant' tells groups apart, name it with --groups"):
+        read_beliefs(file, Ontology.load("parts"))
+
+
+def test_a_repeated_row_that_carries_something_else_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is kept once, with what its first row carries."""
+    file = tmp_path / "beliefs.csv"
+    file.write_text("id,subject,relation,object,p_true\n1,x,above,y,0.2\n2,x,above,y,0.2\n")
+    assert read_beliefs(file, Ontology.load("parts"))["id"].to_list() == ["1"]
+    assert "repeat a statement of their group with other values of id: 1;" in caplog.text
 
 
 def test_a_table_of_nan_is_refused() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.coherence.check import check
+from tacit.coherence.check import Count, check
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.errors import RequestError
@@ -128,8 +128,7 @@ def test_the_gold_statements_violate_nothing() -> None:
     gold = enrich(drawing_statements(drawings), ontology)
     beliefs = gold.with_columns(p_true=pl.col("label").cast(pl.Float64))
     found = check(beliefs, ontology)
-    assert found.micro == 0.0
-    assert sum(count.applicable for count in found.counts.values()) == 10_615
+    assert found.total == Count(violated=0, applicable=10_615, undecided=0)
     assert found.consistent == 1.0
     assert found.counts == check(beliefs, ontology, "label").counts
 
@@ -144,14 +143,21 @@ def test_even_and_missing_beliefs_are_not_believed() -> None:
 def test_the_rate_of_nothing_is_undefined() -> None:
     """Where no constraint applies there is no rate, and no mean of rates."""
     result = check(as_beliefs([("a", "above", "b")], [0.1]), Ontology.load("parts")).to_json()
-    assert result["transitive"] == {"violated": 0, "applicable": 0, "rate": None}
+    assert result["transitive"] == {
+        "violated": 0,
+        "applicable": 0,
+        "undecided": 0,
+        "rate": None,
+    }
     assert result["macro"] is result["micro"] is result["contradiction_density"] is None
 
 
 def test_macro_and_micro_are_means_over_types_and_over_constraints() -> None:
     """One of one symmetric and none of two asymmetric: one half, and one third (and inverses)."""
-    statements = [("a", "next to", "b"), ("a", "above", "b"), ("b", "below", "a")]
-    found = check(as_beliefs(statements, [0.9, 0.9, 0.9]), Ontology.load("parts"))
+    believed = [("a", "next to", "b"), ("a", "above", "b"), ("b", "below", "a")]
+    others = [(y, r, x) for x, r, y in believed]
+    p: list[float | None] = [0.9, 0.9, 0.9, 0.1, 0.1, 0.1]
+    found = check(as_beliefs([*believed, *others], p), Ontology.load("parts"))
     # Above and below each apply as asymmetric, and together as inverse; only next to is violated.
     assert found.macro == pytest.approx((1 + 0 + 0) / 3)
     assert found.micro == pytest.approx(1 / (1 + 2 + 1))
@@ -159,20 +165,24 @@ def test_macro_and_micro_are_means_over_types_and_over_constraints() -> None:
 
 def test_groups_are_counted_apart() -> None:
     """Statements of two groups never clash; each group has its own density."""
-    beliefs = as_beliefs([("a", "above", "b"), ("b", "above", "a")], [0.9, 0.9])
-    apart = check(beliefs.with_columns(thing=pl.Series(["x", "y"])), Ontology.load("parts"))
+    statements = [("a", "above", "b"), ("b", "below", "a"), ("b", "above", "a")]
+    things = pl.Series(["x", "x", "y"])
+    beliefs = as_beliefs(statements, [0.9, 0.1, 0.9]).with_columns(thing=things)
+    apart = check(beliefs, Ontology.load("parts"))
     assert apart.counts["asymmetric"].violated == 0
     assert apart.groups["thing"].to_list() == ["x", "y"]
-    assert apart.groups["density"].to_list() == [0.5, 0.5]
+    assert apart.groups["density"].to_list() == [1.0, None]
     assert apart.consistent == 1.0
-    assert apart.contradicted == 2
+    assert (apart.contradicted, apart.decided) == (1, 1)
 
 
 def test_a_groups_column_of_a_results_name_is_kept() -> None:
     """A group's column called revision_cost stands beside the cost that is asked for."""
     beliefs = as_beliefs([("a", "above", "b"), ("b", "above", "a")], [0.9, 0.8])
     named = beliefs.with_columns(revision_cost=pl.lit("x"))
-    groups = check(named, Ontology.load("parts"), revision_cost=True).groups
+    groups = check(
+        named, Ontology.load("parts"), groups=["revision_cost"], revision_cost=True
+    ).groups
     assert groups["revision_cost (group)"].to_list() == ["x"]
     assert groups["revision_cost"].to_list() == [1]
 

@@ -95,6 +95,23 @@ def relation(name: str, *lines: str) -> str:
             "its own inverse",
         ),
         (relation("r", "implies: [s]", "excludes: [s]") + relation("s"), 6, "implies and excludes"),
+        (
+            relation("r", "symmetric: true", "implies: [s]") + relation("s", "asymmetric: true"),
+            7,
+            "r can never be true: r is symmetric and implies s, which is asymmetric",
+        ),
+        (
+            relation("r", "symmetric: true", "implies: [s]")
+            + relation("s", "implies: [t]")
+            + relation("t", "asymmetric: true"),
+            7,
+            "r can never be true: r is symmetric and implies t, which is asymmetric",
+        ),
+        (
+            relation("r", "implies: [s, t]") + relation("s", "excludes: [t]") + relation("t"),
+            6,
+            "r can never be true: x r y makes s both true and false",
+        ),
         (relation("r", "excludes: [t]"), 6, "t is no relation"),
         (relation("r", "colour: red"), 6, "unknown key colour"),
         (relation("r", "transitive: perhaps"), 6, "must be true or false"),

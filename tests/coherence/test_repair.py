@@ -11,20 +11,24 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
 
-from tacit.coherence import solve
+from tacit.coherence import constraints, optimum, solve
 from tacit.coherence.check import check
 from tacit.coherence.constraints import Rows
+from tacit.coherence.effort import Effort
 from tacit.coherence.greedy import greedy_world
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.program import Program, solve_program
 from tacit.coherence.repair import repair
-from tacit.coherence.structure import clauses_of, compile_ontology
+from tacit.coherence.structure import clauses_of, compile_ontology, triples_of
 from tacit.errors import DataError, RequestError, WorkError
 from tests.coherence.worlds_by_hand import all_worlds, linked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tacit.coherence.worlds import Booleans
 
@@ -214,7 +218,98 @@ def test_a_worker_that_dies_early_is_an_error_of_the_work(monkeypatch: pytest.Mo
     monkeypatch.setattr(solve, "_WORTH_WORKERS", 0.0)
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
     with pytest.raises(WorkError, match="ended before it had read them"):
-        solve._solve_hard([Program(family, 200, many, many)] * 2, solve.Effort(processes=2))
+        solve._solve_hard([Program(family, 200, many, many)] * 2, Effort(processes=2))
+
+
+@pytest.fixture
+def hanging_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Worker processes that read nothing, report nothing and do not end."""
+    script = tmp_path / "hang"
+    script.write_text("#!/bin/sh\nexec sleep 600\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+
+
+@pytest.mark.usefixtures("hanging_workers")
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_worker_that_hangs_is_stopped_at_the_deadline(objective: Objective) -> None:
+    """The parent process still returns a consistent world, and says that it is not proven."""
+    parts = Ontology.load("parts")
+    names = ["above", "below", "inside", "contains"]
+    ontology = Ontology("orders", {name: parts.relations[name] for name in names})
+    beliefs = random_beliefs(ontology, 40, 0, 9)
+    found = repair(beliefs, ontology, objective, time_limit=2.0, processes=2)
+    assert (found.status, found.optimal, found.settled) == ("timeout", 0, False)
+    assert found.bound > found.value > 0
+    counts = check(found.world, ontology, "repaired").counts.values()
+    assert not any(count.violated for count in counts)
+    # Half of the weight is what the worse of an order and its reverse reaches.
+    if objective == "paper":
+        assert found.value > 50 * float(beliefs["p_true"].to_numpy().sum())
+
+
+@pytest.mark.usefixtures("hanging_workers")
+def test_a_revision_cost_without_a_proof_is_an_interval() -> None:
+    """The cost is missing, for the group and in total; its bounds are told."""
+    parts = Ontology.load("parts")
+    ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
+    far = random_beliefs(ontology, 40, 0, 9).with_columns(thing=pl.lit("far"))
+    near = random_beliefs(ontology, 3, 0, 9).with_columns(thing=pl.lit("near"))
+    found = check(pl.concat([far, near]), ontology, revision_cost=True, time_limit=2.0)
+    assert found.revision_cost is None
+    assert found.revision_cost_at_least is not None
+    assert found.revision_cost_at_most is not None
+    assert 0 <= found.revision_cost_at_least < found.revision_cost_at_most <= found.believed
+    exact = check(near, ontology, revision_cost=True).revision_cost
+    assert found.groups["revision_cost"].to_list() == [None, exact]
+    assert found.groups["revision_cost_at_most"][1] == exact
+    told = found.to_json()
+    assert told["revision_cost"] is None
+    assert told["revision_cost_at_most"] == found.groups["revision_cost_at_most"].sum()
+
+
+def test_random_log_odds_of_twenty_items_need_no_branching(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the rows of cycles of three items the linear program is whole."""
+    parts = Ontology.load("parts")
+    ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
+    monkeypatch.setattr(optimum, "milp", None)
+    found = repair(random_beliefs(ontology, 20, 20, 9), ontology, "log-odds", processes=1)
+    assert found.status == "optimal"
+    assert found.settled
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("total", [True, False])
+def test_rows_on_demand_agree_with_one_program_of_all_constraints(
+    seed: int,
+    total: bool,  # noqa: FBT001 - parametrised
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither rows on demand, nor fixed statements, nor local search change the optimum."""
+    monkeypatch.setattr(constraints, "_MOST_TRIPLES", 0)
+    family = compile_ontology(Ontology.load("parts"))[0][1]
+    n = 11
+    weights = np.random.default_rng(seed).integers(0 if total else -99, 100, n * (n - 1))
+    found = solve_program(Program(family, n, weights, weights * 0, total=total))
+    clauses, triples = clauses_of(family, n), triples_of(family, n)
+    entries = [(row, column, 1.0) for row, pair in enumerate(clauses.exclusions) for column in pair]
+    for row, (one, other, then) in enumerate(triples, len(clauses.exclusions)):
+        entries += [(row, one, 1.0), (row, other, 1.0), (row, then, -1.0)]
+    rows, columns, values = zip(*entries, strict=True)
+    matrix = csr_array((values, (rows, columns)))
+    answer = milp(
+        -weights.astype(float),
+        integrality=np.ones(len(weights), dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix, -np.inf, 1.0),
+        options={"mip_rel_gap": 0.0},
+    )
+    assert found.optimal
+    assert found.settled
+    assert answer.fun is not None
+    assert found.bound == weights @ found.true == round(-answer.fun)
 
 
 def test_a_time_limit_gives_a_world_and_a_bound() -> None:
@@ -254,8 +349,8 @@ def test_statements_that_fit_together_are_taken_as_subsets_would(seed: int) -> N
     _, first, second = clauses.variables.T
     fits = (rank[first] < rank[second]) & (random.random(len(first)) < 0.2)
     weights = np.where(fits, random.integers(1, 100, len(first)), 0)
-    program = Program(family, 8, weights, random.integers(0, 4096, len(first)), total=True)
-    at_once, by_subsets = solve_program(program), solve.solve_one(program)
+    posed = Program(family, 8, weights, random.integers(0, 4096, len(first)), total=True)
+    at_once, by_subsets = solve_program(posed), solve.solve_one(posed)
     assert at_once.true.tolist() == by_subsets.true.tolist()
     assert at_once.free.tolist() == by_subsets.free.tolist()
     assert at_once.bound == by_subsets.bound == weights.sum()
@@ -328,11 +423,11 @@ def test_a_groups_column_may_have_any_name() -> None:
     """Group columns with names of the results' columns are kept beside them."""
     ontology = Ontology.load("parts")
     beliefs = random_beliefs(ontology, 3, 0, 2).with_columns(g=pl.lit(1), value=pl.lit("x"))
-    found = repair(beliefs, ontology)
+    found = repair(beliefs, ontology, groups=["g", "value"])
     assert found.table.columns[:2] == ["g", "value (group)"]
     assert found.table["value"].to_list() == [found.value]
     assert found.world.columns[:2] == ["g", "value"]
-    assert check(beliefs, ontology).violations["g"].unique().to_list() == [1]
+    assert check(beliefs, ontology, groups=["g"]).violations["g"].unique().to_list() == [1]
 
 
 def test_an_item_may_bear_a_relation_to_itself() -> None:
@@ -368,5 +463,5 @@ def test_a_statement_twice_is_refused() -> None:
     """A table with two rows for one statement is refused, whatever their p."""
     ontology = Ontology.load("parts")
     beliefs = random_beliefs(ontology, 3, 0, 2)
-    with pytest.raises(DataError, match="another row gives"):
+    with pytest.raises(DataError, match="another row of its group gives"):
         repair(pl.concat([beliefs, beliefs.head(1)]), ontology)

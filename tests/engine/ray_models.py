@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.errors import ModelError, ScoringError
+from tacit.errors import ModelError, ScoringError, TooLongError
 from tacit.models.fake import FakeModel
 
 if TYPE_CHECKING:
@@ -31,11 +31,13 @@ class Telling:
         log: Where it writes.
         seconds: How long it takes over each call.
         name: The model's name.
+        window: How many words of a text it takes.
     """
 
     log: Path
     seconds: float = 0.0
     name: str = "telling"
+    window: int = 1_000
 
     def __call__(self, _: FileHashes) -> FakeModel:
         """The model; there is none of the name ``missing``."""
@@ -58,6 +60,13 @@ class _Telling(FakeModel):
     def __init__(self, how: Telling) -> None:
         super().__init__(by_letters, how.name)
         self._how = how
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """As of a fake model; refuses texts beyond its window."""
+        for prompt in prompts:
+            if len(prompt.text.split()) > self._how.window:
+                raise TooLongError(f"{prompt.shown} is too long")
+        return super().tokens(prompts)
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         """The scores; some texts are beyond the model, its process, or the machine."""

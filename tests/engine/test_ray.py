@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections import Counter
@@ -11,9 +12,9 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.ray import Patience, RayOptions, ray_engine
 from tacit.engine.store import Store
-from tacit.errors import ModelError, ScoringError, StoreError
+from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
 from tacit.models.fake import FakeModel
-from tacit.prompts import Prompt
+from tacit.prompts import TOO_LONG, LogProbs, Prompt
 from tacit.rankings import RankingPrompt, Vocabulary
 from tests.engine.ray_models import Telling, by_letters
 from tests.engine.three_nodes import three_nodes
@@ -73,6 +74,20 @@ def test_workers_give_what_the_local_engine_gives_and_record_the_same(
     assert len(telling.told()) == len(PROMPTS)
 
 
+@pytest.mark.usefixtures("cluster")
+def test_what_a_worker_calls_too_long_is_skipped(tmp_path: Path) -> None:
+    """The engine finds the prompt by the error; the others are scored as by the local engine."""
+    long = Prompt("w " * 50, ("a", "bc"))
+    prompts = [*PROMPTS[:5], long, *PROMPTS[5:]]
+    telling = Telling(tmp_path / "asked.txt", window=40)
+    scores = on_ray(telling, Store(tmp_path / "store")).ask(prompts)
+    assert scores[5] == LogProbs.without(long, TOO_LONG)
+    local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
+    assert [*scores[:5], *scores[6:]] == local.ask(PROMPTS)
+    with pytest.raises(TooLongError):
+        replace(on_ray(telling, Store(tmp_path / "other")), strict=True).ask(prompts)
+
+
 def test_a_killed_worker_and_a_lost_node_change_nothing(
     tmp_path: Path,
     cluster: Any,  # noqa: ANN401 - Ray's own
@@ -121,7 +136,8 @@ def test_a_worker_that_no_longer_answers_is_not_waited_for(
     try:
         scores = engine.ask(PROMPTS, engine.plan(PROMPTS), stop)
     finally:
-        os.kill(stopped[0], signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # Ray may have ended it already
+            os.kill(stopped[0], signal.SIGKILL)
     local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
     assert scores == local.ask(PROMPTS)
     assert sum("it has not answered for 3 s" in message for message in caplog.messages) == 1

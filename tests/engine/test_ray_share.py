@@ -71,9 +71,9 @@ def test_the_workers_that_a_cluster_gives_by_itself_fit_on_it(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (RayOptions(gpus_per_worker=1), "one node has at most 0 GPU"),
+        (RayOptions(gpus_per_worker=1), "1 node has at most 0 GPU"),
         (RayOptions(gpus_per_worker=1.5), "part of one GPU, such as 0.5, or a whole number"),
-        (RayOptions(threads=9), "a worker needs 9 cores, and the cluster's one node has"),
+        (RayOptions(threads=9), "a worker needs 9 cores, and the cluster's 1 node has"),
     ],
 )
 def test_a_worker_that_fits_nowhere_is_refused(options: RayOptions, said: str) -> None:
@@ -104,5 +104,5 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 def test_without_ray_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the command that installs it."""
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingPackage, match=r"pip install 'tacit\[ray\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'tacit-lm\[ray\]'"):
         connect(RayOptions())

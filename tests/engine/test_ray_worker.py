@@ -16,10 +16,12 @@ from tacit.errors import (
     DataError,
     MissingPackage,
     ModelError,
+    NetworkError,
     PromptError,
     RequestError,
     ScoringError,
     StoreError,
+    TooLongError,
     WorkError,
 )
 from tacit.models.fake import FakeModel
@@ -96,7 +98,9 @@ def test_a_worker_that_would_compute_something_else_is_refused(order: Order, sai
     [
         (ScoringError("a"), ScoringError, True),
         (PromptError("b"), PromptError, True),
+        (TooLongError("b"), TooLongError, True),
         (ModelError("c"), ModelError, True),
+        (NetworkError("c"), NetworkError, True),
         (MissingPackage("torch", "local"), RequestError, True),
         (DataError("d", "file", 3), RequestError, True),
         (StoreError("e"), StoreError, False),

@@ -206,12 +206,12 @@ def _things(path: Path) -> None:
 
 def _beliefs(path: Path) -> None:
     read_beliefs(path, PARTS)
-    questions = pl.DataFrame(
-        [("egg", "yolk", "inside", "white")],
-        ["thing", "subject", "relation", "object"],
+    statements = pl.DataFrame(
+        [("egg", "ann", "yolk", "inside", "white")],
+        ["thing", "annotator", "subject", "relation", "object"],
         orient="row",
     )
-    answers_in(path, questions, PARTS)
+    answers_in(path, statements, PARTS)
 
 
 def _workbook() -> bytes:

@@ -1,14 +1,19 @@
-"""The independent computation: labels, sets and dictionaries, one text and one path at a time."""
+"""METHODS section 1 once more: labels, sets and dictionaries, one text and one path at a time.
+
+Nothing of Tacit's extraction is imported. SpaCy's English rules and stop words, the lexicon of
+lemminflect, and wordfreq are used directly.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from spacy.language import Language
 
@@ -22,6 +27,10 @@ SYMMETRIC = {
     "SimilarTo",
     "Synonym",
 }
+
+
+# Two concepts that are one hop apart.
+Link: TypeAlias = frozenset[str]
 
 
 class Fact(NamedTuple):
@@ -72,13 +81,94 @@ def listed(word: str) -> frozenset[str]:
     )
 
 
+@cache
+def lemmas(word: str) -> frozenset[str]:
+    """What a word of a concept can be met by: its listed lemmas, or itself."""
+    return listed(word) or frozenset({word})
+
+
+@cache
+def stretch(text: str) -> tuple[str, ...]:
+    """The tokens of a text in lower case, marks included."""
+    return tuple(token.text for token in english().make_doc(text.lower()) if not token.is_space)
+
+
+def content_lemmas(text: str) -> set[str]:
+    """The lemmas of a part's content words, by ``review-lexicon``."""
+    import lemminflect
+
+    found: set[str] = set()
+    for word in tokens(text.lower()):
+        if is_stop(word):
+            continue
+        found |= listed(word)
+        if word.isalpha() and not lemminflect.getAllLemmas(word):
+            found.add(word)
+    return found
+
+
 def is_in(label: str, bag: Collection[str], *, of_content: bool = False) -> bool:
     """Whether a bag of lemmas holds more than half of a label's words, and it has content."""
     words = tokens(label)
     content = [word for word in words if not is_stop(word)]
     counted = content if of_content else words
-    held = [word for word in counted if (listed(word) or {word}) & set(bag)]
+    held = [word for word in counted if not lemmas(word).isdisjoint(bag)]
     return bool(content) and len(held) > len(counted) / 2
+
+
+def is_verbatim(label: str, text: str) -> bool:
+    """Whether a label's tokens stand side by side in a text, and one of them is a word."""
+    part, whole = stretch(label), stretch(text)
+    places = range(len(whole) - len(part) + 1)
+    return bool(tokens(label)) and any(whole[i : i + len(part)] == part for i in places)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels with indices that leave out most of those that cannot be in a text.
+
+    Args:
+        labels: The labels.
+    """
+
+    labels: Sequence[str]
+
+    @cached_property
+    def _by_lemma(self) -> dict[str, set[str]]:
+        index: dict[str, set[str]] = {}
+        for label in self.labels:
+            for lemma in {lemma for word in tokens(label) for lemma in lemmas(word)}:
+                index.setdefault(lemma, set()).add(label)
+        return index
+
+    @cached_property
+    def _by_start(self) -> dict[str, list[str]]:
+        index: dict[str, list[str]] = {}
+        for label in self.labels:
+            index.setdefault(stretch(label)[0], []).append(label)
+        return index
+
+    def by_lemmas(self, bag: Collection[str], *, of_content: bool = False) -> set[str]:
+        """The labels more than half of whose words are in a bag."""
+        some = {label for lemma in bag for label in self._by_lemma.get(lemma, ())}
+        return {label for label in some if is_in(label, bag, of_content=of_content)}
+
+    def verbatim(self, text: str) -> set[str]:
+        """The labels that a text contains verbatim."""
+        some = {label for token in set(stretch(text)) for label in self._by_start.get(token, ())}
+        return {label for label in some if is_verbatim(label, text)}
+
+    def within(self, parts: Sequence[str]) -> list[set[str]]:
+        """The concepts of each part, by the default presets."""
+        return [self.by_lemmas(content_lemmas(part)) | self.verbatim(part) for part in parts]
+
+
+def shares_a_word(one: str, other: str) -> bool:
+    """Whether two labels have a word with a common lemma."""
+    first, second = (
+        {each for word in tokens(label) for each in lemmas(word)} for label in (one, other)
+    )
+    return not first.isdisjoint(second)
 
 
 @dataclass(frozen=True)
@@ -119,6 +209,26 @@ class Graph:
             found.setdefault((head, relation), set()).add(tail)
         return found
 
+    @cached_property
+    def _walked(self) -> dict[frozenset[str], tuple[dict[str, set[str]], dict[Link, list[Fact]]]]:
+        """By relations: what is one hop away from each concept, and the facts of each link."""
+        return {}
+
+    def _steps(
+        self, relations: Collection[str]
+    ) -> tuple[dict[str, set[str]], dict[Link, list[Fact]]]:
+        chosen = frozenset(relations)
+        if chosen not in self._walked:
+            steps: dict[str, set[str]] = {}
+            facts: dict[Link, list[Fact]] = {}
+            for fact in self.weights:
+                if fact.relation in chosen and fact.head != fact.tail:
+                    steps.setdefault(fact.head, set()).add(fact.tail)
+                    steps.setdefault(fact.tail, set()).add(fact.head)
+                    facts.setdefault(frozenset({fact.head, fact.tail}), []).append(fact)
+            self._walked[chosen] = steps, facts
+        return self._walked[chosen]
+
     def facts(
         self, members: Collection[str], relations: Collection[str], length: int
     ) -> list[tuple[Fact, int]]:
@@ -126,23 +236,26 @@ class Graph:
 
         The order is by length, weight (heaviest first, none last), head, relation and tail.
         """
-        walked = [fact for fact in self.weights if fact.relation in relations]
-        steps: dict[str, set[str]] = {}
-        for fact in walked:
-            steps.setdefault(fact.head, set()).add(fact.tail)
-            steps.setdefault(fact.tail, set()).add(fact.head)
-        shortest: dict[frozenset[str], int] = {}
-        for start in members:
-            for path in _paths(start, steps, length):
-                if path[-1] in members:
-                    for link in map(frozenset, pairwise(path)):
-                        shortest[link] = min(len(path) - 1, shortest.get(link, length))
-        found = [
-            (fact, shortest[link])
-            for fact in walked
-            if (link := frozenset({fact.head, fact.tail})) in shortest
-        ]
+        steps, facts = self._steps(relations)
+        shortest: dict[Link, int] = {}
+        for path in _paths({one for one in members if one in steps}, steps, length):
+            for link in map(frozenset, pairwise(path)):
+                shortest[link] = min(len(path) - 1, shortest.get(link, length))
+        found = [(fact, hops) for link, hops in shortest.items() for fact in facts[link]]
         return sorted(found, key=lambda item: (item[1], *self._heaviest_first(item[0]), item[0]))
+
+    def capped(
+        self, facts: Sequence[tuple[Fact, int]], cap: int | None, seed: int = 0
+    ) -> list[tuple[Fact, int]]:
+        """So many facts in their order: the heaviest, then by the smallest MD5 of seed and fact."""
+
+        def rank(item: tuple[Fact, int]) -> tuple[bool, float, str]:
+            words = "\t".join((str(seed), item[0].head, item[0].relation, item[0].tail))
+            digest = hashlib.md5(words.encode(), usedforsecurity=False).hexdigest()
+            return (*self._heaviest_first(item[0]), digest)
+
+        kept = set(sorted(facts, key=rank)[:cap])
+        return [item for item in facts if item in kept]
 
     def dictionary_words(self) -> list[str]:
         """The concepts of one word that the lexicon lists, the most frequent first."""
@@ -167,13 +280,16 @@ class Graph:
         return weight is None, -(weight or 0)
 
 
-def _paths(
-    start: str, steps: dict[str, set[str]], length: int, before: tuple[str, ...] = ()
-) -> Iterator[tuple[str, ...]]:
-    """All paths of 1 to ``length`` hops that have no concept twice."""
-    path = (*before, start)
-    if before:
-        yield path
-    if len(path) <= length:
-        for other in steps.get(start, set()) - set(path):
-            yield from _paths(other, steps, length, path)
+def _paths(members: set[str], steps: dict[str, set[str]], length: int) -> Iterator[tuple[str, ...]]:
+    """All paths of 1 to ``length`` hops between two members that have no concept twice."""
+    # What the last hop but one can be: a concept that a member is next to.
+    near = {x: steps[x] & members for one in members for x in steps[one]}
+    for u in members:
+        for v in steps[u] & members:
+            yield u, v
+        for x in steps[u] if length > 1 else ():
+            for v in near[x] - {u}:
+                yield u, x, v
+            for y in (steps[x] & near.keys()) - {u} if length > 2 else ():
+                for v in near[y] - {u, x}:
+                    yield u, x, y, v

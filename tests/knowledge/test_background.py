@@ -13,6 +13,8 @@ from tacit.errors import RequestError
 from tacit.knowledge.background import Background, Extraction, background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
+from tacit.knowledge.concepts import Matching
+from tacit.knowledge.counts import Counts
 from tacit.knowledge.negatives import Draw
 from tacit.knowledge.words import Words
 from tacit.sources.dumps import Dump
@@ -102,15 +104,25 @@ def test_a_background_by_hand(base: KnowledgeBase) -> None:
     assert found.found.rows() == [(0, 2)]
 
 
-def test_the_words_of_a_question_and_its_choices_are_one_bag(base: KnowledgeBase) -> None:
+def test_the_words_of_question_and_choices_are_matched_apart_or_pooled(
+    base: KnowledgeBase,
+) -> None:
     """Of "ice cream", the first stands in the question and the second in a choice."""
-    found = background(base, [QUESTIONS[3]], PLAIN)
+    assert edges(background(base, [QUESTIONS[3]], PLAIN)) == []
+    pooled = replace(PLAIN, matching=Matching(parts="pooled"))
+    found = background(base, [QUESTIONS[3]], pooled)
     assert edges(found) == [
         ("ice cream", "IsA", "dessert"),
         ("ice cream", "AtLocation", "freezer"),
     ]
-    apart = background(base, [(text,) for text in QUESTIONS[3]], PLAIN)
+    apart = background(base, [(text,) for text in QUESTIONS[3]], pooled)
     assert apart.facts.is_empty()
+
+
+def test_concepts_of_different_parts_are_joined(base: KnowledgeBase) -> None:
+    """Facts join a concept of the question and one of a choice."""
+    found = background(base, [("What melts?", "ice cream", "freezer")], PLAIN)
+    assert edges(found) == [("ice cream", "AtLocation", "freezer")]
 
 
 @pytest.mark.parametrize(
@@ -119,9 +131,9 @@ def test_the_words_of_a_question_and_its_choices_are_one_bag(base: KnowledgeBase
         PLAIN,
         replace(PLAIN, length=2),
         replace(PLAIN, length=3, cap=2),
-        Extraction(Words("arxiv"), overlap="content-words", draw=Draw(seed=3)),
+        Extraction(Words("arxiv"), Matching("content-words", "pooled", "off"), draw=Draw(seed=3)),
     ],
-    ids=["default", "two hops", "three hops, capped", "arxiv"],
+    ids=["default", "two hops", "three hops, capped", "arxiv, pooled"],
 )
 def test_all_questions_together_are_as_each_alone(
     base: KnowledgeBase, extraction: Extraction
@@ -146,9 +158,9 @@ def test_the_order_of_questions_changes_nothing(
 def test_a_question_that_comes_twice_has_its_facts_twice(whole: Background) -> None:
     """With the same negatives; as distinct facts they count once."""
     assert of(whole, 0) == of(whole, 4) != of(whole, 1)
-    assert whole.summary(None)["facts"] == whole.facts.height
+    assert whole.summary()["facts"] == whole.facts.height
     distinct = {fact for at in range(len(QUESTIONS)) for fact in edges(whole, at)}
-    assert whole.summary(None)["distinct_facts"] == len(distinct) < whole.facts.height
+    assert whole.summary()["distinct_facts"] == len(distinct) < whole.facts.height
 
 
 @pytest.mark.parametrize("texts", [("Why?", "because"), ("", ""), ("?!", "..."), ()])
@@ -158,7 +170,7 @@ def test_a_question_without_content_words(base: KnowledgeBase, texts: Question) 
     assert found.concepts.is_empty()
     assert found.facts.is_empty()
     assert found.found.rows() == [(0, 0)]
-    summary = found.summary(None)
+    summary = found.summary()
     assert (summary["questions"], summary["without_facts"]) == (1, 1)
     assert set(summary["per_question"].values()) == {None}
 
@@ -170,21 +182,28 @@ def test_no_question_at_all(base: KnowledgeBase, whole: Background) -> None:
         table = getattr(none, name)
         assert table.is_empty()
         assert table.schema == getattr(whole, name).schema
-    assert none.summary(5)["questions"] == 0
+    assert none.summary()["questions"] == 0
 
 
-def test_a_cap_keeps_the_first_facts(base: KnowledgeBase) -> None:
-    """And their negatives; how many there were is told, and how many questions it cut."""
+def test_a_cap_keeps_the_heaviest_facts(base: KnowledgeBase) -> None:
+    """And their negatives; how many facts there are is reported, and how many the cap cuts."""
     every = background(base, QUESTIONS, replace(PLAIN, length=2))
     capped = background(base, QUESTIONS, replace(PLAIN, length=2, cap=2))
     assert every.found.equals(capped.found)
-    for at in range(len(QUESTIONS)):
-        mine = every.facts.filter(question=at)
-        assert capped.facts.filter(question=at).equals(mine.head(2))
-    cut = sum(count > 2 for count in every.found["found"])
-    assert 0 < cut < len(QUESTIONS)
-    assert (capped.summary(2)["cap"], capped.summary(2)["capped"]) == (2, cut)
-    assert every.summary(None)["capped"] == 0
+    assert capped.facts.join(
+        every.facts, on=every.facts.columns, how="anti", nulls_equal=True
+    ).is_empty()
+    for at, count in enumerate(every.found["found"]):
+        kept = capped.facts.filter(question=at)["weight"]
+        heaviest = every.facts.filter(question=at)["weight"].sort(descending=True)
+        assert kept.sort(descending=True).equals(heaviest.head(2))
+        assert kept.len() == min(2, count)
+    cut = [count - 2 for count in every.found["found"] if count > 2]
+    assert 0 < len(cut) < len(QUESTIONS)
+    summary = capped.summary()
+    assert (summary["cap"], summary["questions_beyond_cap"]) == (2, len(cut))
+    assert summary["facts_beyond_cap"] == sum(cut)
+    assert (every.summary()["cap"], every.summary()["facts_beyond_cap"]) == (None, 0)
 
 
 def test_negatives_make_no_edge(whole: Background) -> None:
@@ -211,7 +230,7 @@ def test_a_fact_without_a_negative_stays(base: KnowledgeBase) -> None:
     assert without.height
     assert all(word in pair for pair in ends)
     distinct = without.unique(["head", "relation", "tail"]).height
-    assert found.summary(None)["without_negative"] == distinct
+    assert found.summary()["without_negative"] == distinct
 
 
 def test_a_background_is_always_the_same(base: KnowledgeBase, whole: Background) -> None:
@@ -237,6 +256,8 @@ def test_what_a_manifest_says() -> None:
         "version": "review-lexicon",
         "tagger": None,
         "overlap": "all-words",
+        "parts": "separate",
+        "verbatim": "on",
         "relations": ["IsA"],
         "length": 1,
         "cap": 7,
@@ -253,12 +274,13 @@ def made(*counts: int) -> Background:
     table = pl.DataFrame(facts, schema, orient="row")
     negative = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("sky"))
     found = pl.DataFrame({"found": counts}, {"found": pl.Int32}).with_row_index("question")
-    return Background(pl.DataFrame(), table.with_columns(negative=negative), found)
+    counted = Counts(9, 2, len(places), 3, 1, 4, 2, 6, 50, 40, 10)
+    return Background(pl.DataFrame(), table.with_columns(negative=negative), found, counted)
 
 
 def test_a_summary_by_hand() -> None:
     """Quantiles are over the questions that have facts: 1, 1, 2, 5 and 9."""
-    assert made(5, 0, 1, 9, 0, 2, 1).summary(4) == {
+    assert made(5, 0, 1, 9, 0, 2, 1).summary() == {
         "questions": 7,
         "with_facts": 5,
         "without_facts": 2,
@@ -272,8 +294,17 @@ def test_a_summary_by_hand() -> None:
             "upper_quarter": 5,
             "most": 9,
         },
+        "question_concepts": 9,
+        "verbatim_only_concepts": 2,
+        "question_facts": 18,
+        "facts_across_parts": 3,
+        "facts_sharing_a_word": 1,
         "cap": 4,
-        "capped": 2,
+        "questions_beyond_cap": 2,
+        "facts_beyond_cap": 6,
+        "eligible_negatives": 50,
+        "frequency_cap": 40,
+        "negatives_beyond_cap": 10,
         "relations": {"HasA": 7, "IsA": 11},
     }
 
@@ -283,7 +314,7 @@ def test_a_summary_by_hand() -> None:
 def test_quantiles_are_counts_that_there_are(counts: list[int]) -> None:
     """The nearest to a place in their order; of no facts there are none."""
     some = sorted(count for count in counts if count)
-    shown = made(*counts).summary(None)["per_question"]
+    shown = made(*counts).summary()["per_question"]
     if not some:
         assert set(shown.values()) == {None}
         return

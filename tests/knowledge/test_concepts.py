@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tacit.errors import RequestError
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.concepts import OVERLAPS, Overlap, concepts_in
-from tacit.knowledge.words import Words
+from tacit.knowledge.concepts import OVERLAPS, Matching, Overlap, concepts_in
+from tacit.knowledge.words import Part, Words
 from tests.knowledge import plain
 
 if TYPE_CHECKING:
@@ -25,16 +25,33 @@ LEMMAS = ("leaf", "leave", "dog", "yo", "john", "the", "not", "be", "make", "3",
 BAGS = st.lists(st.sets(st.sampled_from(LEMMAS)), min_size=1, max_size=8)
 
 
-def found(base: KnowledgeBase, bags: Sequence[Collection[str]], overlap: Overlap) -> list[set[str]]:
-    """The labels in each bag."""
-    table = concepts_in(base, bags, overlap)
-    assert table.columns == ["text", "concept"]
-    assert table.rows() == sorted(set(table.rows()))
+TEXTS = st.lists(st.lists(LABELS, max_size=3), min_size=1, max_size=6)
+
+
+def found(
+    base: KnowledgeBase, texts: Sequence[Sequence[Part]], matching: Matching
+) -> list[set[str]]:
+    """The labels in each text."""
+    table = concepts_in(base, texts, matching)
+    assert table.columns == ["text", "part", "concept", "by_lemmas", "verbatim", "counts"]
+    assert table.select("text", "part", "concept").is_unique().all()
     labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
-    sets: list[set[str]] = [set() for _ in bags]
-    for text, concept in table.iter_rows():
+    sets: list[set[str]] = [set() for _ in texts]
+    for text, concept in table.filter("counts").select("text", "concept").iter_rows():
         sets[text].add(labels[concept])
     return sets
+
+
+def in_bags(
+    base: KnowledgeBase, bags: Sequence[Collection[str]], overlap: Overlap
+) -> list[set[str]]:
+    """The labels in texts of one part each, of which the lemmas alone are known."""
+    return found(base, [[Part(frozenset(bag), "", (), ())] for bag in bags], Matching(overlap))
+
+
+def read(*parts: str) -> list[Part]:
+    """A text of these parts."""
+    return Words().parts(parts)
 
 
 @settings(max_examples=12, deadline=None)
@@ -54,7 +71,7 @@ def test_concepts_agree_with_counting_word_by_word(
                 }
                 for bag in bags
             ]
-            assert found(base, bags, overlap) == expected
+            assert in_bags(base, bags, overlap) == expected
 
 
 CASES: list[Any] = [
@@ -77,8 +94,8 @@ def test_what_is_in_a_text_worked_by_hand(
 ) -> None:
     """One or two words must all be there, of three two; stop words count when all words do."""
     with KnowledgeBase(made(*(f"IsA\t{case[0]}\tzebra" for case in CASES))) as base:
-        [among_all] = found(base, [bag], "all-words")
-        [among_content] = found(base, [bag], "content-words")
+        [among_all] = in_bags(base, [bag], "all-words")
+        [among_content] = in_bags(base, [bag], "content-words")
     assert (label in among_all, label in among_content) == (of_all, of_content)
 
 
@@ -86,25 +103,97 @@ def test_a_word_of_many_parts_is_counted_in_full(made: Made) -> None:
     """Twenty words without a blank between are twenty, and the word after them is another."""
     label = "-".join(["dog", "cat"] * 10) + " cow"
     with KnowledgeBase(made(f"IsA\t{label}\tzebra")) as base:
-        assert found(base, [{"dog"}, {"dog", "cow"}], "all-words") == [set(), {label}]
+        assert in_bags(base, [{"dog"}, {"dog", "cow"}], "all-words") == [set(), {label}]
 
 
-def test_no_bags_have_no_concepts(made: Made) -> None:
-    """No bag, and an empty one, give an empty table."""
+def test_no_texts_have_no_concepts(made: Made) -> None:
+    """No text, one without parts, and one of an empty part, have none."""
     with KnowledgeBase(made("IsA\tdog\tanimal")) as base:
-        assert found(base, [], "all-words") == []
-        assert found(base, [set(), {"dog"}, set()], "all-words") == [set(), {"dog"}, set()]
+        assert found(base, [], Matching()) == []
+        assert found(base, [[], read(""), read("a dog"), read()], Matching()) == [
+            set(),
+            set(),
+            {"dog"},
+            set(),
+        ]
 
 
-def test_an_unknown_overlap_is_told(made: Made) -> None:
-    """Another overlap is refused with those there are."""
-    overlap: Any = "some-words"
-    message = "'some-words' is none of all-words, content-words"
-    with (
-        KnowledgeBase(made("IsA\tdog\tanimal")) as base,
-        pytest.raises(RequestError, match=message),
-    ):
-        concepts_in(base, [{"dog"}], overlap)
+@settings(max_examples=15, deadline=None)
+@given(st.lists(LABELS, min_size=1, max_size=12), TEXTS)
+def test_what_is_verbatim_agrees_with_comparing_tokens(
+    made: Made, labels: list[str], texts: list[list[str]]
+) -> None:
+    """By either rule, in each part apart, concepts are those that a search token by token finds."""
+    with KnowledgeBase(made(*(f"IsA\t{label}\tdog" for label in labels))) as base:
+        known = plain.Labels([*dict.fromkeys((*labels, "dog"))])
+        expected = [set[str]().union(*known.within(parts)) for parts in texts]
+        assert found(base, [read(*parts) for parts in texts], Matching()) == expected
+
+
+LINES = [
+    *("IsA\thave fun\tfront door", "IsA\tgo\tice cream", "IsA\tice-cream\tdog"),
+    *("IsA\tdog cat\t-", "IsA\tdo\tdon't"),
+]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (("They HAVE\n fun at the front  door",), {"have fun", "front door"}),
+        (("Fun, have it at the door front",), set()),
+        (("They have, fun",), set()),
+        (("The dog cat",), {"dog", "dog cat"}),
+        (("ice-cream",), {"ice-cream", "ice cream"}),
+        (("ice", "cream"), set()),
+        (("Where do dogs go?",), {"dog", "go", "do"}),
+        (("They going",), set()),
+        (("Why don't they?",), {"do", "don't"}),
+        (("a dogs - cat",), {"dog", "dog cat"}),
+    ],
+)
+def test_what_a_part_contains_worked_by_hand(
+    made: Made, parts: tuple[str, ...], expected: set[str]
+) -> None:
+    """Word for word in a row, stop words included; a mark alone is no concept."""
+    with KnowledgeBase(made(*LINES)) as base:
+        assert found(base, [read(*parts)], Matching()) == [expected]
+
+
+def test_what_is_only_there_verbatim_can_be_left_out(made: Made) -> None:
+    """With verbatim off it is told, but does not count."""
+    with KnowledgeBase(made(*LINES)) as base:
+        texts = [read("Have fun with the dog", "go")]
+        assert found(base, texts, Matching(verbatim="off")) == [{"dog"}]
+        labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
+        table = concepts_in(base, texts, Matching(verbatim="off"))
+        apart = table.filter(~table["counts"])
+        assert {labels[concept] for concept in apart["concept"]} == {"have fun", "go"}
+        assert apart.select("by_lemmas", "verbatim").unique().rows() == [(False, True)]
+
+
+def test_parts_are_matched_apart_or_pooled(made: Made) -> None:
+    """Two words of different parts make a concept only when parts are pooled."""
+    with KnowledgeBase(made("IsA\tguide dog\tanimal")) as base:
+        texts = [read("Who is a guide?", "dog"), read("A dog as a guide", "animals")]
+        assert found(base, texts, Matching()) == [set(), {"guide dog", "animal"}]
+        pooled = Matching(parts="pooled")
+        assert found(base, texts, pooled) == [{"guide dog"}, {"guide dog", "animal"}]
+        assert concepts_in(base, texts)["part"].to_list() == [0, 1]
+        assert concepts_in(base, texts, pooled)["part"].null_count() == 3
+
+
+@pytest.mark.parametrize(
+    ("presets", "message"),
+    [
+        ({"overlap": "some-words"}, "overlap: 'some-words' is none of all-words, content-words"),
+        ({"parts": "apart"}, "parts: 'apart' is none of separate, pooled"),
+        ({"verbatim": "yes"}, "verbatim: 'yes' is none of on, off"),
+    ],
+)
+def test_an_unknown_preset_is_refused(presets: dict[str, Any], message: str) -> None:
+    """The message lists those there are."""
+    with pytest.raises(RequestError, match=message):
+        Matching(**presets)
 
 
 @pytest.mark.parametrize("overlap", OVERLAPS)
@@ -114,12 +203,13 @@ def test_concepts_of_real_texts_agree(cn100k: Path, overlap: Overlap) -> None:
         "What do people use to keep the rain off while walking their dog in a city park?",
         "Where would you put leaves and ice-cream in John's house? on top of the refrigerator",
     ]
-    bags = Words().content_lemmas(texts)
+    of_content = overlap == "content-words"
     with KnowledgeBase(cn100k) as base:
         some = set(base.table("SELECT label FROM base.concepts")["label"][::8])
-        for bag, concepts in zip(bags, found(base, bags, overlap), strict=True):
-            expected = {
-                label for label in some if plain.is_in(label, bag, of_content="content" in overlap)
-            }
-            assert concepts & some == expected
-            assert expected
+        matching = Matching(overlap, verbatim="off")
+        concepts = found(base, [read(text) for text in texts], matching)
+    for text, mine in zip(texts, concepts, strict=True):
+        bag = plain.content_lemmas(text)
+        expected = {label for label in some if plain.is_in(label, bag, of_content=of_content)}
+        assert mine & some == expected
+        assert expected

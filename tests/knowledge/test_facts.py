@@ -56,6 +56,7 @@ def between(
     relations: Collection[str],
     length: int,
     cap: int | None = None,
+    seed: int = 0,
 ) -> list[tuple[list[Found], int]]:
     """Each text's facts with labels, in their order, and how many there would be without a cap."""
     labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"].to_list()
@@ -67,7 +68,7 @@ def between(
         if member in labels
     ]
     concepts = pl.DataFrame(members, {"text": pl.Int32, "concept": pl.Int32}, orient="row")
-    table = facts_between(base, concepts, sorted(relations), length, cap)
+    table = facts_between(base, concepts, sorted(relations), length, cap, seed)
     assert table["text"].is_sorted()
     found: list[tuple[list[Found], int]] = [([], 0) for _ in texts]
     for text, head, relation, tail, shortest, weight, count in table.iter_rows():
@@ -87,7 +88,10 @@ def expected(
     """The same by walking every path."""
     walked = [graph.facts(text, relations, length) for text in texts]
     return [
-        ([(*fact, shortest, graph.weights[fact]) for fact, shortest in facts[:cap]], len(facts))
+        (
+            [(*fact, hops, graph.weights[fact]) for fact, hops in graph.capped(facts, cap)],
+            len(facts),
+        )
         for facts in walked
     ]
 
@@ -151,7 +155,10 @@ def test_facts_worked_by_hand(made: Made) -> None:
 
 
 def test_the_heaviest_of_the_shortest_come_first(made: Made) -> None:
-    """Facts go by length, by their heaviest assertion's weight, none last, then by the alphabet."""
+    """Facts go by length, by their heaviest assertion's weight, none last, then by the alphabet.
+
+    A cap keeps the heaviest, whatever their length.
+    """
     lines = (
         "IsA\tbee\tant\t",
         "RelatedTo\tbee\tant\t1",
@@ -171,6 +178,28 @@ def test_the_heaviest_of_the_shortest_come_first(made: Made) -> None:
         [(facts, found)] = between(base, [{"ant", "bee"}], relations, 1, cap=2)
         assert [fact[-1] for fact in facts] == [3.0, 1.0]
         assert found == 4
+        [(facts, found)] = between(base, [{"ant", "bee"}], relations, 2, cap=3)
+        assert [fact[-2:] for fact in facts] == [(1, 3.0), (2, 9.0), (2, 9.0)]
+        assert found == 6
+
+
+def test_a_seed_chooses_among_equally_heavy_facts(made: Made) -> None:
+    """By the digest of seed and fact, not by the alphabet; alike in any knowledge base."""
+    lines = [f"RelatedTo\t{letter * 3}\thub" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    ends = {letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz"} | {"hub"}
+    kept: dict[int, list[str]] = {}
+    for more in ([], ["IsA\taaaa\taab"]):
+        with KnowledgeBase(made(*lines, *more)) as base:
+            for seed in range(4):
+                [(facts, found)] = between(base, [ends], ["RelatedTo"], 1, 5, seed)
+                heads = [fact[0] for fact in facts]
+                assert found == 26
+                assert kept.setdefault(seed, heads) == heads
+    graph = plain.Graph.of_lines(lines)
+    for seed, heads in kept.items():
+        chosen = graph.capped(graph.facts(ends, ["RelatedTo"], 1), 5, seed)
+        assert heads == [fact.head for fact, _ in chosen]
+    assert len({tuple(heads) for heads in kept.values()}) == 4
 
 
 @pytest.mark.parametrize(
@@ -226,10 +255,10 @@ def test_facts_of_real_questions_agree(cn100k: Path, cn100k_lines: list[str]) ->
     graph = plain.Graph.of_lines(cn100k_lines)
     with KnowledgeBase(cn100k) as base:
         paper = base.chosen()
-        concepts = concepts_in(base, Words().content_lemmas(questions))
+        concepts = concepts_in(base, [[part] for part in Words().parts(questions)])
         labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
         texts: list[set[str]] = [set() for _ in questions]
-        for text, concept in concepts.iter_rows():
+        for text, concept in concepts.select("text", "concept").iter_rows():
             texts[text].add(labels[concept])
         for length in (1, 2):
             found = between(base, texts, paper, length, 200)

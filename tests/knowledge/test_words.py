@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from tacit.knowledge.words import Version
 
 SENTENCE = "The Leaves aren't running on John's 3 blogs, quickly."
+
+
+def lemmas(words: Words, *texts: str) -> list[set[str]]:
+    """The lemmas of each text's content words."""
+    return [set(part.lemmas) for part in words.parts(texts)]
 
 
 @pytest.fixture
@@ -34,14 +40,33 @@ def pipeline(tmp_path: Path) -> Callable[..., str]:
     return save
 
 
-def test_a_word_counts_when_the_lexicon_lists_it() -> None:
-    """All that the lexicon lists as one of four parts of speech count; no name, blog or number."""
-    assert Words().content_lemmas([SENTENCE]) == [{"leaf", "leave", "run", "running", "quickly"}]
+def test_a_word_counts_when_the_lexicon_lists_it_or_does_not_know_it() -> None:
+    """A name and a word that is not listed count as themselves; a number does not."""
+    assert lemmas(Words(), SENTENCE) == [
+        {"leaf", "leave", "run", "running", "john", "blogs", "quickly"}
+    ]
+    assert lemmas(Words(), "A fridge, 2nd bookcase, or 3.5 mp3s in Oklahoma") == [
+        {"fridge", "bookcase", "oklahoma"}
+    ]
+
+
+def test_a_word_that_the_lexicon_lists_as_something_else_does_not_count() -> None:
+    """Only what it does not list at all is taken for a noun."""
+    with patch("lemminflect.getAllLemmas", lambda _: {"INTJ": ("wow",)}):
+        assert lemmas(Words(), "wow") == [set()]
+
+
+def test_a_part_knows_where_its_tokens_start_and_end() -> None:
+    """Tokens in lower case, one blank for any whitespace between them, and none where none was."""
+    [part] = Words().parts(["  John's \n\t ice-cream,  PLEASE "])
+    tokens = [part.text[i:j] for i, j in zip(part.starts, part.ends, strict=True)]
+    assert tokens == ["john", "'s", "ice", "-", "cream", ",", "please"]
+    assert part.text.strip() == "john's ice-cream, please"
 
 
 def test_every_word_counts_without_a_filter() -> None:
     """Of arxiv all words but stop words count, and one that is not listed is its own lemma."""
-    assert Words("arxiv").content_lemmas([SENTENCE]) == [
+    assert lemmas(Words("arxiv"), SENTENCE) == [
         {"leaf", "leave", "run", "running", "john", "3", "blogs", "quickly"}
     ]
 
@@ -49,7 +74,7 @@ def test_every_word_counts_without_a_filter() -> None:
 def test_a_tagger_tells_which_words_count_and_as_what(pipeline: Callable[..., str]) -> None:
     """Of review a word counts as the tagger has it; what the lexicon does not list is itself."""
     tagger = pipeline(leaves="VERB", running="VERB", john="PROPN", quickly="ADV", blogs="NOUN")
-    assert Words("review", tagger).content_lemmas([SENTENCE, "leaves"]) == [
+    assert lemmas(Words("review", tagger), SENTENCE, "leaves") == [
         {"leave", "run", "quickly", "blogs"},
         {"leave"},
     ]
@@ -60,7 +85,7 @@ def test_a_word_tagged_as_what_the_lexicon_does_not_list_is_still_found(
 ) -> None:
     """Frightened is listed as a verb alone; tagged as an adjective it has that verb's lemma."""
     tagger = pipeline(frightened="ADJ")
-    assert Words("review", tagger).content_lemmas(["frightened"]) == [{"frighten"}]
+    assert lemmas(Words("review", tagger), "frightened") == [{"frighten"}]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -68,13 +93,13 @@ def test_stop_words_and_marks_never_count(pipeline: Callable[..., str], version:
     """A text of stop words, in any case and with either apostrophe, has no content."""
     tagger = pipeline() if version == "review" else None
     texts = ["", "   ", "?!", "The most of us aren\u2019t; it's US, too."]
-    assert Words(version, tagger).content_lemmas(texts) == [set()] * len(texts)
+    assert lemmas(Words(version, tagger), *texts) == [set()] * len(texts)
 
 
 def test_texts_keep_their_order() -> None:
-    """Each text has its own bag, in the order given; no texts have none."""
-    assert Words().content_lemmas(["dogs", "", "a cat"]) == [{"dog"}, set(), {"cat"}]
-    assert Words().content_lemmas([]) == []
+    """Each text has its own lemmas, in the order given; no texts have none."""
+    assert lemmas(Words(), "dogs", "", "a cat") == [{"dog"}, set(), {"cat"}]
+    assert lemmas(Words()) == []
 
 
 def test_words_are_those_of_the_english_rules(cn100k_lines: Sequence[str]) -> None:
@@ -118,7 +143,7 @@ def test_a_tagger_that_is_not_there_is_told(tmp_path: Path) -> None:
     """A name of nothing installed, and a folder that holds no pipeline, are told by name."""
     for tagger in ("no_such_pipeline", str(tmp_path)):
         with pytest.raises(ModelError, match=f"the tagger {tagger} cannot be loaded"):
-            Words("review", tagger).content_lemmas(["a dog"])
+            Words("review", tagger).parts(["a dog"])
 
 
 def test_a_pipeline_without_parts_of_speech_is_told(tmp_path: Path) -> None:
@@ -127,4 +152,4 @@ def test_a_pipeline_without_parts_of_speech_is_told(tmp_path: Path) -> None:
 
     English().to_disk(tmp_path / "blank")
     with pytest.raises(ModelError, match="gives no parts of speech: name one with a tagger"):
-        Words("review", str(tmp_path / "blank")).content_lemmas(["a dog"])
+        Words("review", str(tmp_path / "blank")).parts(["a dog"])

@@ -168,7 +168,7 @@ class Talk:
         return cls(model, transformers.AutoTokenizer.from_pretrained(folder))
 
     def ids(self, text: str, answer: str) -> tuple[list[int], range]:
-        """The tokens up to the answer's end, and the places of the answer's own."""
+        """The tokens up to the answer's end, and the places of those that are scored."""
         said = [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
         whole = self.tokenizer.apply_chat_template(
             said, tokenize=False, date_string="26 Jul 2024", enable_thinking=False
@@ -177,7 +177,8 @@ class Talk:
         cut = str(whole)[: begin + len(answer)]
         bos = self.tokenizer.bos_token
         encoded = self.tokenizer(cut, add_special_tokens=not cut.startswith(str(bos)))
-        held = {encoded.char_to_token(at) for at in range(begin, len(cut))} - {None}
+        text_end = len(cut[:begin].rstrip(" "))
+        held = {encoded.char_to_token(at) for at in range(text_end, len(cut))} - {None}
         # A character of several tokens: the tokenizer names the first one, and it is the last.
         return list(encoded["input_ids"]), range(min(held), len(encoded["input_ids"]))
 

@@ -1,7 +1,8 @@
 """The independent computation: one sequence per forward pass, no padding, no cache, float64 sums.
 
-The answer's tokens are found by asking the tokenizer, for each of the answer's characters, which
-token holds it, in the sequence as the tokenizer itself encloses it in special tokens.
+The scored tokens are those that reach beyond the text, by the characters that the tokenizer says
+each covers or, of byte-level tokens, by their lengths, in the sequence as the tokenizer itself
+encloses it in special tokens.
 """
 
 from __future__ import annotations
@@ -54,12 +55,13 @@ class Plain:
         return scorers[self.kind](prompt, answer, shift)
 
     def _causal(self, prompt: Prompt, answer: str, shift: int) -> tuple[float, int]:
-        before = prompt.text + prompt.separator
+        text, before = prompt.text, prompt.text + prompt.separator
         if prompt.text.endswith("___"):
             before = prompt.text.removesuffix("___")
+            text = before.rstrip()
         bos = self.tokenizer.bos_token
         doubled = bool(bos) and before.startswith(str(bos))
-        ids, begin, end = self._placed(before, answer, "", special=not doubled)
+        ids, begin, end = self._placed((text, before, answer, ""), special=not doubled)
         nothing_before = not before.strip() or begin == 0
         if nothing_before and ids[0] != self.tokenizer.bos_token_id:
             ids = [self.tokenizer.bos_token_id, *ids]
@@ -68,10 +70,11 @@ class Plain:
         return self._read(self._logits(ids), ids, range(begin, end), shift - 1), end - begin
 
     def _masked(self, prompt: Prompt, answer: str, shift: int) -> tuple[float, int]:
-        before, after = prompt.text + prompt.separator, "."
+        text, before, after = prompt.text, prompt.text + prompt.separator, "."
         if "___" in prompt.text:
             before, after = prompt.text.split("___")
-        ids, begin, end = self._placed(before, answer, after)
+            text = before.rstrip()
+        ids, begin, end = self._placed((text, before, answer, after))
         total = 0.0
         for at in range(begin, end):
             hidden = [at] if self.one_at_a_time else range(at, end)
@@ -92,21 +95,28 @@ class Plain:
         return self._read(logits, start + ids, places, shift - 1), len(ids)
 
     def _placed(
-        self, before: str, answer: str, after: str, *, special: bool = True
+        self, parts: tuple[str, str, str, str], *, special: bool = True
     ) -> tuple[list[int], int, int]:
-        """The whole sequence, and where the answer's tokens begin and end in it."""
+        """The whole sequence, and where the scored tokens begin and end in it.
+
+        Args:
+            parts: The text, the text with its separator, the answer, and what follows.
+            special: Whether special tokens are put around it.
+        """
+        text, before, answer, after = parts
         encoded = self.tokenizer(before + answer + after, add_special_tokens=special)
-        held = [
-            token
-            for at in range(len(before), len(before) + len(answer))
-            if (token := encoded.char_to_token(at)) is not None
-        ]
-        begin, end = min(held), max(held) + 1
-        # A character of several tokens: the tokenizer names the first one.
         ids = list(encoded["input_ids"])
-        while end < len(ids) and encoded.token_to_chars(end) == encoded.token_to_chars(end - 1):
-            end += 1
-        return ids, begin, end
+        own = [at for at, of in enumerate(encoded.sequence_ids()) if of is not None]
+        if "ByteLevel" in str(self.tokenizer.backend_tokenizer.decoder):
+            sizes = [len(piece) for piece in self.tokenizer.convert_ids_to_tokens(ids)]
+            ends = {at: sum(sizes[own[0] : at + 1]) for at in own}
+            spans = {at: (ends[at] - sizes[at], ends[at]) for at in own}
+            last, until = len(text.encode()), len((before + answer).encode())
+        else:
+            spans = {at: tuple(encoded.token_to_chars(at)) for at in own}
+            last, until = len(text), len(before + answer)
+        scored = [at for at in own if spans[at][1] > last and spans[at][0] < until]
+        return ids, scored[0], scored[-1] + 1
 
     def _logits(self, ids: Sequence[int], **rest: Sequence[int]) -> torch.Tensor:
         import torch

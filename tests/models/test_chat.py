@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,20 @@ def test_the_separator_is_not_used(styled: Folders) -> None:
         for separator in (" ", "\n", "")
     ]
     assert len(set(values)) == 1
+
+
+def test_the_space_before_a_reply_is_scored(styled: Folders) -> None:
+    """Whether the template writes it into its prompt for a reply or only before the reply."""
+    models = [tiny.load(styled("llama-2"), chat=True), tiny.load(styled("llama-2"), chat=True)]
+    chat = models[1]._chat
+    assert chat is not None
+    moved = chat.template.replace("+ ' [/INST]'", "+ ' [/INST] '").replace("{{ ' ' + m", "{{ m")
+    models[1]._chat = replace(chat, template=moved, opening="")
+    for model in models:
+        for answer, scored in (("bird", ["▁bird"]), (",", ["▁", ","])):
+            (shown,) = model.inputs(Prompt("Is it?", (answer,)), answer)
+            assert [shown.tokens[at] for at in shown.scored] == scored
+        assert not model.score([Prompt("Is it?", ("bird",))])[0]["bird"].spanned
 
 
 def test_a_ranking_agrees_with_the_scores(styled: Folders) -> None:

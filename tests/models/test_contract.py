@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.errors import PromptError
-from tacit.prompts import LogProbs, Prompt
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.errors import PromptError, TooLongError
+from tacit.prompts import TOO_LONG, AnswerScore, LogProbs, Prompt
 from tests.models import plain, tiny
 from tests.models.passes import passes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from tests.models.conftest import FolderOf, Loaded
 
@@ -48,6 +51,11 @@ EVERYWHERE = [
     Prompt("Something that has wings is ", ("bird", "called a bird"), ""),
     Prompt("  spaced  out ", ("bird", "birds")),
 ]
+# A decoder is given no separator. Most tokenizers make it a token of its own before some of these.
+SEPARATED = [
+    Prompt("It is", ("bird", ",", "é", " bird", "'s", "birdhouse")),
+    Prompt("It is", (", a bird", "bird"), ": "),
+]
 CONTINUED = [
     Prompt("", ("True", "In a tree", "birds")),
     Prompt("", ("True", "In a tree", "birds"), ""),
@@ -69,7 +77,11 @@ FILLED = [
 
 def prompts_for(name: str) -> list[Prompt]:
     """The prompts that a model's kind can be asked."""
-    more = {"causal": CONTINUED, "masked": FILLED, "seq2seq": [*FILLED, *CONTINUED]}
+    more = {
+        "causal": [*CONTINUED, *SEPARATED],
+        "masked": [*FILLED, *SEPARATED],
+        "seq2seq": [*FILLED, *CONTINUED],
+    }
     prompts = EVERYWHERE + more[tiny.MODELS[name].kind]
     if name == "bart":
         return [prompt for prompt in prompts if "___" not in prompt.text]
@@ -199,6 +211,21 @@ def test_window(name: str, loaded: Loaded) -> None:
     assert int(length[1]) == window + 1
     with pytest.raises(PromptError, match=f" {window} at most"):
         model.tokens([prompt])
+
+
+@pytest.mark.parametrize("name", [n for n, one in tiny.MODELS.items() if one.window])
+def test_an_engine_skips_what_does_not_fit(name: str, loaded: Loaded, tmp_path: Path) -> None:
+    """The scores of the prompts that fit are those without the long one, to the last bit."""
+    model = loaded(name)
+    fitting = [Prompt("a bird" + " a" * words, ("a", "bird")) for words in range(4)]
+    long = Prompt("a" + " a" * 100, ("a",))
+    before, skipped, *after = Engine(model, Store(tmp_path / "mixed")).ask(
+        [fitting[0], long, *fitting[1:]]
+    )
+    assert skipped.answers == (AnswerScore("a", None, 0, missing=TOO_LONG),)
+    assert [before, *after] == Engine(model, Store(tmp_path / "alone")).ask(fitting)
+    with pytest.raises(TooLongError, match="tokens long"):
+        Engine(model, Store(tmp_path / "strict"), strict=True).ask([*fitting, long])
 
 
 @pytest.mark.parametrize("name", list(tiny.MODELS))

@@ -121,6 +121,18 @@ def test_the_scorers_version_changes_it(
 
 
 @pytest.mark.parametrize(
+    ("name", "scorer"),
+    [("gpt2", "causal-2"), ("bert", "masked-3 left-to-right"), ("t5", "seq2seq-2")],
+)
+def test_the_scorer_that_scores_the_separator(name: str, scorer: str, loaded: Loaded) -> None:
+    """Its version is not that of the scorer that left a separator's own token out.
+
+    The decoder of a seq2seq model never was given a separator.
+    """
+    assert loaded(name).description["scorer"] == scorer
+
+
+@pytest.mark.parametrize(
     ("options", "copied"),
     [(LoadOptions(batch_tokens=7), False), (LoadOptions(dtype="float32"), False), (None, True)],
     ids=["batch size", "dtype by name", "another folder"],

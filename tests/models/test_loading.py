@@ -118,7 +118,9 @@ def test_a_folder_that_is_not_there(name: str) -> None:
 def test_a_name_that_is_not_there_when_offline(name: str) -> None:
     """Offline, a name that is in no cache is a ModelError within seconds."""
     begin = time.monotonic()
-    with pytest.raises(ModelError, match=f"^{name}: its config cannot be loaded"):
+    with pytest.raises(
+        ModelError, match=f"^{name}: there is no folder of that name, .* HF_HUB_OFFLINE"
+    ):
         load_model(name)
     assert time.monotonic() - begin < 5
 
@@ -280,7 +282,7 @@ def test_revisions_are_told_apart(hub: Path) -> None:
 def test_a_revision_that_is_not_there(hub: Path) -> None:
     """A revision that the cache lacks is a ModelError when offline."""
     assert hub.is_dir()
-    with pytest.raises(ModelError, match="its config cannot be loaded"):
+    with pytest.raises(ModelError, match=r"the hub's cache has no such model \(revision third\)"):
         load_model("org/tiny-gpt2", LoadOptions(revision="third"))
 
 

@@ -313,6 +313,56 @@ def test_too_many_candidates_of_several_tokens(
             loaded(name).ranking_tokens([prompt])
 
 
+@pytest.mark.parametrize(
+    ("name", "mode", "passes_of_all"),
+    [
+        ("gpt2", "left-to-right", False),
+        ("opt", "left-to-right", False),
+        ("roberta", "left-to-right", False),
+        ("roberta", "one-at-a-time", True),
+    ],
+)
+def test_a_separator_that_is_a_token_of_its_own(
+    name: str,
+    mode: str,
+    passes_of_all: bool,  # noqa: FBT001 - a column
+    loaded: Loaded,
+) -> None:
+    """Its log-probability is part of every candidate's, and is computed once where it is one."""
+    options: dict[str, Any] = {"masked_mode": mode} if name == "roberta" else {}
+    model = loaded(name, **options)
+    words = Vocabulary(("a", "s", "t", "True", "12", ",", "?"))
+    prompt = RankingPrompt("Is it a bird", words, words.words, separator="\n")
+    (asked,) = model._asked([prompt])
+    assert (asked.candidates.lead, not asked.candidates.several) == (
+        (0, False) if passes_of_all else (1, True)
+    )
+    (ours,) = model.rank([prompt])
+    (score,) = model.score([prompt.asking(words.words)])
+    check(ours, {one.answer: one.logprob for one in score.answers}, 20)
+    assert {one.tokens for one in score.answers} == {2}
+    assert [one.tokens for one in ours.targets] == [2] * len(words)
+    with passes(model) as seen:
+        model.rank([prompt])
+    assert sum(one.tokens for one in seen) == model.ranking_tokens([prompt])[0]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "roberta"])
+def test_the_same_characters_divided_otherwise(name: str, loaded: Loaded) -> None:
+    """A line break that is the text's is not scored; one that is the separator is."""
+    words = Vocabulary(("a", "s", "True"))
+    prompts = [
+        RankingPrompt("Is it a bird", words, ("a",), separator="\n"),
+        RankingPrompt("Is it a bird\n", words, ("a",), separator=""),
+    ]
+    model = loaded(name)
+    first, second = model.rank(prompts)
+    assert (first["a"].tokens, second["a"].tokens) == (2, 1)
+    for prompt, ours in zip(prompts, (first, second), strict=True):
+        (score,) = model.score([prompt.asking(words.words)])
+        check(ours, {one.answer: one.logprob for one in score.answers}, 20)
+
+
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
 def test_no_candidate_can_be_read_off_one_place(name: str, loaded: Loaded) -> None:
     """A vocabulary of long candidates alone is ranked; one of none that can be written is empty."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from tacit.errors import DataError
@@ -11,6 +12,7 @@ from tacit.sources.drawings import demo_drawings, is_things, read_things, undraw
 from tacit.tables import write_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 PROBE = PartsProbe.read(demo_drawings(), ["peach"])
@@ -26,46 +28,82 @@ def written(folder: Path, text: str) -> Path:
 def test_beliefs_of_a_file_are_taken_and_the_rest_is_missing(tmp_path: Path) -> None:
     """In the order of the questions; what is empty is missing too."""
     path = written(tmp_path, "peach\tskin\tsurrounds\tflesh\t0.8\npeach\tstone\tinside\tflesh\t\n")
-    answers = answers_in(path, PROBE.questions, PROBE.ontology)
+    answers = answers_in(path, PROBE.statements, PROBE.ontology)
     assert answers.drop("p_true").equals(PROBE.questions)
     known = answers.filter(answers["p_true"].is_not_null())
     assert known.rows() == [("peach", "skin", "surrounds", "flesh", 0.8)]
 
 
-def test_every_drawing_may_give_its_own_row(tmp_path: Path) -> None:
-    """With a column annotator, as a run's own beliefs have it."""
-    import polars as pl
+def own_rows(folder: Path, p: Callable[[str], float | None]) -> Path:
+    """A file with a row for each statement of each drawing; p is of the annotator."""
+    beliefs = [p(row[1]) for row in PROBE.statements.iter_rows()]
+    path = folder / "beliefs.parquet"
+    write_table(PROBE.statements.with_columns(p_true=pl.Series(beliefs, dtype=pl.Float64)), path)
+    return path
 
-    rows = PROBE.statements.with_columns(pl.lit(0.25).alias("p_true"))
-    write_table(rows, tmp_path / "beliefs.parquet")
-    answers = answers_in(tmp_path / "beliefs.parquet", PROBE.questions, PROBE.ontology)
+
+def test_drawings_that_agree_share_their_questions(tmp_path: Path) -> None:
+    """With a column annotator, as a run's own beliefs have it, each question counts once."""
+    answers = answers_in(own_rows(tmp_path, lambda _: 0.25), PROBE.statements, PROBE.ontology)
+    assert answers.drop("p_true").equals(PROBE.questions)
     assert answers["p_true"].to_list() == [0.25] * PROBE.questions.height
 
 
+def test_each_drawing_may_have_beliefs_of_its_own(tmp_path: Path) -> None:
+    """Where the drawings' rows differ, the answers are those of each drawing."""
+    first = PROBE.drawings[0].annotator
+    path = own_rows(tmp_path, lambda annotator: 0.75 if annotator == first else 0.25)
+    answers = answers_in(path, PROBE.statements, PROBE.ontology)
+    assert answers.drop("p_true").equals(PROBE.statements)
+    by_annotator = answers.group_by("annotator").agg(pl.col("p_true").unique())
+    assert all(p == [0.75 if name == first else 0.25] for name, p in by_annotator.iter_rows())
+    summary = PROBE.measure_beliefs(answers).summary
+    assert summary["questions"] == summary["statements"] == PROBE.statements.height
+
+
+def test_a_drawing_without_a_row_has_no_belief(tmp_path: Path) -> None:
+    """What one annotator's rows say is not taken for another's."""
+    first = PROBE.drawings[0].annotator
+    rows = PROBE.statements.filter(pl.col("annotator") == first)
+    write_table(rows.with_columns(p_true=pl.lit(0.75)), tmp_path / "beliefs.csv")
+    answers = answers_in(tmp_path / "beliefs.csv", PROBE.statements, PROBE.ontology)
+    known = answers.filter(pl.col("p_true").is_not_null())
+    assert known["annotator"].unique().to_list() == [first]
+    assert known.height == rows.height
+
+
 def test_two_beliefs_about_one_question_are_refused(tmp_path: Path) -> None:
-    """Where the drawings' rows differ."""
+    """Without a column annotator, rows of two groups that differ cannot both be taken."""
     path = tmp_path / "beliefs.tsv"
     path.write_text(
-        "thing\tannotator\tsubject\trelation\tobject\tp_true\n"
+        "thing\tperson\tsubject\trelation\tobject\tp_true\n"
         "peach\ta\tskin\tsurrounds\tflesh\t0.8\npeach\tb\tskin\tsurrounds\tflesh\t0.7\n",
         encoding="utf-8",
     )
     with pytest.raises(DataError, match="two beliefs about one question: peach, skin"):
-        answers_in(path, PROBE.questions, PROBE.ontology)
+        answers_in(path, PROBE.statements, PROBE.ontology)
+
+
+def test_annotators_that_drew_nothing_answer_nothing(tmp_path: Path) -> None:
+    """A file whose annotators are not those of the drawings is refused."""
+    rows = PROBE.statements.with_columns(annotator=pl.lit("nobody"), p_true=pl.lit(0.5))
+    write_table(rows, tmp_path / "beliefs.csv")
+    with pytest.raises(DataError, match="things, annotators and parts must be written"):
+        answers_in(tmp_path / "beliefs.csv", PROBE.statements, PROBE.ontology)
 
 
 def test_a_file_that_answers_nothing_is_refused(tmp_path: Path) -> None:
     """A missing belief is one thing, the wrong file another."""
     path = written(tmp_path, "plum\tskin\tsurrounds\tflesh\t0.8\n")
     with pytest.raises(DataError, match="answers none of the questions"):
-        answers_in(path, PROBE.questions, PROBE.ontology)
+        answers_in(path, PROBE.statements, PROBE.ontology)
 
 
 def test_a_file_of_empty_beliefs_is_refused(tmp_path: Path) -> None:
     """It says nothing of any question."""
     path = written(tmp_path, "peach\tskin\tsurrounds\tflesh\t\n")
     with pytest.raises(DataError, match="p_true is empty"):
-        answers_in(path, PROBE.questions, PROBE.ontology)
+        answers_in(path, PROBE.statements, PROBE.ontology)
 
 
 def test_a_file_without_things_is_refused(tmp_path: Path) -> None:
@@ -73,7 +111,7 @@ def test_a_file_without_things_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "beliefs.csv"
     path.write_text("subject,relation,object,p_true\nskin,surrounds,flesh,0.8\n", encoding="utf-8")
     with pytest.raises(DataError, match="no column thing"):
-        answers_in(path, PROBE.questions, PROBE.ontology)
+        answers_in(path, PROBE.statements, PROBE.ontology)
 
 
 def test_things_that_nobody_drew_are_asked_about_all_the_same(tmp_path: Path) -> None:

@@ -327,6 +327,18 @@ def test_without_gold_there_is_no_gold() -> None:
     assert "Gold" in parts_graph(table(EGG, world, world, dict.fromkeys(world, True)), PARTS)
 
 
+def test_a_constraint_that_a_missing_belief_decides_is_not_drawn_as_violated() -> None:
+    """It is counted as undecided; the others are decided."""
+    beliefs = table(EGG, {("yolk", "inside", "shell")}, set())
+    missing = (pl.col("subject") == "shell") & (pl.col("relation") == "contains")
+    svg = parts_graph(beliefs.with_columns(p_true=pl.when(~missing).then("p_true")), PARTS)
+    assert "violated" not in "\n".join(titles(svg))
+    assert edges_of(svg, "before", "violated") == set()
+    texts = " ".join(element.text or "" for element in elements(svg).iter(f"{SVG}text"))
+    assert "0 of 1 constraint violated (0%)" in texts
+    assert "1 undecided" in texts
+
+
 def test_missing_beliefs_are_counted() -> None:
     """They are not believed, and the heading says how many they are."""
     beliefs = table(EGG, set(), set()).with_columns(

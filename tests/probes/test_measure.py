@@ -9,15 +9,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tacit.cli.parts_table import answered_told
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError
 from tacit.probes.parts import accuracy
+from tacit.probes.parts.baselines import shifted
+from tacit.probes.parts.compare import compare
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
 from tacit.probes.parts.worlds import WORLDS
 from tacit.sources.drawings import Drawing, read_drawings
-from tacit.sources.statements import all_statements, drawing_statements
+from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
@@ -41,16 +44,19 @@ LAMP = Drawing(
 )
 TABLES = {
     "accuracy": "set gold world n missing accuracy low high",
-    "accuracy_gain": "set objective n gain low high",
+    "accuracy_baselines": "set baseline n accuracy low high",
+    "accuracy_gain": "set objective part n gain low high",
     "accuracy_at": "s world n share low high",
     "accuracy_by_relation": "relation world n missing accuracy low high",
     "accuracy_by_thing": "thing rank band world n missing accuracy",
     "accuracy_by_drawing": "thing annotator n missing before paper log-odds margin",
-    "violation": "constraint world violated applicable rate low high",
+    "violation": "constraint world violated applicable undecided rate low high",
     "repair": "objective groups optimal value bound turned_true turned_false free improved same"
     " worse",
+    "agreement": "thing drawings labelled distinct agreed contradicted",
     "beliefs": "thing annotator subject relation object p_true before paper log-odds margin label",
 }
+SYMMETRIC = {"connects", "next to"}
 
 
 def probe_of(*drawings: Drawing) -> PartsProbe:
@@ -160,7 +166,9 @@ def test_an_inverse_planted_is_found_and_each_objective_repairs_it_its_own_way()
         drawings = (row["improved"], row["same"], row["worse"])
         assert (row["turned_true"], row["turned_false"], *drawings) == changed
         assert counts(findings, objective)["micro"][0] == 0
-        gain = only(findings.tables["accuracy_gain"], set="ParRoT", objective=objective)
+        gain = only(
+            findings.tables["accuracy_gain"], set="ParRoT", objective=objective, part="whole"
+        )
         assert gain["gain"] == after[objective] - 15 / 16
     assert only(findings.tables["repair"], objective="paper")["value"] == 6 * 100 + 60 + 30
     shares = findings.tables["accuracy_at"].filter(world="before")
@@ -227,6 +235,58 @@ def test_one_missing_belief_is_left_out_and_counted() -> None:
     assert [missing[world] for world in WORLDS] == [False, True, True, True]
 
 
+def test_a_constraint_that_a_missing_belief_decides_is_undecided() -> None:
+    """Shade contains bulb is believed; whether its inverse is, nobody knows.
+
+    Its reverse is not believed, so 7 asymmetric constraints are decided, and the inverse is not.
+    """
+    probe = probe_of(LAMP)
+
+    def p(*question: str) -> float | None:
+        missing = question == ("lamp", "bulb", "inside", "shade")
+        return None if missing else float(gold_is(probe, *question))
+
+    findings = believing(probe, p)
+    rows = findings.tables["violation"].filter(world="before")
+    undecided = dict(zip(rows["constraint"], rows["undecided"], strict=True))
+    assert undecided == {
+        "symmetric": 0,
+        "asymmetric": 0,
+        "inverse": 1,
+        "transitive": 0,
+        "macro": None,
+        "micro": 1,
+    }
+    assert counts(findings)["inverse"] == (0, 4)
+    assert rate(findings, "inverse") == 0.0
+    assert findings.summary["drawings_with_violation"] == 0
+    for objective in WORLDS[1:]:
+        after = only(findings.tables["violation"], constraint="micro", world=objective)
+        assert (after["violated"], after["undecided"]) == (0, 0)
+    assert "Undecided constraints before repair: 1; a statement has no belief, " in " ".join(
+        answered_told(findings.summary)
+    )
+    both = compare({"one": findings, "other": knowing(probe)})
+    row = only(both, figure="violation, micro, before repair")
+    assert (row["first_undecided"], row["second_undecided"]) == (1, 0)
+    assert (row["first_value"], row["second_value"]) == (0.0, 0.0)
+    assert both["first_undecided"].null_count() == both.height - 1
+
+
+def test_each_drawing_may_have_answers_of_its_own() -> None:
+    """Answers with a column annotator are joined by drawing, and each counts as a question."""
+    twin = Drawing("lamp", "ben", LAMP.parts, LAMP.relations)
+    probe = probe_of(LAMP, twin)
+    p = pl.Series([0.9 if row[1] == "ann" else 0.1 for row in probe.statements.iter_rows()])
+    findings = probe.measure_beliefs(probe.statements.with_columns(p_true=p))
+    summary = findings.summary
+    assert (summary["by_drawing"], summary["questions"]) == (True, 336)
+    assert summary["true_share"] == 1 / 2
+    believed = findings.tables["beliefs"].group_by("annotator").agg(pl.col("before").mean())
+    assert dict(believed.iter_rows()) == {"ann": 1.0, "ben": 0.0}
+    assert not believing(probe, lambda *_: 0.9).summary["by_drawing"]
+
+
 def test_what_was_filled_in_is_counted_and_an_even_belief_is_a_tie() -> None:
     """A half is not believed; it counts as answered, as the preset that fills it in wants."""
     probe = probe_of(LAMP)
@@ -244,12 +304,46 @@ def test_without_gold_there_is_no_accuracy() -> None:
     bare = Drawing("lamp", "", LAMP.parts, ())
     findings = believing(probe_of(bare), lambda *_: 0.9)
     for name, table in findings.tables.items():
-        assert table.is_empty() == name.startswith("accuracy"), name
+        assert table.is_empty() == name.startswith(("accuracy", "agreement")), name
     row = only(findings.tables["repair"], objective="paper")
     assert (row["improved"], row["same"], row["worse"]) == (None, None, None)
     assert row["turned_false"] == 72
     assert findings.tables["beliefs"]["label"].null_count() == 168
     assert findings.summary["accuracy"] == []
+
+
+def test_repair_makes_what_people_drew_of_symmetric_relations_true_by_construction() -> None:
+    """All of the gain is of `connects`, and none is left without the symmetric relations."""
+    drawing = Drawing("lamp", "ann", ("a", "b"), (("a", "connects", "b"), ("a", "above", "b")))
+    true = {("a", "above", "b"), ("b", "below", "a")}
+    findings = believing(probe_of(drawing), lambda _, *of: 0.9 if of in true else 0.4)
+    gains = findings.tables["accuracy_gain"].filter(objective="paper", part="whole")
+    assert dict(zip(gains["set"], gains["gain"], strict=True)) == {
+        "ParRoT": 2 / 6,
+        "ParRoT++": None,
+        "asymmetric": 0.0,
+    }
+
+
+def test_a_shift_gives_the_ties_at_its_threshold_their_share() -> None:
+    """Two true of .9, .5, .5, .5: the first, and a third of each of the others."""
+    beliefs = pl.DataFrame(
+        {
+            "p_true": [0.5, 0.9, None, 0.5, 0.5, 0.1],
+            "repaired": [True, True, True, False, False, False],
+        }
+    )
+    assert shifted(beliefs, "repaired").to_list() == [1 / 3, 1.0, None, 1 / 3, 1 / 3, 0.0]
+    none = beliefs.with_columns(repaired=pl.lit(value=False))
+    assert shifted(none, "repaired").to_list() == [0.0, 0.0, None, 0.0, 0.0, 0.0]
+
+
+def test_balanced_accuracy_of_one_label_alone_is_undefined() -> None:
+    """A drawing of two parts that connect implies nothing false."""
+    drawing = Drawing("lamp", "ann", ("a", "b"), (("a", "connects", "b"),))
+    findings = believing(probe_of(drawing), lambda *_: 0.9)
+    row = only(findings.tables["accuracy"], set="ParRoT", gold="balanced", world="before")
+    assert (row["n"], row["accuracy"]) == (2, None)
 
 
 @pytest.mark.parametrize("relations", [LAMP.relations, ()])
@@ -366,6 +460,20 @@ def agreed_by_hand(rows: Iterable[Row]) -> set[tuple[str, ...]]:
     return {key for key, found in labels.items() if len(found) == 3 and len(set(found)) == 1}
 
 
+def sets_by_hand(rows: list[Row]) -> dict[str, list[Row]]:
+    """The gold rows of each set."""
+    common = agreed_by_hand(rows)
+    return {
+        "ParRoT": rows,
+        "ParRoT++": [
+            row
+            for row in rows
+            if (row["thing"], row["subject"], row["relation"], row["object"]) in common
+        ],
+        "asymmetric": [row for row in rows if row["relation"] not in SYMMETRIC],
+    }
+
+
 def right(row: Row, world: str) -> bool:
     """Whether a world judges a gold statement as its label says."""
     return bool(row[world] is row["label"])
@@ -400,7 +508,7 @@ def real() -> tuple[Mapping[str, pl.DataFrame], list[Row]]:
     """The tables of accuracy of random worlds, and the gold rows to recompute them from."""
     beliefs = drawn()
     gold = beliefs.filter(pl.col("label").is_not_null())
-    return accuracy.tables(beliefs, Bootstrap()), gold.to_dicts()
+    return accuracy.tables(beliefs, SYMMETRIC, Bootstrap()), gold.to_dicts()
 
 
 Real = tuple["Mapping[str, pl.DataFrame]", "list[Row]"]
@@ -410,18 +518,88 @@ Real = tuple["Mapping[str, pl.DataFrame]", "list[Row]"]
 def test_accuracy_is_what_plain_counting_gives(real: Real) -> None:
     """Of both sets, of statements labelled true and false, in every world."""
     tables, rows = real
-    common = agreed_by_hand(rows)
-    for found in tables["accuracy"].iter_rows(named=True):
-        chosen = [
-            row
-            for row in rows
-            if (found["set"] == "ParRoT")
-            or (row["thing"], row["subject"], row["relation"], row["object"]) in common
-        ]
+    sets = sets_by_hand(rows)
+    for found in tables["accuracy"].filter(pl.col("gold") != "balanced").iter_rows(named=True):
+        chosen = sets[found["set"]]
         if found["gold"] != "all":
             chosen = [row for row in chosen if row["label"] is (found["gold"] == "true")]
         assert (found["n"], found["missing"], found["accuracy"]) == by_hand(chosen, found["world"])
-    assert tables["accuracy"].height == 24
+    assert tables["accuracy"].height == 48
+
+
+@needs_parrot
+def test_balanced_accuracy_is_the_mean_over_both_labels(real: Real) -> None:
+    """By plain counting, with n and missing of all the set's statements."""
+    tables, rows = real
+    sets = sets_by_hand(rows)
+    for found in tables["accuracy"].filter(gold="balanced").iter_rows(named=True):
+        sides = [
+            by_hand([row for row in sets[found["set"]] if row["label"] is label], found["world"])
+            for label in (True, False)
+        ]
+        n, missing = (sum(side[k] or 0 for side in sides) for k in (0, 1))
+        shares = [side[2] for side in sides if side[2] is not None]
+        assert (found["n"], found["missing"]) == (n, missing)
+        assert found["accuracy"] == pytest.approx(sum(shares) / 2, abs=1e-12)
+        assert found["low"] < found["accuracy"] < found["high"]
+
+
+@needs_parrot
+def test_baselines_are_what_plain_counting_gives(real: Real) -> None:
+    """Of judges who always say true or false, or what most labels of the relation are."""
+    tables, rows = real
+    for name, every in sets_by_hand(rows).items():
+        labels: dict[str, list[bool]] = defaultdict(list)
+        for row in every:
+            if row["p_true"] is not None:
+                labels[row["relation"]].append(row["label"])
+        n = sum(map(len, labels.values()))
+        true = sum(map(sum, labels.values()))
+        majority = sum(max(sum(of), len(of) - sum(of)) for of in labels.values())
+        found = {
+            row["baseline"]: (row["n"], row["accuracy"])
+            for row in tables["accuracy_baselines"].filter(set=name).iter_rows(named=True)
+        }
+        assert found == {
+            "always true": (n, true / n),
+            "always false": (n, (n - true) / n),
+            "majority by relation": (n, majority / n),
+        }
+
+
+@needs_parrot
+def test_the_gain_is_split_into_a_shift_and_consistency(real: Real) -> None:
+    """The shift makes as many beliefs true as the world has, the highest ones."""
+    tables, rows = real
+    beliefs = drawn()
+    for world in WORLDS[1:]:
+        for name, every in sets_by_hand(rows).items():
+            known = beliefs.drop_nulls("p_true")
+            if name == "asymmetric":
+                known = known.filter(~pl.col("relation").is_in(SYMMETRIC))
+            most = sorted(known["p_true"], reverse=True)[: int(known[world].sum())]
+            mine = [row for row in every if row["p_true"] is not None]
+            shift = sum((row["p_true"] >= most[-1]) is row["label"] for row in mine)
+            before, after = (sum(right(row, of) for row in mine) for of in ("before", world))
+            gains = tables["accuracy_gain"].filter(set=name, objective=world)
+            assert dict(zip(gains["part"], gains["gain"], strict=True)) == pytest.approx(
+                {
+                    "whole": (after - before) / len(mine),
+                    "shift towards true": (shift - before) / len(mine),
+                    "consistency": (after - shift) / len(mine),
+                }
+            )
+
+
+@needs_parrot
+def test_annotators_agree_and_contradict_one_another_as_the_paper_counts() -> None:
+    """Appendix C: 80 of 11,720 labels are contradicted, 508 statements are agreed on."""
+    table = PartsProbe.read(PARROT).gold.pipe(agreement)
+    assert table.height == 100
+    assert table.drop("thing").sum().row(0) == (300, 11_720, 8_922, 508, 80)
+    contradicted = table.filter(pl.col("contradicted") > 0)["thing"].to_list()
+    assert "guitar" in contradicted  # the paper's own example
+    assert len(contradicted) == 9
 
 
 @needs_parrot
@@ -431,7 +609,7 @@ def test_intervals_are_what_plain_resampling_gives(real: Real) -> None:
     row = only(tables["accuracy"], set="ParRoT", gold="all", world="paper")
     made = interval_by_hand(rows, lambda row: right(row, "paper"))
     assert (row["low"], row["high"]) == pytest.approx(made, abs=1e-12)
-    gain = only(tables["accuracy_gain"], set="ParRoT", objective="margin")
+    gain = only(tables["accuracy_gain"], set="ParRoT", objective="margin", part="whole")
     made = interval_by_hand(rows, lambda row: right(row, "margin") - right(row, "before"))
     assert (gain["low"], gain["high"]) == pytest.approx(made, abs=1e-12)
     assert gain["low"] < gain["gain"] < gain["high"]
@@ -501,8 +679,10 @@ def test_a_model_that_says_true_to_everything_has_the_accuracy_of_the_majority_c
     probe = PartsProbe.read(PARROT)
     findings = believing(probe, lambda *_: 0.9)
     rows = findings.tables["accuracy"].filter(gold="all", world="before")
-    assert [f"{share:.2%}" for share in rows["accuracy"]] == ["58.82%", "60.24%"]
-    assert rows["n"].to_list() == [11_720, 1_524]
+    assert [f"{share:.2%}" for share in rows["accuracy"]] == ["58.82%", "60.24%", "50.00%"]
+    assert rows["n"].to_list() == [11_720, 1_524, 9_652]
+    always = findings.tables["accuracy_baselines"].filter(baseline="always true")
+    assert always["accuracy"].to_list() == rows["accuracy"].to_list()
     pairs = sum(len(d.parts) * (len(d.parts) - 1) // 2 for d in probe.drawings)
     assert counts(findings)["asymmetric"] == (12 * pairs, 12 * pairs)
     assert counts(findings)["inverse"] == (0, 12 * pairs)

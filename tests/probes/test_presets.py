@@ -17,6 +17,7 @@ from tacit.models.fake import FakeModel
 from tacit.models.loading import LoadOptions, load_model
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
+from tacit.prompts import TOO_LONG, AnswerScore, LogProbs
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
@@ -105,3 +106,16 @@ def test_gpt3_paper_fills_in_and_says_so(tmp_path: Path) -> None:
     assert filled["p_true"].unique().to_list() == [0.5]
     accuracy = findings.tables["accuracy"].row(0, named=True)
     assert (accuracy["n"], accuracy["missing"]) == (probe.gold.height, 0)
+
+
+@pytest.mark.parametrize("preset", ["plain", "macaw", "gpt3", "gpt3-paper"])
+def test_a_skipped_prompt_has_no_belief_in_any_preset(preset: str) -> None:
+    """It was not asked, so that nothing is filled in and no answer counts as improbable."""
+    probe = replace(PEACH, template=Template.load(preset))
+    scores = [LogProbs.without(prompt, TOO_LONG) for prompt in probe.prompts]
+    scores[0] = LogProbs(tuple(AnswerScore(a, -1.0, 1) for a in probe.prompts[0].answers))
+    findings = probe.measure(scores)
+    beliefs = findings.questions["p_true"]
+    assert beliefs.drop_nulls().len() == 1
+    assert findings.summary["missing"] == len(probe.prompts) - 1
+    assert findings.summary["filled"] == 0

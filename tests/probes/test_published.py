@@ -3,22 +3,24 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.published import data_tables, published
+from tacit.probes.parts.published import data_tables, model_tables, published
 from tacit.sources.drawings import read_things
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 PARROT = DATA / "parrot"
+STATEMENT = ("subject", "relation", "object")
 needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
 
 
 @needs_parrot
 def test_the_tables_about_the_drawings_come_out_as_printed() -> None:
-    """Tables 1 and 5, every cell."""
+    """Tables 1 and 5, the labels of appendix C and the majority class, every cell."""
     table = data_tables(PartsProbe.read(PARROT), read_things(PARROT))
-    assert table.height == 30 + 100
+    assert table.height == 30 + 100 + 4 + 1
     assert table["difference"].to_list() == [0.0] * table.height
 
 
@@ -30,6 +32,35 @@ def test_other_drawings_differ() -> None:
     assert drawn.select("ours", "published", "difference").row(0) == (6, 300, -294)
     seeds = table.filter((table["row"] == "parts") & (table["column"] == "seed"))
     assert seeds.select("ours", "difference").row(0) == (None, None)
+
+
+@needs_parrot
+def test_a_models_findings_stand_beside_figure_3_table_7_and_changed_drawings() -> None:
+    """Beliefs that are true of what is drawn of a tree: all drawings right."""
+    probe = PartsProbe.read(PARROT, ["tree"])
+    true = set(probe.gold.filter("label").select("thing", *STATEMENT).iter_rows())
+    beliefs = [0.9 if row in true else 0.1 for row in probe.questions.iter_rows()]
+    answers = probe.questions.with_columns(p_true=pl.Series(beliefs))
+    table = model_tables(probe.measure_beliefs(answers)).filter(model="text-davinci-003")
+    cells = table.select("table", "row", "column", "ours", "published", "difference").rows()
+    found = {row[:3]: row[3:] for row in cells}
+    at_60 = "% of drawings at least 60 % right"
+    assert found["Figure 3", at_60, "before"] == (100, 28.0, 72.0)
+    assert found["Figure 3", at_60, "after"] == (100, 71.33, 28.67)
+    assert found["Section 6.3", "% of drawings", "improved"] == (0, 87.67, -87.67)
+    example = found["7", "tree: trunk above roots", "judged true"]
+    assert example == (float(("tree", "trunk", "above", "roots") in true), 0, example[0])
+    assert table.filter(table="7").height == 4
+
+
+def test_the_printed_counts_of_drawings_add_up_to_300() -> None:
+    """Improved, worse and same; and no more drawings reach a higher accuracy than a lower one."""
+    content = published()
+    assert sum(content["drawings"]["text-davinci-003"].values()) == 300
+    for counts in content["figure_3"]["text-davinci-003"].values():
+        assert list(counts.values()) == sorted(counts.values(), reverse=True)
+    labels = content["labels"]
+    assert labels["labelled true"] + labels["labelled false"] == 11_720
 
 
 @pytest.mark.parametrize("model", ["text-davinci-003", "Macaw-11B"])

@@ -108,9 +108,9 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
     return written(folder, probe, name, {"request": {"probe": "consistency"}})
 
 
-def assumptions_run(folder: Path, name: str = "ada") -> Path:
+def assumptions_run(folder: Path, name: str = "ada", made: Made | None = None) -> Path:
     """A run of the assumptions probe, its figures made up."""
-    found = Made(seed=len(name) + ord(name[0])).findings()
+    found = (made or Made(seed=len(name) + ord(name[0]))).findings()
     run = Run(folder, {"probe": "assumptions", "model": name})
     run.begin({"model": says(name).description, "data": {"norms.dat": "abc"}})
     questions = pl.DataFrame({"text": ["A ___ has fur."]})

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import RequestError
-from tacit.report.differences import check_comparable, differences, refusals
+from tacit.report.content import Table
+from tacit.report.differences import check_comparable, differences, refusals, wording_warnings
 from tacit.report.reading import read_runs
-from tests.report.conftest import parts_run
+from tests.probes.assumptions.findings_by_hand import Made
+from tests.report.conftest import assumptions_run, parts_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,3 +69,35 @@ def test_one_run_is_nothing_to_compare(tmp_path: Path) -> None:
     found = read_runs([parts_run(tmp_path / "one")])
     with pytest.raises(RequestError, match="nothing to compare: 1 run"):
         check_comparable(found, force=True)
+
+
+def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path: Path) -> None:
+    """Above the differences, and in the rows that compare across wordings alone."""
+    assumptions_run(tmp_path / "one", "ada")
+    assumptions_run(tmp_path / "two", "bea", Made(wording="blank-last", kind="causal"))
+    found = read_runs([tmp_path])
+    section = differences(found)
+    assert section is not None
+    assert section.warnings == tuple(wording_warnings(found))
+    assert "ada was asked for concepts in the wording sentence" in section.warnings[0]
+    (table,) = section.shown
+    assert isinstance(table, Table)
+    marked = table.frame.filter(note="the wordings ask different questions")["figure"]
+    assert len(marked) == 30
+    assert all("(sentence and blank-last: different questions)" in figure for figure in marked)
+    shown = {column.name for column in table.columns}
+    assert {"note", "first_candidates", "second_chance"} <= shown
+
+
+def test_the_same_wording_is_not_warned_of(runs: Path) -> None:
+    """Nor has a table without notes a column for them."""
+    found = read_runs([runs])
+    assert wording_warnings(found) == []
+    section = differences(found)
+    assert section is not None
+    assert section.warnings == ()
+    (table,) = section.shown
+    assert isinstance(table, Table)
+    assert "note" not in {column.name for column in table.columns}
+    assert "first_chance" in {column.name for column in table.columns}
+    assert "mean reciprocal rank, 1 property stated (sentence)" in set(table.frame["figure"])

@@ -17,7 +17,7 @@ needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real nor
 
 CSLB = (
     "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
-    "Animals\tvisual perceptual\tbear\thas fur_hair\t27\thas fur; has hair\t1 2 3\n"
+    "Animals\tvisual perceptual\tbear\thas fur_hair\t4\thas fur; has hair\t1 2; 3 4\n"
     "Animals\tencyclopaedic\tbear\tis found in forests_woods\t9\tdoes live in woods\t4\n"
     "Animals\tfunctional\tseal_(animal)\tdoes eat\t5\t\t2\n"
 )
@@ -45,12 +45,26 @@ def write(folder: Path, text: str, name: str = "norms.tsv") -> Path:
 
 
 def test_the_cslb_layout_is_read(tmp_path: Path) -> None:
-    """Properties keep the file's order, with category and alternatives; participants are left."""
+    """Properties keep the file's order, with category, alternatives and who gave each."""
     norms = read_norms(write(tmp_path, CSLB, "norms.dat"))
     assert norms.layout == "cslb"
     assert norms.properties == (
-        Property("bear", "has fur_hair", 27, "visual perceptual", ("has fur", "has hair")),
-        Property("bear", "is found in forests_woods", 9, "encyclopaedic", ("does live in woods",)),
+        Property(
+            "bear",
+            "has fur_hair",
+            4,
+            "visual perceptual",
+            ("has fur", "has hair"),
+            (frozenset({"1", "2"}), frozenset({"3", "4"})),
+        ),
+        Property(
+            "bear",
+            "is found in forests_woods",
+            9,
+            "encyclopaedic",
+            ("does live in woods",),
+            (frozenset({"4"}),),
+        ),
         Property("seal_(animal)", "does eat", 5, "functional"),
     )
     assert list(norms.by_concept()) == ["bear", "seal_(animal)"]
@@ -78,7 +92,7 @@ def test_the_mcrae_layout_is_read_as_a_workbook(tmp_path: Path) -> None:
 def test_a_workbook_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package the error names the extra that brings it."""
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(MissingPackage, match=r"tacit\[excel\]"):
+    with pytest.raises(MissingPackage, match=r"tacit-lm\[excel\]"):
         read_norms(write(tmp_path, "", "norms.xlsx"))
 
 
@@ -209,8 +223,8 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
             (
                 "has the columns word, attribute, count, which are no layout of norms that is "
                 "known: the CSLB norms (concept, feature, pf; optional feature type, feature "
-                "alternatives); the McRae norms (concept, feature, prod_freq; optional br_label); "
-                "a table (concept, feature, pf; optional category)"
+                "alternatives, participant list); the McRae norms (concept, feature, prod_freq; "
+                "optional br_label); a table (concept, feature, pf; optional category)"
             ),
         ),
         ("concept\tfeature\nbear\tis big\n", "has no column pf; expected a table (concept,"),

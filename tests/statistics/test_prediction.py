@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.statistics import Estimate
+from tacit.statistics import Estimate, prediction
 from tacit.statistics.comparisons import smallest_lift
 from tacit.statistics.permutation import chance_level
 from tacit.statistics.prediction import predict
 from tacit.statistics.ranking import auroc, average_precision
-from tacit.statistics.studentised import Permutations
+from tacit.statistics.scales import LIFT
+from tacit.statistics.studentised import Permutations, Sample
 
 NONE = Estimate(None, None, None)
 QUICK = Permutations(200)
@@ -70,6 +71,7 @@ def test_a_score_that_is_always_the_same_is_worth_chance() -> None:
             auroc=Estimate(0.5, None, None),
             p_value=1.0,
             smallest=None,
+            no_interval=prediction.ONE_SCORE,
         )
     )
 
@@ -82,16 +84,63 @@ def test_a_score_that_knows_exactly_is_perfect() -> None:
     assert made.lift == Estimate(1, None, None)
     assert made.auroc == Estimate(1, None, None)
     assert made.p_value == 1 / 201
+    assert made.no_interval == prediction.PERFECT
 
 
 def test_what_has_no_two_sides_is_undefined() -> None:
-    """All right: perfect and by chance. None right, or no rows: not even that."""
+    """All right: perfect and by chance. None right, or no rows: not even that. It says which."""
     whole = predict([True] * 3, [1, 2, 3], range(3), QUICK)
     assert (whole.average_precision, whole.chance, whole.p_value) == (1, 1, None)
     assert (whole.lift, whole.auroc, whole.smallest) == (NONE, NONE, None)
+    assert whole.no_interval == prediction.ALL_RIGHT
     for none in (predict([False] * 3, [1, 2, 3], range(3), QUICK), predict([], [], [], QUICK)):
         assert (none.average_precision, none.chance, none.p_value) == (None, None, None)
         assert (none.lift, none.auroc, none.smallest) == (NONE, NONE, None)
+        assert none.no_interval == (prediction.ALL_WRONG if none.n else prediction.NO_ROWS)
+
+
+def test_one_cluster_says_nothing_of_others() -> None:
+    """The figures are there, without p-value and interval."""
+    right, score, _ = drawn(40)
+    made = predict(right, score, [0] * 40, QUICK)
+    assert made.lift.value is not None
+    assert (made.lift.interval, made.auroc.interval, made.p_value) == (None, None, None)
+    assert made.no_interval == prediction.ONE_CLUSTER
+
+
+def test_an_interval_wider_than_from_chance_to_perfect_is_left_out() -> None:
+    """Of 28 rows, 4 of them wrong, permutations only bound the lift by -2.4 and 0.7."""
+    right = [number not in {1, 9, 14, 26} for number in range(28)]
+    score, clusters = range(28, 0, -1), range(28)
+    sample = Sample.of(right, score, clusters)
+    made = predict(right, score, clusters, QUICK)
+    assert made.lift.value is not None
+    raw = sample.interval(made.lift.value, LIFT, sample.permuted(QUICK).lift, 0.95)
+    assert raw.low is not None
+    assert raw.high is not None
+    assert raw.low < -2 < 0 < raw.high
+    assert (made.lift.interval, made.auroc.interval) == (None, None)
+    assert made.no_interval == prediction.TOO_FEW
+    assert made.p_value is not None
+    assert made.p_value > 0.025
+
+
+def test_an_interval_ends_at_the_lowest_possible_lift() -> None:
+    """All right rows at the bottom; no interval of 200 samples goes below that."""
+    random, cut = np.random.default_rng(1), 0
+    for number in range(200):
+        right, score = random.random(30) < 0.3, random.integers(0, 6, 30)
+        if not 0 < right.sum() < 30:
+            continue
+        made = predict(right, score, range(30), Permutations(100, seed=number))
+        if made.lift.low is None or made.chance is None:
+            continue
+        places = np.arange(1, right.sum() + 1)
+        worst = (places / (30 - right.sum() + places)).mean()
+        least = (worst - made.chance) / (1 - made.chance)
+        assert made.lift.low >= least - 1e-12
+        cut += made.lift.low <= least + 1e-12
+    assert cut > 0
 
 
 @settings(max_examples=20, deadline=None)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tacit.statistics.ranking import (
     aurocs,
     average_precision,
     average_precisions,
+    least_average_precision,
 )
 
 # Whether right, and one of few scores, so that most are tied.
@@ -45,6 +47,18 @@ def by_pairs(right: list[bool], score: list[int]) -> Fraction | None:
     if not pairs:
         return None
     return sum((Fraction(1 + (s > t) - (s < t), 2) for s, t in pairs), Fraction(0)) / len(pairs)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 8])
+def test_the_least_average_precision_is_that_of_the_worst_order(rows: int) -> None:
+    """Against every labelling of untied rows; ties only raise it."""
+    for right in range(1, rows + 1):
+        labels = [[i in chosen for i in range(rows)] for chosen in combinations(range(rows), right)]
+        least = least_average_precision(right, rows)
+        found = [average_precision(each, range(rows)) or 0 for each in labels]
+        assert least == pytest.approx(min(found))
+        tied = [average_precision(each, [i // 2 for i in range(rows)]) or 0 for each in labels]
+        assert least <= min(tied) + 1e-12
 
 
 def test_worked_by_hand() -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.english import several
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -92,8 +94,8 @@ def _contribution(found: Mapping[str, Any]) -> Iterator[str]:
         yield "takes no part in conceptual consistency"
         return
     yield (
-        f"{part['at_least']:,} questions have this score or a higher one, {part['right']:,} of "
-        f"them right: precision {part['precision']:.4f}"
+        f"{several(part['at_least'], 'question has', 'questions have')} this score or a higher "
+        f"one, {part['right']:,} of them right: precision {part['precision']:.4f}"
     )
     if not part["all_right"]:
         yield "no question is right, so that conceptual consistency is undefined"

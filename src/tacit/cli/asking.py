@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from tacit.english import several
 from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tacit.rankings import Ranking, RankingPrompt
 
 _TRIAL = 16
+_LISTED = 3
 
 
 def store_at(place: str | None) -> Store:
@@ -68,7 +70,11 @@ def check_places(names: Sequence[str], options: LoadOptions) -> None:
 
 
 def hush() -> None:
-    """Silences the advice and the progress bars of transformers, where it is installed."""
+    """Silence the advice and the progress bars of transformers, where it is installed.
+
+    What huggingface_hub reports of its own is shown once, by its own handler.
+    """
+    logging.getLogger("huggingface_hub").propagate = False
     try:
         from transformers.utils import logging as advice
     except ImportError:
@@ -80,19 +86,41 @@ def hush() -> None:
 def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]:
     """Asks what is planned, with a bar, the rate and the time left on standard error.
 
-    How many answers have no score, and why, is said there as well, also of those in the store.
+    The prompts that were skipped are listed there, and the answers without a score are counted by
+    reason, those in the store included.
     """
+    tell_skipped(engine, plan)
     with bar(plan) as advance:
         scores = engine.ask(prompts, plan, advance)
     for reason, count in missing_by_reason(scores).items():
-        sys.stderr.write(f"tacit: {engine.model.name}: {count:,} answers have no score: {reason}\n")
+        sys.stderr.write(
+            f"tacit: {engine.model.name}: {several(count, 'answer has', 'answers have')} no "
+            f"score: {reason}\n"
+        )
     return scores
 
 
 def rank(engine: Engine, prompts: Sequence[RankingPrompt], plan: RankingPlan) -> list[Ranking]:
     """As ``ask``, for prompts that rank a vocabulary."""
+    tell_skipped(engine, plan)
     with bar(plan) as advance:
         return engine.rank(prompts, plan, advance)
+
+
+def tell_skipped(engine: Engine, plan: PlanOf[Request]) -> None:
+    """Lists the first prompts that a plan skips on standard error."""
+    from tacit.english import several
+
+    if not plan.skipped:
+        return
+    sys.stderr.write(
+        f"tacit: {engine.model.name}: skipped {several(len(plan.skipped), 'prompt')} longer than "
+        "the model's window; the answers are missing (--strict refuses such a run)\n"
+    )
+    for reason in list(plan.skipped.values())[:_LISTED]:
+        sys.stderr.write(f"tacit:   {reason}\n")
+    if len(plan.skipped) > _LISTED:
+        sys.stderr.write(f"tacit:   and {len(plan.skipped) - _LISTED:,} more\n")
 
 
 class Work(Protocol):
@@ -175,8 +203,9 @@ def estimate(
         blocks: Where a run's blocks are recorded.
 
     Returns:
-        ``prompts``, ``distinct``, ``stored``, ``to_ask``, ``tokens`` of these, and ``seconds`` as
-        a short trial makes them (0 when there is nothing to ask).
+        ``prompts``, ``distinct``, ``stored``, ``skipped`` (longer than the model's window),
+        ``to_ask``, ``tokens`` of these, and ``seconds`` as a short trial makes them (0 when there
+        is nothing to ask).
     """
     plan, model = engine.plan(prompts, blocks), engine.model
     told = _told(len(prompts), plan, model.score, model.tokens)
@@ -215,6 +244,7 @@ def _told(
         "prompts": prompts,
         "distinct": plan.distinct,
         "stored": plan.stored,
+        "skipped": len(plan.skipped),
         "to_ask": plan.prompts,
         "tokens": plan.tokens,
         "seconds": round(seconds, 1),
@@ -229,6 +259,8 @@ def _shared(told: dict[str, Any], engine: Engine) -> dict[str, Any]:
 
 def echo_estimate(told: dict[str, Any]) -> None:
     """Prints what ``--dry-run`` found, for a person."""
+    from tacit.english import several
+
     name = f"{told['model']}: " if "model" in told else ""
     if "calls" in told:
         from tacit.cli.costs import Cost
@@ -236,10 +268,15 @@ def echo_estimate(told: dict[str, Any]) -> None:
         cost = Cost(*(told[key] for key in ("distinct", "calls", "prompt_tokens", "answer_tokens")))
         typer.echo(f"{name}{cost.told}\nNothing was asked.")
         return
+    skipped = (
+        f"to skip: {several(told['skipped'], 'prompt')} longer than the model's window\n"
+        if told["skipped"]
+        else ""
+    )
     typer.echo(
-        f"{name}{told['prompts']:,} prompts, {told['distinct']:,} distinct, "
-        f"{told['stored']:,} of them in the store\n"
-        f"to ask: {told['to_ask']:,} prompts, {told['tokens']:,} tokens, "
+        f"{name}{several(told['prompts'], 'prompt')}, {told['distinct']:,} distinct, "
+        f"{told['stored']:,} of them in the store\n{skipped}"
+        f"to ask: {several(told['to_ask'], 'prompt')}, {several(told['tokens'], 'token')}, "
         f"about {_duration(told['seconds'])} by a short trial\n"
         "Nothing was stored or written."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +11,7 @@ import typer
 
 from tacit.cli.engines import EngineOptions
 from tacit.cli.running import about_engine, digest, echo_json
+from tacit.errors import RequestError
 from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
@@ -18,18 +20,22 @@ if TYPE_CHECKING:
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.models.loading import LoadOptions
-    from tacit.probes.assumptions.filters import Articles
+    from tacit.probes.assumptions.filters import Articles, ConceptPreset
     from tacit.probes.assumptions.probe import (
         AssumptionsProbe,
         Candidates,
         CausalWording,
         Choices,
     )
+    from tacit.probes.assumptions.responses import ResponsePreset
     from tacit.probes.figures.charts import Look
     from tacit.probes.findings import Findings
     from tacit.prompts import Prompt
     from tacit.runs import Run
     from tacit.sources.norms import Norms
+
+
+_VOCABULARIES = ("shared", "own", "concepts")
 
 
 @dataclass(frozen=True)
@@ -39,11 +45,12 @@ class AssumptionsOptions:
     Args:
         norms: The norms' file.
         corrections: A person's own wordings.
-        vocabulary: As for ``Choices``.
+        vocabulary: ``shared``, ``own`` or ``concepts``, as for ``Choices``; else a file of words.
         wording: The wording for causal models, as ``Choices.causal``.
         articles: As for ``Choices``.
         orders: As for ``Choices``.
-        tagged: As for ``Choices``.
+        concepts: As for ``Choices``.
+        responses: As for ``Choices``.
         least: As for ``Choices``.
         least_people: The least production frequency of a property.
         most_words: The most words of a property's wording.
@@ -58,7 +65,8 @@ class AssumptionsOptions:
     wording: str = "blank-last"
     articles: str = "fixed"
     orders: str = "all"
-    tagged: bool = True
+    concepts: str = "paper"
+    responses: str = "people"
     least: int = 10
     least_people: int = 0
     most_words: int | None = None
@@ -71,18 +79,22 @@ class AssumptionsOptions:
 
         Raises:
             RequestError: An option is unknown, or two do not go together.
-            DataError: The corrections are missing or malformed.
+            DataError: The corrections or the vocabulary are missing or malformed.
         """
         from tacit.probes.assumptions.corrections import read_corrections
         from tacit.probes.assumptions.probe import Choices
         from tacit.probes.assumptions.properties import Limits
+        from tacit.probes.assumptions.words import read_words
 
+        file = self.vocabulary_file
         return Choices(
-            vocabulary=cast("Candidates", self.vocabulary),
+            vocabulary="file" if file else cast("Candidates", self.vocabulary),
+            words=read_words(file) if file else None,
             causal=cast("CausalWording", self.wording),
             articles=cast("Articles", self.articles),
             orders=self.orders,
-            tagged=self.tagged,
+            concepts=cast("ConceptPreset", self.concepts),
+            responses=cast("ResponsePreset", self.responses),
             least=self.least,
             limits=Limits(self.least_people, self.most_words),
             corrections=read_corrections(self.corrections) if self.corrections else (),
@@ -90,6 +102,22 @@ class AssumptionsOptions:
             top=self.top,
             seed=self.seed,
         )
+
+    @property
+    def vocabulary_file(self) -> Path | None:
+        """The file of the vocabulary; None where it is no file.
+
+        Raises:
+            RequestError: There is neither such a vocabulary nor such a file.
+        """
+        if self.vocabulary in _VOCABULARIES:
+            return None
+        if not Path(self.vocabulary).is_file():
+            raise RequestError(
+                f"the vocabulary {self.vocabulary!r} is none of {', '.join(_VOCABULARIES)}, and "
+                "there is no such file"
+            )
+        return Path(self.vocabulary)
 
     def request(self) -> dict[str, Any]:
         """What a run's ``run.yaml`` says of them."""
@@ -99,8 +127,8 @@ class AssumptionsOptions:
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of each file that is read."""
-        files = [self.norms, *([self.corrections] if self.corrections else [])]
-        return {str(file): digest(file) for file in files}
+        files = (self.norms, self.corrections, self.vocabulary_file)
+        return {str(file): digest(file) for file in files if file is not None}
 
 
 @dataclass(frozen=True)
@@ -158,6 +186,7 @@ class AssumptionsJob:
             rankings = asking.rank(engine, probe.rankings, ranked)
             scores = asking.ask(engine, probe.prompts, scored) if probe.prompts else []
             findings = probe.measure(scores, rankings).unscored(missing_by_reason(scores))
+            findings = findings.skipped([*ranked.skipped.items(), *scored.skipped.items()])
             findings = findings.obtained(engine.model.description.get("obtained"))
             folder.finish(findings)
         return findings
@@ -187,13 +216,17 @@ def probes_of(
     }
 
 
-def first_prompts(probe: AssumptionsProbe, first: int) -> list[Prompt]:
-    """The first prompts of retrieval and of elicitation, with the words looked for as answers."""
+def first_prompts(probe: AssumptionsProbe, first: int | None) -> list[Prompt]:
+    """The first prompts of retrieval and of elicitation, with the words looked for as answers.
+
+    All of them when ``first`` is None.
+    """
     retrieval = [one for part in probe.retrievals for one in part.rankings]
-    asked = [part.rankings[:first] for part in (probe.eliciting, probe.prince)]
-    ranked = [*retrieval[:first], *(one for part in asked for one in part)]
+    elicited = (probe.eliciting.rankings[:first], probe.prince.rankings[:first])
+    asked = [one for part in elicited for one in part]
     return [
-        *(one.asking(one.targets) for one in ranked if one.targets),
+        *(one.asking(one.targets[:1]) for one in retrieval[:first]),
+        *(one.asking(one.targets) for one in asked if one.targets),
         *probe.prompts[:first],
     ]
 
@@ -210,7 +243,7 @@ def echo_found(
     from tacit.cli.assumptions_comparison import echo_comparison
     from tacit.cli.assumptions_table import echo_assumptions
     from tacit.cli.obtained import warn_of_ways, ways_of, ways_told, with_ways
-    from tacit.probes.assumptions.compare import compare
+    from tacit.probes.assumptions.compare import compare, different_questions
     from tacit.probes.assumptions.figures import write_figures
     from tacit.tables import write_table
 
@@ -220,6 +253,9 @@ def echo_found(
     ways, together = ways_of(found), None
     if len(named) > 1:
         warn_of_ways("assumptions", ways)
+        asked = {name: findings.summary["wordings"] for name, findings in named.items()}
+        for warning in different_questions(asked):
+            sys.stderr.write(f"tacit: {warning}\n")
         together = with_ways(compare(named), ("model_a", "model_b"), ways)
         write_table(together, out / "comparison.parquet")
     if as_json:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tacit.cli.obtained import obtained_told
+from tacit.english import several
+from tacit.probes.assumptions.retrieved import shown_probability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +24,10 @@ _UNDEFINED = "-"
 _MAIN = "top-decreasing"
 _EXAMPLES = (("bear", "has"), ("ladder", "made of"))  # Table 1 of the paper
 _BEST = 5
+_TABLE_2 = (
+    *("prompts", "mAP\nvocab", "95 % interval", "chance", "mAP\nsens", "chance", "rho"),
+    "n of\nrho",
+)
 _NUMBERS = (1, 2, 4, 6, 8, 10)
 
 
@@ -37,16 +43,16 @@ def echo_assumptions(findings: Findings, name: str) -> None:
     console = Console(highlight=False)
     wording = findings.summary.get("elicitation_wording")
     named = f"{name}, wording {wording}" if wording else name
-    for table in _tables(findings.tables, name, named):
+    for table in _tables(findings, name, named):
         console.print(table)
     typer.echo("\n".join(_told(findings.summary)))
 
 
-def _tables(tables: Mapping[str, pl.DataFrame], name: str, named: str) -> Iterator[Table]:
+def _tables(findings: Findings, name: str, named: str) -> Iterator[Table]:
     """The tables; ``named`` is the model with its wording of elicitation."""
-    held = {key: table for key, table in tables.items() if not table.is_empty()}
+    held = {key: table for key, table in findings.tables.items() if not table.is_empty()}
     if "retrieval_by_number" in held:
-        yield from _retrieval(held["retrieval_by_number"], name)
+        yield from _retrieval(held["retrieval_by_number"], name, findings.summary.get("kind"))
     if {"elicitation", "elicitation_top"} <= held.keys():
         yield from _responses(held["elicitation"], held["elicitation_top"], named)
     if {"elicitation_by_relation", "agreement"} <= held.keys():
@@ -55,7 +61,7 @@ def _tables(tables: Mapping[str, pl.DataFrame], name: str, named: str) -> Iterat
         yield _prince(held["prince"], named)
 
 
-def _retrieval(by_number: pl.DataFrame, name: str) -> Iterator[Table]:
+def _retrieval(by_number: pl.DataFrame, name: str, kind: str | None) -> Iterator[Table]:
     """Concept retrieval: a table per wording, a row per number of properties."""
     import polars as pl
 
@@ -63,13 +69,21 @@ def _retrieval(by_number: pl.DataFrame, name: str) -> Iterator[Table]:
     for (wording,), part in main.group_by("wording", maintain_order=True):
         title = f"{name}, wording {wording}: concept retrieval from k properties"
         table = _titled(title, "k")
-        for heading in ("MRR", "95 % interval", "probability", "95 % interval", "first", "n"):
+        table.collapse_padding, table.caption_justify = True, "left"
+        counts = part["candidates"].drop_nulls().to_list()
+        if counts:
+            among = several(max(counts), "candidate")
+            table.caption = _plain(f"Among {among}. Chance: the MRR of random ranks.")
+        shown = shown_probability(kind, str(wording))
+        named = "probability" if shown == "probability" else "among candidates"
+        for heading in ("MRR", "95 % interval", "chance", named, "95 % interval", "first", "n"):
             table.add_column(heading, justify="right")
         for row in part.filter(pl.col("n").is_in(_NUMBERS)).sort("n").iter_rows(named=True):
             table.add_row(
                 str(row["n"]),
                 *_estimate(row, "mrr"),
-                *_estimate(row, "probability"),
+                _number(row["chance_mrr"]),
+                *_estimate(row, shown),
                 _percent(row["first"]),
                 f"{row['concepts']:,}",
             )
@@ -111,8 +125,10 @@ def _relations(by_relation: pl.DataFrame, agreement: pl.DataFrame, name: str) ->
     for (preface,), part in by_relation.group_by("preface", maintain_order=True):
         how = "with" if preface else "without"
         table = _titled(f'Table 2, {name}: {how} "Everyone knows that"', "relation")
-        for heading in ("prompts", "mAP vocab", "95 % interval", "mAP sens", "rho", "rho's n"):
-            table.add_column(heading, justify="right")
+        table.caption, table.caption_justify = _plain(_candidates(part)), "left"
+        table.columns[0].no_wrap = table.collapse_padding = True
+        for heading in _TABLE_2:
+            table.add_column(heading, justify="right", no_wrap=True)
         rows = {(row["relation"], row["over"]): row for row in part.iter_rows(named=True)}
         ranks = agreement.filter(preface=preface)
         rho = {row["relation"]: row for row in ranks.iter_rows(named=True)}
@@ -123,11 +139,26 @@ def _relations(by_relation: pl.DataFrame, agreement: pl.DataFrame, name: str) ->
                 relation,
                 _count(whole, "prompts"),
                 *(_estimate(whole, "map") if whole else (_UNDEFINED, "")),
+                _number(whole["chance_map"] if whole else None),
                 _number(among["map"] if among else None),
+                _number(among["chance_map"] if among else None),
                 _number(own["spearman"] if own else None),
                 _count(own, "used"),
             )
         yield table
+
+
+def _candidates(by_relation: pl.DataFrame) -> str:
+    """How many words each relation's responses are ranked among, and what chance means."""
+    told = []
+    for (over,), part in by_relation.group_by("over", maintain_order=True):
+        counts = part.drop_nulls("candidates").select("relation", "candidates").rows()
+        if len({count for _, count in counts}) == 1:
+            told.append(f"{over}: {counts[0][1]:,}")
+        else:
+            listed = ", ".join(f"{count:,} for {relation}" for relation, count in counts)
+            told.append(f"{over}: {listed}")
+    return f"Candidates: {'; '.join(told)}. Chance: the mAP of a random ranking."
 
 
 def _prince(prince: pl.DataFrame, name: str) -> Table:
@@ -164,11 +195,11 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
     """What was asked, and what was left out, in sentences; nothing of what is not known."""
     yield from obtained_told(summary)
     counts = [
-        f"{summary[key]:,} {what}"
-        for key, what in (
-            ("concepts", "concepts"),
-            ("retrieval_prompts", "prompts of retrieval"),
-            ("elicitation_prompts", "of elicitation"),
+        several(summary[key], *nouns)
+        for key, nouns in (
+            ("concepts", ("concept",)),
+            ("retrieval_prompts", ("prompt of retrieval", "prompts of retrieval")),
+            ("elicitation_prompts", ("prompt of elicitation", "prompts of elicitation")),
         )
         if key in summary
     ]
@@ -176,18 +207,28 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         yield ", ".join(counts)
     if "vocabulary" in summary:
         vocabulary = summary["vocabulary"]
-        yield f"Candidates of retrieval: {vocabulary['words']:,} words ({vocabulary['name']})"
+        of = f", wording {summary['wordings'][0]}" if len(summary.get("wordings", ())) > 1 else ""
+        words = several(vocabulary["words"], "word")
+        yield f"Candidates of retrieval: {words} ({vocabulary['name']}{of})"
+        if vocabulary["name"] == "file":
+            yield (
+                f"{vocabulary['not_own']:,} of them are no single token of the model; "
+                f"{vocabulary['own_left_out']:,} of its own words are not in the file"
+            )
     if "wordings" in summary:
         yield f"Wording of retrieval: {' and '.join(summary['wordings'])}"
     yield from _properties(summary.get("properties", {}))
-    yield from _steps(summary.get("steps", ()))
-    if summary.get("plural"):
-        yield f"Concepts left out of elicitation: {summary['plural']:,} plural"
+    yield from _counted("Stated by the feature", summary.get("worded_by_feature", {}))
+    uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
+    yield from _counted("Rows of the norms", uncounted)
+    yield from _counted("Responses", summary.get("responses", {}))
+    yield from _steps(summary.get("steps", ()), "Concepts left out")
+    yield from _steps(summary.get("elicitation_steps", ()), "Concepts left out of elicitation")
     yield from ranked_told(summary)
     if "intervals" in summary:
         how = summary["intervals"]
         yield (
-            f"Intervals: {how['method']} ({how['resamples']:,} resamples), clustered by "
+            f"Intervals: {how['method']} ({several(how['resamples'], 'resample')}), clustered by "
             f"{how['clusters']}"
         )
 
@@ -195,9 +236,9 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
 def ranked_told(summary: Mapping[str, Any]) -> Iterator[str]:
     """How many candidates took several tokens, and how many are missing, in sentences."""
     if summary.get("several"):
-        yield f"{summary['several']:,} candidates took several tokens: their sum counts"
+        yield f"{several(summary['several'], 'candidate')} took several tokens: their sum counts"
     if summary.get("missing"):
-        yield f"{summary['missing']:,} candidates could not be scored, and are left out"
+        yield f"{several(summary['missing'], 'candidate')} could not be scored, and are left out"
 
 
 def _properties(counts: Mapping[str, int]) -> Iterator[str]:
@@ -214,11 +255,18 @@ def _properties(counts: Mapping[str, int]) -> Iterator[str]:
     yield f"{told} ({reasons})" if reasons else told
 
 
-def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:
+    """Those counts that are not 0, in one line."""
+    told = [f"{count:,} {name}" for name, count in counts.items() if count]
+    if told:
+        yield f"{what}: {', '.join(told)}"
+
+
+def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
     """How many concepts each filter removed."""
     removed = [f"{step['removed']:,} {step['filter']}" for step in steps if step["removed"]]
     if removed:
-        yield f"Concepts left out: {', '.join(removed)}"
+        yield f"{what}: {', '.join(removed)}"
 
 
 def _estimate(row: Mapping[str, Any], name: str) -> tuple[str, str]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.cli import options as given
+from tacit.english import several
 
 if TYPE_CHECKING:
     from tacit.knowledge.background import Extraction
-    from tacit.knowledge.concepts import Overlap
+    from tacit.knowledge.concepts import Overlap, Parts, Verbatim
     from tacit.knowledge.words import Version
 
 
@@ -23,16 +24,20 @@ class BackgroundOptions:
         version: Which words count.
         tagger: A spaCy pipeline, for the version review.
         overlap: Of which of a concept's words more than half must be in the question.
+        parts: Whether question and choices are matched apart, or pooled.
+        verbatim: Whether concepts that are there verbatim count as well.
         relations: Relations with commas between; None for the paper's.
         length: The longest path.
         cap: Most facts of a question; 0 for all, None for the default.
-        seed: Where the draws of negatives begin.
+        seed: The seed of the negatives and of the cap.
         frequent: From how many frequent words.
     """
 
     version: given.WordsVersion = "review-lexicon"
     tagger: given.Tagger = None
     overlap: given.OverlapRule = "all-words"
+    parts: given.PartsRule = "separate"
+    verbatim: given.VerbatimRule = "on"
     relations: given.Relations = None
     length: given.PathLength = 1
     cap: given.FactCap = None
@@ -46,13 +51,18 @@ class BackgroundOptions:
             RequestError: One is unknown or out of range.
         """
         from tacit.knowledge.background import CAP, Extraction
+        from tacit.knowledge.concepts import Matching
         from tacit.knowledge.negatives import Draw
         from tacit.knowledge.words import Words
 
         cap = CAP if self.cap is None and self.length > 1 else self.cap
         return Extraction(
             Words(cast("Version", self.version), self.tagger),
-            cast("Overlap", self.overlap),
+            Matching(
+                cast("Overlap", self.overlap),
+                cast("Parts", self.parts),
+                cast("Verbatim", self.verbatim),
+            ),
             None if self.relations is None else given.listed(self.relations),
             self.length,
             cap or None,
@@ -76,21 +86,21 @@ def spare_torch(tagger: str | None) -> None:
 
 def readable(summary: dict[str, Any]) -> str:
     """How many facts the questions have, for a person."""
+    from tacit.knowledge.counts import counts_in_words
+
     per = summary["per_question"]
     spread = ", ".join(f"{name.replace('_', ' ')} {count:.0f}" for name, count in per.items())
     read = (
-        f"{summary['questions']:,} questions: {summary['with_facts']:,} with background facts, "
-        f"{summary['without_facts']:,} without"
+        f"{several(summary['questions'], 'question')}: {summary['with_facts']:,} with background "
+        f"facts, {summary['without_facts']:,} without"
     )
-    lines = [read, f"{summary['facts']:,} facts, {summary['distinct_facts']:,} distinct"]
+    lines = [read, f"{several(summary['facts'], 'fact')}, {summary['distinct_facts']:,} distinct"]
     if summary["with_facts"]:
         lines.append(f"facts of a question that has some: {spread}")
-    if summary["capped"]:
-        lines.append(
-            f"{summary['capped']:,} questions had more than {summary['cap']:,} and keep the first"
-        )
+    lines += counts_in_words(summary)
     if summary["without_negative"]:
-        lines.append(f"{summary['without_negative']:,} distinct facts have no possible negative")
+        facts = several(summary["without_negative"], "distinct fact has", "distinct facts have")
+        lines.append(f"{facts} no possible negative")
     width = max(map(len, summary["relations"]), default=0)
     lines += ["", *(f"{name:<{width}}{n:>9,}" for name, n in summary["relations"].items())]
     return "\n".join(lines)

@@ -13,22 +13,27 @@ from tacit.cli.report import HtmlFile, RunFolders
 
 def compare(
     runs: RunFolders,
-    out: HtmlFile = Path("report.html"),
+    out: HtmlFile = Path("comparison.html"),
     force: Annotated[
         bool,
-        typer.Option("--force", help="Compare runs that differ in more than the model as well."),
+        typer.Option(
+            "--force",
+            help="Compare runs that differ in more than the model as well, and overwrite any file.",
+        ),
     ] = False,
 ) -> None:
     """Write one HTML file of several models' runs, with their paired differences."""
+    from tacit.outputs import check_outputs
     from tacit.publishing import publish_text
-    from tacit.report.differences import check_comparable
+    from tacit.report.differences import check_comparable, wording_warnings
     from tacit.report.obtained import differing
     from tacit.report.reading import read_runs
-    from tacit.report.writing import report
+    from tacit.report.writing import page_kind, report
 
+    check_outputs([], [(out, page_kind("comparison"))], force=force)
     found = read_runs(runs)
     check_comparable(found, force=force)
-    for warning in differing(found):
+    for warning in (*differing(found), *wording_warnings(found)):
         sys.stderr.write(f"tacit: {warning}\n")
-    publish_text(out, report(found, warn=force))
+    publish_text(out, report(found, "comparison", warn=force))
     typer.echo(f"Written: {out}")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tacit.cli.obtained import obtained_told
+from tacit.english import several
+from tacit.report.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -51,7 +53,7 @@ def _figures(summary: Mapping[str, Any], model: str) -> Table:
     table.add_row("  AUROC", *_estimate(found, "auroc", _number), n)
     table.add_section()
     score = summary["background_score"]
-    relations = f"{score['relations']} relations"
+    relations = f"{several(score['relations'], 'relation')}"
     table.add_row("background score", *_interval(score, _percent), relations)
     scored = f"{summary['with_background_score']:,}"
     for side, of in (("positive", "facts"), ("negative", "negatives")):
@@ -62,9 +64,9 @@ def _figures(summary: Mapping[str, Any], model: str) -> Table:
         label = f"questions right, {share['of']}"
         table.add_row(label, *_interval(share, _percent), f"{share['n']:,}")
     relevance = summary["relevance"]
-    facts = f"{relevance['facts_right'] + relevance['facts_wrong']:,} facts"
+    sides = f"{relevance['facts_right']:,} right, {relevance['facts_wrong']:,} wrong"
     value = _interval({**relevance, "value": relevance["relevance"]}, _points)
-    table.add_row("relevance of a fact, points", *value, facts)
+    table.add_row("relevance of a fact, points", *value, sides)
     return table
 
 
@@ -91,44 +93,58 @@ def _relations(tables: Mapping[str, pl.DataFrame]) -> Table:
 
 
 def _told(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What was asked and answered, and how the intervals were made, in sentences."""
+    """The verdict, what was asked and answered, and how intervals are computed, in sentences."""
+    from tacit.knowledge.counts import counts_in_words
+
+    yield verdict(summary)
     yield from obtained_told(summary)
     yield (
-        f"{summary['anchors']:,} questions, {summary['without_facts']:,} without a background "
-        f"fact; {summary['facts']:,} distinct facts, {summary['questions']:,} background "
-        f"questions, {summary['prompts']:,} prompts"
+        f"{several(summary['anchors'], 'question')}, {summary['without_facts']:,} without a "
+        f"background fact; {several(summary['facts'], 'distinct fact')}, "
+        f"{several(summary['questions'], 'background question')}, "
+        f"{several(summary['prompts'], 'prompt')}"
     )
+    if "question_facts" in summary:
+        yield from counts_in_words(summary)
     yield (
-        f"{summary['missing_questions']:,} background questions without an answer, "
-        f"{summary['tied_questions']:,} undecided (taken as no); {summary['without_answer']:,} "
-        f"questions without an answer, {summary['tied_anchors']:,} undecided (the first choice "
+        f"{several(summary['missing_questions'], 'background question')} without an answer, "
+        f"{summary['tied_questions']:,} undecided (taken as no); "
+        f"{several(summary['without_answer'], 'question')} without an answer, "
+        f"{summary['tied_anchors']:,} undecided (the first choice "
         "taken)"
     )
     if summary["without_background_score"]:
         without = summary["without_background_score"]
-        yield f"{without:,} questions with facts have no background score"
-    found = summary["consistency"]
-    if found["lift"] is None:
-        yield (
-            f"{found['right']:,} of {found['n']:,} questions are right: with none or all of them "
-            "there is no lift to be had"
-        )
+        questions = several(without, "question with facts has", "questions with facts have")
+        yield f"{questions} no background score"
+    if summary["relevance"]["no_interval"]:
+        yield f"No interval of the relevance: {summary['relevance']['no_interval']}"
     if summary["without_negative"]:
-        yield f"{summary['without_negative']:,} facts have no possible negative"
+        yield (
+            f"{several(summary['without_negative'], 'fact has', 'facts have')} no possible negative"
+        )
     if summary.get("inputs_of_several_tokens"):
         yield (
-            f"{summary['inputs_of_several_tokens']:,} of {summary['inputs']:,} answer words took "
+            f"{summary['inputs_of_several_tokens']:,} of "
+            f"{several(summary['inputs'], 'answer word')} took "
             "several tokens: the sum of their log-probabilities counts"
         )
     yield from _missing(summary)
     if summary.get("spanned"):
-        yield f"{summary['spanned']:,} answers share a token with their text, scored with it"
+        yield (
+            f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with "
+            "their text, scored with it"
+        )
     if summary["repeated_choices"]:
-        yield f"{summary['repeated_choices']:,} choices stood twice in a question, and count once"
+        yield (
+            f"{several(summary['repeated_choices'], 'choice')} repeated within a question: "
+            "each counts once"
+        )
     made, others = summary["intervals"]["consistency"], summary["intervals"]["others"]
     yield (
-        f"Intervals: of lift and AUROC, {made['method']} ({made['permutations']:,}) clustered by "
-        f"question concept; of the background score, Student's t over relations; of the others, "
+        f"Intervals and p: of lift, AUROC and relevance, {made['method']} "
+        f"({made['permutations']:,}) clustered by question concept; of the background score, "
+        "Student's t over relations; of the others, "
         f"{others['method']} ({others['resamples']:,}) clustered by question concept"
     )
 
@@ -137,24 +153,25 @@ def _missing(summary: Mapping[str, Any]) -> Iterator[str]:
     """What has no answer, no margin or no score, and of sampled replies what is clear."""
     if "clear_questions" in summary:
         yield (
-            f"{summary['clear_questions']:,} background questions with a share of yes whose 95 % "
-            "interval lies on one side of one half"
+            f"{several(summary['clear_questions'], 'background question')} with a share of yes "
+            "whose 95 % interval lies on one side of one half"
         )
     if summary["facts_without_answer"] or summary["negatives_without_answer"]:
         yield (
-            f"{summary['facts_without_answer']:,} facts and "
-            f"{summary['negatives_without_answer']:,} negatives without an answer"
+            f"{several(summary['facts_without_answer'], 'fact')} and "
+            f"{several(summary['negatives_without_answer'], 'negative')} without an answer"
         )
     if summary["without_margin"]:
         yield (
-            f"{summary['without_margin']:,} background questions with an answer, but not by how "
-            "much: the best word of the other side has no score"
+            f"{several(summary['without_margin'], 'background question')} with an answer, but not "
+            "by how much: the best word of the other side has no score"
         )
     if summary.get("inputs_without_score") or summary.get("anchor_inputs_without_score"):
         yield (
-            f"{summary['inputs_without_score']:,} of {summary['inputs']:,} answer words of "
+            f"{summary['inputs_without_score']:,} of "
+            f"{several(summary['inputs'], 'answer word')} of "
             f"background questions, and {summary['anchor_inputs_without_score']:,} of "
-            f"{summary['anchor_inputs']:,} answers of questions, have no score"
+            f"{several(summary['anchor_inputs'], 'answer')} of questions, have no score"
         )
 
 

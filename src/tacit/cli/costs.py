@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.english import several
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -62,10 +63,10 @@ class Cost:
         written = (
             "as many answer tokens as it thinks for"
             if self.answer_tokens is None
-            else f"{self.answer_tokens:,} answer tokens"
+            else f"{several(self.answer_tokens, 'answer token')}"
         )
         return (
-            f"{self.texts:,} distinct prompts: at most {self.calls:,} calls, about "
+            f"{several(self.texts, 'distinct prompt')}: at most {self.calls:,} calls, about "
             f"{self.prompt_tokens:,} prompt tokens and at most {written} (less what the store "
             "holds, and fewer calls where one brings several replies)"
         )

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli.options import Force
+
 if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.probes.findings import Findings
@@ -22,17 +24,20 @@ def demo(
     out: Annotated[Path, typer.Option(help="Where the runs and the report are put.")] = Path(
         "tacit-demo"
     ),
+    force: Force = False,
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Do not open the report in a browser.")
     ] = False,
 ) -> None:
     """Run all three probes on the bundled models and data, and write a report of it."""
     from tacit.cli.demo_told import told
-    from tacit.report.writing import write_report
+    from tacit.outputs import check_outputs
+    from tacit.report.writing import page_kind, write_report
 
+    report = out / "report.html"
+    check_outputs([], [(report, page_kind("report"))], force=force)
     runs = Runs(out)
     found = runs.found()
-    report = out / "report.html"
     write_report([runs.parts, runs.consistency, runs.assumptions], report)
     for line in told(found):
         typer.echo(line)
@@ -151,7 +156,8 @@ def _run(folder: Path, request: dict[str, Any]) -> Run:
     """A run of the demo, anew where an earlier Tacit left one of other models or data."""
     from tacit.runs import Run
 
-    (folder / "manifest.json").unlink(missing_ok=True)
+    if (folder / "run.yaml").is_file():
+        (folder / "manifest.json").unlink(missing_ok=True)
     return Run(folder, request)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
+from tacit.report.verdict import verdict
 from tacit.sources.demo import planted
 
 if TYPE_CHECKING:
@@ -37,21 +39,17 @@ def _parts(found: Findings) -> str:
         _row(summary["accuracy"], set="ParRoT", gold="all", world=world)
         for world in ("before", "paper")
     )
+    decided = micro["applicable"] - micro["undecided"]
     return (
-        f"Parts: {micro['violated']:,} of {micro['applicable']:,} constraints on "
-        f"{summary['things']} things are violated ({_percent(micro['rate'])}), none after repair; "
-        f"accuracy {_percent(before['accuracy'])}, then {_percent(after['accuracy'])} "
-        f"(n = {before['n']:,})."
+        f"Parts: {micro['violated']:,} of {several(decided, 'constraint')} on "
+        f"{several(summary['things'], 'thing')} are violated ({_percent(micro['rate'])}), none "
+        f"after repair; accuracy {_percent(before['accuracy'])}, then "
+        f"{_percent(after['accuracy'])} (n = {before['n']:,})."
     )
 
 
 def _consistency(found: Findings) -> str:
-    row = found.summary["consistency"]
-    return (
-        f"Consistency: knowing a question's background predicts answering it: lift "
-        f"{row['lift']:.2f} over chance (95 % {row['lift_low']:.2f} to {row['lift_high']:.2f}, "
-        f"{found.summary['with_background_score']} questions)."
-    )
+    return f"Consistency: {verdict(found.summary)}"
 
 
 def _assumptions(found: Findings) -> str:
@@ -62,9 +60,10 @@ def _assumptions(found: Findings) -> str:
     )
     first, last = (rows.filter(pl.col("n") == n).row(0, named=True) for n in (1, 10))
     return (
-        f"Assumptions: of {last['concepts']} concepts {_percent(first['first'])} are found from "
-        f"one property and {_percent(last['first'])} from ten (mean reciprocal rank "
-        f"{first['mrr']:.2f}, then {last['mrr']:.2f})."
+        f"Assumptions: of {several(last['concepts'], 'concept')} {_percent(first['first'])} are "
+        f"found from one property and {_percent(last['first'])} from ten (mean reciprocal rank "
+        f"{first['mrr']:.2f}, then {last['mrr']:.2f}; {first['chance_mrr']:.3f} by chance among "
+        f"{several(first['candidates'], 'candidate')})."
     )
 
 
@@ -85,8 +84,8 @@ def _planted(found: Mapping[str, Findings]) -> str:
     return (
         f"Planted: the {len(made.withheld)} withheld words score below the taught ones (AUROC "
         f"{apart['consistency']:.2f} in background, {apart['assumptions']:.2f} in retrieval, "
-        f"{apart['parts']:.2f} in parts); {wrong} of {len(made.wrong)} facts taught wrong are "
-        f"answered wrong; {both} of {len(made.contradictions)} contradictions are found."
+        f"{apart['parts']:.2f} in parts); {wrong} of {several(len(made.wrong), 'fact')} taught "
+        f"wrong are answered wrong; {both} of {len(made.contradictions)} contradictions are found."
     )
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.group import group
+from tacit.cli.options import Force
+from tacit.english import several
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -28,13 +30,16 @@ def enrich_command(
     things: Annotated[
         str | None, typer.Option(help="Only these things, with commas between.")
     ] = None,
+    force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
     """Write every statement that follows from the drawings, labelled True or False."""
-    from tacit.tables import check_suffix, write_table
+    from tacit.outputs import check_outputs, table_with
+    from tacit.tables import write_table
 
-    check_suffix(out)
+    labelled = ("thing", "annotator", "subject", "relation", "object", "label")
     _keep_input(path, out)
+    check_outputs([], [(out, table_with("a table of labelled statements", *labelled))], force=force)
 
     from tacit.coherence.enrich import enrich
     from tacit.coherence.ontology import Ontology
@@ -118,9 +123,9 @@ def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str,
 def _readable(summary: dict[str, Any]) -> str:
     ask, table_1 = summary["to_ask"], summary["table_1"]
     read = (
-        f"{summary['drawings']:,} drawings of {summary['things']:,} things: "
-        f"{summary['parts']:,} parts, {summary['relations']:,} relations "
-        f"({summary['repeated_rows']:,} repeated rows left out)"
+        f"{several(summary['drawings'], 'drawing')} of {several(summary['things'], 'thing')}: "
+        f"{several(summary['parts'], 'part')}, {several(summary['relations'], 'relation')} "
+        f"({several(summary['repeated_rows'], 'repeated row')} left out)"
     )
     published = ", ".join(f"{name} {count:,}" for name, count in table_1.items())
     lines = [
@@ -138,7 +143,10 @@ def _readable(summary: dict[str, Any]) -> str:
         _label_line("all", summary),
         _label_line("all agree (ParRoT++)", summary["agreed"]),
         "",
-        f"To ask a model: {ask['statements']:,} statements, {ask['distinct']:,} distinct questions",
+        (
+            f"To ask a model: {several(ask['statements'], 'statement')}, "
+            f"{several(ask['distinct'], 'distinct question')}"
+        ),
     ]
     return "\n".join(lines)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.cli import options as given
@@ -26,6 +26,7 @@ class EngineOptions:
         workers: How many workers.
         gpus_per_worker: Each one's share of GPUs.
         threads: In how many threads the model computes, in this process or in each worker.
+        strict: As for ``tacit.engine.ask.Engine``.
     """
 
     engine: given.EngineName = "local"
@@ -33,6 +34,7 @@ class EngineOptions:
     workers: given.Workers = None
     gpus_per_worker: given.GpusPerWorker = None
     threads: given.Threads = None
+    strict: given.Strict = False
 
     def check(self, models: Sequence[str], loading: LoadOptions) -> None:
         """Refuses, before any model is loaded, what does not go together.
@@ -78,7 +80,7 @@ class EngineOptions:
 
         if self.threads:
             _compute_in(self.threads)
-        return Engine(asking.load(name, loading, store), store)
+        return Engine(asking.load(name, loading, store), store, strict=self.strict)
 
     def _on_ray(self, name: str, loading: LoadOptions, store: Store) -> Engine:
         from tacit.cli import asking
@@ -86,7 +88,7 @@ class EngineOptions:
 
         asking.tell_warnings()
         options = RayOptions(self.address, self.workers, self.gpus_per_worker, self.threads)
-        return load_engine(name, loading, store, options)
+        return replace(load_engine(name, loading, store, options), strict=self.strict)
 
 
 def _compute_in(threads: int) -> None:

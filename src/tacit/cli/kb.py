@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,8 @@ from tacit.cli import options as given
 from tacit.cli.background import BackgroundOptions, readable, spare_torch
 from tacit.cli.group import group
 from tacit.cli.spreading import spread
-from tacit.errors import RequestError
+from tacit.english import several
+from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,15 +48,17 @@ def import_command(
     licence: Annotated[
         str | None, typer.Option(help="The source's licence, to be recorded.")
     ] = None,
+    force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Make one file of a dump of ConceptNet 5.7, or of plain triples."""
-    from tacit.knowledge.build import Source, build, check_out
+    from tacit.knowledge.build import Source, build
+    from tacit.outputs import Kind, check_outputs
     from tacit.sources.dumps import Dump
 
     order = tuple(name.strip() for name in columns.split(","))
     files = [Dump(path, language, order) for path in dumps]
-    check_out(out, dumps)
+    check_outputs(dumps, [(out, Kind("a knowledge base", _is_base))], force=force)
     source = Source(files, language, source_version, licence)
     spare_torch(None)
     with _bar(sum(path.stat().st_size for path in dumps)) as advance:
@@ -62,8 +66,8 @@ def import_command(
     for dump in files:
         if dump.bad:
             sys.stderr.write(
-                f"tacit: {dump.path}: {dump.bad:,} of {dump.lines:,} lines could not be read: "
-                f"{dump.told()}\n"
+                f"tacit: {dump.path}: {dump.bad:,} of {several(dump.lines, 'line')} could not be "
+                f"read: {dump.told()}\n"
             )
     _echo_about(out, as_json)
 
@@ -111,12 +115,16 @@ def background_command(
     questions: given.Questions,
     out: Annotated[Path, typer.Option(help="The facts: TSV, CSV, JSONL or Parquet.")],
     extracted: BackgroundOptions,
+    force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Write the background facts of all questions of a file, with their negatives."""
-    from tacit.tables import check_outputs, write_table
+    from tacit.outputs import check_outputs, table_with
+    from tacit.tables import write_table
 
-    check_outputs([base, questions], [out])
+    columns = ("question", "head", "relation", "tail", "negative")
+    kind = table_with("a table of background facts", *columns)
+    check_outputs([base, questions], [(out, kind)], force=force)
 
     from tacit.knowledge.background import background
     from tacit.knowledge.base import KnowledgeBase
@@ -128,7 +136,7 @@ def background_command(
     with KnowledgeBase(base) as opened:
         found = background(opened, [(a.question, *a.choices) for a in anchors], how)
     write_table(_named(found.facts, anchors), out)
-    summary = {**found.summary(how.cap), "extraction": how.to_json()}
+    summary = {**found.summary(), "extraction": how.to_json()}
     typer.echo(json.dumps(summary) if as_json else f"{readable(summary)}\n\nWritten: {out}")
 
 
@@ -146,6 +154,7 @@ def _as_json(found: Background) -> dict[str, Any]:
         "concepts": found.concepts["concept"].to_list(),
         "facts": found.facts.drop("question").to_dicts(),
         "found": found.found["found"].item(),
+        "counts": None if found.counts is None else asdict(found.counts),
     }
 
 
@@ -169,24 +178,48 @@ def _echo_facts(found: Background) -> None:
         typer.echo(f"and {left_out:,} more, which --cap leaves out")
 
 
+def _is_base(path: Path) -> bool:
+    """Whether a file is a knowledge base, of whatever version."""
+    from tacit.knowledge.base import KnowledgeBase
+
+    try:
+        with KnowledgeBase(path):
+            return True
+    except DataError:
+        return False
+    except RequestError:  # of another version's format
+        return True
+
+
 def _echo_about(path: Path, as_json: bool) -> None:
     """Prints what a knowledge base's file says of itself."""
     from tacit.knowledge.base import KnowledgeBase
+    from tacit.knowledge.counts import negatives_in_words
+    from tacit.knowledge.negatives import Draw, eligible
 
     with KnowledgeBase(path) as base:
-        about = {**base.about, "relations": dict(base.relations)}
+        words, frequency_cap = eligible(base), Draw().frequent
+        about = {
+            **base.about,
+            "eligible_negatives": words,
+            "frequency_cap": frequency_cap,
+            "negatives_beyond_cap": max(0, words - frequency_cap),
+            "relations": dict(base.relations),
+        }
     if as_json:
         typer.echo(json.dumps(about))
         return
     typer.echo(
-        f"{path}: {about['facts']:,} facts between {about['concepts']:,} concepts "
-        f"({about['dictionary_words']:,} of them dictionary words), {about['edges']:,} edges"
+        f"{path}: {several(about['facts'], 'fact')} between "
+        f"{several(about['concepts'], 'concept')} "
+        f"({words:,} of them dictionary words), {several(about['edges'], 'edge')}"
     )
+    typer.echo(negatives_in_words(words, frequency_cap))
     typer.echo(f"version: {about['version'] or 'not given'}")
     typer.echo(f"licence: {about['licence'] or 'not given'}")
     for source in about["sources"]:
         typer.echo(
-            f"from {source['file']} ({source['layout']}, {source['lines']:,} lines, "
+            f"from {source['file']} ({source['layout']}, {several(source['lines'], 'line')}, "
             f"{source['bad_lines']:,} bad), SHA-256 {source['sha256']}"
         )
     typer.echo("edges of each relation:")

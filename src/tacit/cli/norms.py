@@ -11,27 +11,31 @@ import typer
 
 from tacit.cli import options as given
 from tacit.cli.group import group
-from tacit.errors import DataError, RequestError
+from tacit.english import several
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
-    from tacit.probes.assumptions.filters import Chosen
+    from tacit.probes.assumptions.filters import Chosen, ConceptPreset, Step
     from tacit.probes.assumptions.properties import WordedNorms
     from tacit.sources.norms import Norms
 
 app = group("Make prompts of the properties that people name of concepts.")
 
 _LEAST = 10
+_SHOWN = 30
+"""The most line numbers that are printed."""
 
 
 @dataclass(frozen=True)
 class _Retrieval:
     """The options of concept retrieval alone."""
 
-    tagged: bool
     articles: Literal["fixed", "candidate"]
     vocabulary: Path | None
     least: int
@@ -58,23 +62,26 @@ def prompts_command(
         Path | None, typer.Option(help="Retrieval: only these concepts; a word on each line.")
     ] = None,
     articles: given.ArticleRule = "fixed",
-    no_tagged: given.NoTagged = False,
+    concepts: given.ConceptPreset = "paper",
+    responses: given.ResponsePreset = "people",
     no_preface: Annotated[
         bool, typer.Option("--no-preface", help='Elicitation: without "Everyone knows that".')
     ] = False,
+    force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Write the prompts that norms make, and say how many each filter left out."""
-    from tacit.tables import check_outputs
+    from tacit.outputs import check_outputs, table_with
 
     files = [path for path in (norms, corrections, vocabulary) if path is not None]
-    check_outputs(files, [out])
-    options = _Retrieval(not no_tagged, articles, vocabulary, least, most_words)
-    _check(options, elicitation=elicitation, no_preface=no_preface)
+    check_outputs(files, [(out, table_with("a table of prompts", "concept", "text"))], force=force)
+    options = _Retrieval(articles, vocabulary, least, most_words)
+    _check(options, responses, elicitation=elicitation, no_preface=no_preface)
 
     from tacit.cli.background import spare_torch
     from tacit.probes.assumptions.corrections import read_corrections
-    from tacit.probes.assumptions.elicitation import Phrasing, elicit
+    from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, elicit
+    from tacit.probes.assumptions.properties import Limits, word_properties
     from tacit.sources.norms import read_norms
     from tacit.tables import write_table
 
@@ -82,53 +89,43 @@ def prompts_command(
     read = read_norms(norms)
     own = read_corrections(corrections) if corrections else ()
     if elicitation:
-        asked = elicit(read, Phrasing(not no_preface, wording), own, least_people)
+        rules = ElicitationRules(concepts, responses, least_people)
+        asked = elicit(read, Phrasing(not no_preface, wording), own, rules)
         table, summary = _elicited(asked, read, limit)
     else:
-        worded, chosen = _chosen(read, own, least_people, options)
+        worded = word_properties(read, own, Limits(least_people, options.most_words))
+        chosen = _chosen(worded, concepts, options)
         table, summary = _retrieved(worded, chosen, options, wording, limit)
     summary = {"norms": _about(read), **summary, **_unmatched(own, read), "prompts": table.height}
     write_table(table, out)
     typer.echo(json.dumps(summary) if as_json else f"{_readable(summary)}\n\nWritten: {out}")
 
 
-def _check(options: _Retrieval, *, elicitation: bool, no_preface: bool) -> None:
+def _check(options: _Retrieval, responses: str, *, elicitation: bool, no_preface: bool) -> None:
     """Refuses options that would do nothing."""
     idle = {
         "--most-words": options.most_words is not None,
         "--least": options.least != _LEAST,
         "--vocabulary": options.vocabulary is not None,
         "--articles": options.articles != "fixed",
-        "--no-tagged": not options.tagged,
     }
     named = [name for name, is_given in idle.items() if is_given]
     if elicitation and named:
         raise RequestError(f"{', '.join(named)} would do nothing with --elicitation: leave it out")
-    if no_preface and not elicitation:
-        raise RequestError("--no-preface would do nothing without --elicitation: leave it out")
+    asking = {"--no-preface": no_preface, "--responses": responses != "people"}
+    named = [name for name, is_given in asking.items() if is_given]
+    if named and not elicitation:
+        raise RequestError(
+            f"{', '.join(named)} would do nothing without --elicitation: leave it out"
+        )
 
 
-def _chosen(
-    norms: Norms, own: tuple[Correction, ...], least_people: int, options: _Retrieval
-) -> tuple[WordedNorms, Chosen]:
+def _chosen(worded: WordedNorms, concepts: ConceptPreset, options: _Retrieval) -> Chosen:
     from tacit.probes.assumptions.filters import Filters, choose_concepts
-    from tacit.probes.assumptions.properties import Limits, word_properties
+    from tacit.probes.assumptions.words import read_words
 
-    words = None if options.vocabulary is None else _words(options.vocabulary)
-    worded = word_properties(norms, own, Limits(least_people, options.most_words))
-    filters = Filters(options.tagged, options.articles, words, options.least)
-    return worded, choose_concepts(worded, filters)
-
-
-def _words(path: Path) -> frozenset[str]:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", path) from error
-    words = frozenset(line.strip() for line in lines if line.strip())
-    if not words:
-        raise DataError("is empty; expected a word on each line", path)
-    return words
+    words = None if options.vocabulary is None else read_words(options.vocabulary).words
+    return choose_concepts(worded, Filters(concepts, options.articles, words, options.least))
 
 
 def _retrieved(
@@ -142,21 +139,20 @@ def _retrieved(
     concepts = chosen.concepts[:limit]
     prompts = retrieval_prompts(concepts, Asking(wording, options.articles))
     table = pl.DataFrame(
-        [(one.word, one.n, one.text) for one in prompts],
-        {"concept": pl.String, "n": pl.Int64, "text": pl.String},
+        [(one.word, one.n, one.text, one.answer) for one in prompts],
+        {"concept": pl.String, "n": pl.Int64, "text": pl.String, "answer": pl.String},
         orient="row",
     )
+    if options.articles == "fixed":
+        table = table.drop("answer")  # the concept
     summary = {
         "properties": {
             "usable": worded.usable,
             **worded.dropped,
             "corrected": worded.corrected,
-            "worded by the feature": worded.from_feature,
+            **{f"by the feature: {why}": count for why, count in worded.from_feature.items()},
         },
-        "filters": [
-            {"filter": step.name, "removed": len(step.removed), "left": step.left}
-            for step in chosen.steps
-        ],
+        "filters": _steps(chosen.steps),
         "concepts": len(concepts),
     }
     return table, summary
@@ -191,10 +187,17 @@ def _elicited(
             }
             for relation, count in asked.counts().items()
         },
-        "plural": len(asked.plural),
+        "filters": _steps(asked.steps),
+        "responses": dict(asked.notes),
         "concepts": len({prompt.concept for prompt in kept}),
     }
     return pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row"), summary
+
+
+def _steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    return [
+        {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
+    ]
 
 
 def _about(norms: Norms) -> dict[str, Any]:
@@ -204,6 +207,7 @@ def _about(norms: Norms) -> dict[str, Any]:
         "properties": len(norms.properties),
         "concepts": len(norms.by_concept()),
         "skipped": dict(norms.skipped),
+        "uncounted": {problem: list(lines) for problem, lines in norms.uncounted.items()},
     }
 
 
@@ -218,26 +222,39 @@ def _readable(summary: dict[str, Any]) -> str:
     norms = summary["norms"]
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in norms["skipped"].items())
     read = (
-        f"{norms['layout']}: {norms['rows']:,} rows, {norms['properties']:,} properties of "
-        f"{norms['concepts']:,} concepts (rows without one: {skipped})"
+        f"{norms['layout']}: {several(norms['rows'], 'row')}, "
+        f"{several(norms['properties'], 'property', 'properties')} of "
+        f"{several(norms['concepts'], 'concept')} (rows without one: {skipped})"
     )
-    lines = [read, ""]
-    if "filters" in summary:
-        lines += [f"{name:<32}{count:>9,}" for name, count in summary["properties"].items()]
-        lines += ["", f"{'concepts: filter':<32}{'removed':>9}{'left':>9}"]
-        lines += [
-            f"{step['filter']:<32}{step['removed']:>9,}{step['left']:>9,}"
-            for step in summary["filters"]
-        ]
+    uncounted = norms["uncounted"].items()
+    lines = [read, *(_rows_at(problem, at, norms["rows"]) for problem, at in uncounted), ""]
+    if "properties" in summary:
+        lines += [f"{name:<46}{count:>7,}" for name, count in summary["properties"].items()]
     else:
         lines += [f"{'relation':<12}{'prompts':>9}{'published':>11}{'no response':>13}"]
         lines += [
             f"{name:<12}{one['prompts']:>9,}{one['published'] or '-':>11}{one['without']:>13,}"
             for name, one in summary["relations"].items()
         ]
-        lines += ["", f"{summary['plural']:,} plural concepts left out"]
+        lines += ["", f"{'responses':<46}{'number':>7}"]
+        lines += [f"{name:<46}{count:>7,}" for name, count in summary["responses"].items()]
+    lines += ["", f"{'concepts: filter':<32}{'removed':>9}{'left':>9}"]
+    lines += [
+        f"{step['filter']:<32}{step['removed']:>9,}{step['left']:>9,}"
+        for step in summary["filters"]
+    ]
     if summary["unmatched_corrections"]:
         met = ", ".join(summary["unmatched_corrections"])
         lines += ["", f"corrections that met no property: {met}"]
-    lines += ["", f"{summary['prompts']:,} prompts of {summary['concepts']:,} concepts"]
+    lines += [
+        "",
+        f"{several(summary['prompts'], 'prompt')} of {several(summary['concepts'], 'concept')}",
+    ]
     return "\n".join(lines)
+
+
+def _rows_at(problem: str, lines: list[int], rows: int) -> str:
+    """How many rows have a problem, and on which lines they are."""
+    more = ", …" if lines[_SHOWN:] else ""
+    shown = ", ".join(map(str, lines[:_SHOWN]))
+    return f"{problem}: {len(lines):,} of {rows:,} rows; by line: {shown}{more}"

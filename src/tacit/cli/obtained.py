@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
+from tacit.report.obtained import skipped_told, warned
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -14,17 +17,23 @@ if TYPE_CHECKING:
     from tacit.probes.findings import Findings
 
 
-def obtained_told(summary: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence; none for a run that does not say. Of sampled replies also how many were read."""
+def obtained_told(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
+    """A sentence; none for a run that does not say. Of sampled replies also how many were read.
+
+    Args:
+        summary: A run's summary.
+        listed: Whether a run's folder lists the prompts that were skipped.
+    """
     if "obtained" not in summary:
         return
     yield f"Obtained: {summary['obtained']}"
+    yield from skipped_told(summary, listed=listed)
     votes = summary.get("votes")
     if votes is not None:
         cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""
         yield (
-            f"{votes['unparsed']:,} of {votes['replies']:,} replies are no answer for certain and "
-            f"count as none{cut}"
+            f"{votes['unparsed']:,} of {several(votes['replies'], 'reply is', 'replies are')} no "
+            f"answer for certain and count as none{cut}"
         )
 
 
@@ -39,8 +48,6 @@ def ways_of(found: Mapping[Path, tuple[str, Findings]]) -> dict[str, str]:
 
 def warn_of_ways(probe: str, ways: Mapping[str, str]) -> None:
     """Says on standard error where models that stand beside one another were asked differently."""
-    from tacit.report.obtained import warned
-
     for warning in warned(probe, ways):
         sys.stderr.write(f"tacit: {warning}\n")
 

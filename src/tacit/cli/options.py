@@ -150,6 +150,17 @@ StorePath = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be asked and how long it would take.")
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Refuse the run if a prompt is longer than the model's window; else it is skipped.",
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Overwrite a file that this command did not write."),
+]
 Questions = Annotated[
     Path,
     typer.Option(help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."),
@@ -158,7 +169,8 @@ WordsVersion = Annotated[
     str,
     typer.Option(
         "--version",
-        help="review-lexicon (words the lexicon knows), review (by a tagger) or arxiv (all).",
+        help="Words that count: review-lexicon (content words, by the lexicon), review (by a "
+        "tagger) or arxiv (all).",
     ),
 ]
 Tagger = Annotated[
@@ -171,6 +183,17 @@ OverlapRule = Annotated[
         help="A concept is in a question with over half of its all-words or content-words.",
     ),
 ]
+PartsRule = Annotated[
+    str,
+    typer.Option(
+        "--parts",
+        help="Match concepts with the question and each choice apart (separate), or pooled.",
+    ),
+]
+VerbatimRule = Annotated[
+    str,
+    typer.Option("--verbatim", help="on: a concept that is there verbatim counts as well; or off."),
+]
 Relations = Annotated[
     str | None,
     typer.Option(help="Relations, with commas between [default: the 14 of Sahu et al. 2022]."),
@@ -182,7 +205,12 @@ FactCap = Annotated[
         "--cap", help="Most facts of a question, 0 for all [default: all; 200 beyond one hop]."
     ),
 ]
-NegativeSeed = Annotated[int, typer.Option("--seed", help="Where the draws of negatives begin.")]
+NegativeSeed = Annotated[
+    int,
+    typer.Option(
+        "--seed", help="Seed of the negatives, and of which equally heavy facts --cap keeps."
+    ),
+]
 FrequentWords = Annotated[
     int, typer.Option("--frequent", help="Negatives are among so many frequent words.")
 ]
@@ -235,16 +263,31 @@ LeastProperties = Annotated[
 ]
 ArticleRule = Annotated[
     Literal["fixed", "candidate"],
-    typer.Option(help="Retrieval: A for all, or each candidate's own, which keeps vowels."),
+    typer.Option(help="Retrieval: A for all, or each candidate's own, scored with it."),
 ]
-NoTagged = Annotated[
-    bool, typer.Option("--no-tagged", help="Retrieval: leave out seal_(animal) and the like.")
+ConceptPreset = Annotated[
+    Literal["paper", "tagged", "all"],
+    typer.Option(
+        "--concepts",
+        help="paper: without seal_(animal) and the like; tagged: the tag is stripped; all: also "
+        "several words, in elicitation.",
+    ),
+]
+ResponsePreset = Annotated[
+    Literal["people", "feature", "first"],
+    typer.Option(
+        "--responses",
+        help="Elicitation: alternatives with the number of people who gave each, all with that of "
+        "the feature, or the feature's first wording.",
+    ),
 ]
 Candidates = Annotated[
     str,
     typer.Option(
         "--vocabulary",
-        help="Retrieval ranks the words that all models share, own ones, or the concepts.",
+        metavar="shared|own|concepts|FILE",
+        help="Retrieval ranks the words that all models share, own ones, the concepts, or those of "
+        "a file, one per line.",
     ),
 ]
 CausalWording = Annotated[

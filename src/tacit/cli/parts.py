@@ -158,7 +158,7 @@ def take_beliefs(
     """
     from tacit.probes.parts.elsewhere import answers_in
 
-    answers = answers_in(beliefs, probe.questions, probe.ontology)
+    answers = answers_in(beliefs, probe.statements, probe.ontology)
     model = {"kind": "beliefs", "name": beliefs.name, "sha256": digest(beliefs)}
     model["obtained"] = FROM_FILE
     folder.begin({"model": model, **about})

@@ -9,8 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.check import Beliefs, Duplicates, OnDuplicate, OntologyName, read
-from tacit.cli.options import AsJson
+from tacit.cli.check import (
+    Beliefs,
+    ByGroup,
+    Duplicates,
+    Groups,
+    OnDuplicate,
+    OntologyName,
+    TimeLimit,
+    read,
+)
+from tacit.cli.options import AsJson, Force
+from tacit.coherence.effort import TIME_LIMIT
+from tacit.english import several
 
 
 class Goal(StrEnum):
@@ -30,32 +41,36 @@ def repair(
     objective: Annotated[
         Goal, typer.Option(help="What to keep: the paper's confidence, log-odds or margins.")
     ] = Goal.paper,
+    groups: Groups = None,
     on_duplicate: Duplicates = OnDuplicate.error,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds after which to stop with the best world found.")
-    ] = None,
+    time_limit: TimeLimit = TIME_LIMIT,
     processes: Annotated[
         int | None, typer.Option(help="How many processes may work at once [default: all cores].")
     ] = None,
-    groups: Annotated[
-        Path | None, typer.Option(help="Write the result of each group to this table.")
-    ] = None,
+    by_group: ByGroup = None,
     world: Annotated[
         Path | None, typer.Option(help="Write every statement true in the world, asked or not.")
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best world that keeps every constraint, and prove it."""
-    from tacit.tables import check_outputs, write_tables
+    """Find the best world that keeps every constraint, and prove it unless the time runs out."""
+    from tacit.outputs import check_outputs, table_with
+    from tacit.tables import write_tables
 
-    check_outputs([beliefs], [path for path in (out, groups, world) if path is not None])
+    outputs = (
+        (out, table_with("a table of repaired beliefs", "believed", "repaired")),
+        (by_group, table_with("a table of groups' repairs", "turned_true", "turned_false")),
+        (world, table_with("a table of a repaired world", "p_true", "repaired")),
+    )
+    check_outputs([beliefs], outputs, force=force)
 
     from tacit.coherence.repair import repair as find
 
-    known, held = read(beliefs, ontology, on_duplicate)
-    found = find(held, known, objective.value, time_limit, processes)
+    known, held, columns = read(beliefs, ontology, on_duplicate, groups)
+    found = find(held, known, objective.value, time_limit, processes, columns)
     tables = [(found.beliefs, out)]
-    tables += [] if groups is None else [(found.table, groups)]
+    tables += [] if by_group is None else [(found.table, by_group)]
     tables += [] if world is None else [(found.world, world)]
     write_tables(tables)
     result = found.to_json()
@@ -67,24 +82,26 @@ def _readable(result: dict[str, Any]) -> str:
         f"{result[key]:,}" if isinstance(result[key], int) else f"{result[key]:,.3f}"
         for key in ("value", "bound")
     )
+    open_groups = result["groups"] - result["optimal"]
     proven = (
-        "all proven best"
-        if result["optimal"] == result["groups"]
-        else f"{result['optimal']:,} proven best when the time ran out"
+        f"time limit reached, {open_groups:,} not proven best" if open_groups else "all proven best"
     )
-    return "\n".join(
-        [
-            f"{result['groups']:,} groups repaired in {result['seconds']:.2f} s, {proven}",
-            f"{result['objective']}: value {value}, no world is above {bound}",
-            (
-                f"{result['turned_true']:,} statements turned true, "
-                f"{result['turned_false']:,} turned false, "
-                f"{result['free']:,} decided by the rule among equals alone"
-            ),
-            (
-                f"{result['missing']:,} missing, "
-                f"of which {result['inferred']:,} inferred to be true; "
-                f"{result['unasked']:,} not asked"
-            ),
-        ]
-    )
+    lines = [
+        f"{several(result['groups'], 'group')} repaired in {result['seconds']:.2f} s, {proven}",
+        f"{result['objective']}: value {value}, no world is above {bound}",
+        (
+            f"{several(result['turned_true'], 'statement')} turned true, "
+            f"{result['turned_false']:,} turned false, "
+            f"{result['free']:,} decided by the tie rule alone"
+        ),
+        (
+            f"{result['missing']:,} missing, "
+            f"of which {result['inferred']:,} inferred to be true; "
+            f"{result['unasked']:,} not asked"
+        ),
+    ]
+    if not result["settled"]:
+        lines.append(
+            "not every equally good world was found: another run may choose a different one"
+        )
+    return "\n".join(lines)

@@ -7,15 +7,19 @@ from typing import Annotated
 
 import typer
 
+from tacit.cli.options import Force
+
 RunFolders = Annotated[
     list[Path], typer.Argument(help="Runs' folders, or folders that hold several.")
 ]
 HtmlFile = Annotated[Path, typer.Option("--out", help="The file to write.")]
 
 
-def report(runs: RunFolders, out: HtmlFile = Path("report.html")) -> None:
+def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force = False) -> None:
     """Write one HTML file that shows what runs found; it opens from disk and loads nothing."""
-    from tacit.report.writing import write_report
+    from tacit.outputs import check_outputs
+    from tacit.report.writing import page_kind, write_report
 
+    check_outputs([], [(out, page_kind("report"))], force=force)
     write_report(runs, out)
     typer.echo(f"Written: {out}")

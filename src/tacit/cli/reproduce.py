@@ -13,12 +13,15 @@ from tacit.cli.engines import EngineOptions
 from tacit.cli.group import group
 from tacit.cli.models import ModelOptions, ServedOptions
 from tacit.cli.spreading import spread
+from tacit.english import several
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import polars as pl
+
+    from tacit.outputs import Kind
 
 app = group("Set a paper's tables beside your own figures: ours, published, difference.")
 
@@ -41,40 +44,47 @@ def parrot(
     served: ServedOptions,
     asker: EngineOptions,
     store: given.StorePath = None,
+    force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Tables 1 and 5 of the ParRoT paper; with a model or beliefs also Tables 3, 4 and 6."""
+    """Tables 1 and 5 of the ParRoT paper; with a model or beliefs also the figures of its models.
+
+    These are Tables 3, 4, 6 and 7, the counts behind Figure 3, and the drawings changed by repair.
+    """
     import polars as pl
 
     from tacit.cli import asking
     from tacit.cli.obtained import obtained_told
     from tacit.cli.parts import FROM_FILE, PartsOptions
     from tacit.cli.parts_table import answered_told
+    from tacit.outputs import check_outputs
     from tacit.probes.parts.elsewhere import answers_in
     from tacit.probes.parts.published import data_tables, model_tables
     from tacit.sources.drawings import read_things
-    from tacit.tables import check_outputs
 
     if model is not None and beliefs is not None:
         raise RequestError("give --model or --beliefs, not both")
     options = PartsOptions(drawings, None, None, preset, prompt, number, nouns)
     if out is not None:
-        check_outputs([*options.files(), *([beliefs] if beliefs else [])], [out])
+        read = [*options.files(), *([beliefs] if beliefs else [])]
+        check_outputs(read, [(out, _comparison())], force=force)
     loading = loaded.options(served.options())
     probe = options.probe()
     seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
     tables, told = [data_tables(probe, seed)], []
     if beliefs is not None:
-        answers = answers_in(beliefs, probe.questions, probe.ontology)
+        answers = answers_in(beliefs, probe.statements, probe.ontology)
         found = probe.measure_beliefs(answers).obtained(FROM_FILE)
     if model is not None:
         kept = asking.store_at(store)
         started = asker.start(model, loading, kept)
-        scores = asking.ask(started, probe.prompts, started.plan(probe.prompts))
-        found = probe.measure(scores).obtained(started.model.description.get("obtained"))
+        plan = started.plan(probe.prompts)
+        scores = asking.ask(started, probe.prompts, plan)
+        found = probe.measure(scores).skipped(plan.skipped.items())
+        found = found.obtained(started.model.description.get("obtained"))
     if model is not None or beliefs is not None:
         tables.append(model_tables(found))
-        told = [*obtained_told(found.summary), *answered_told(found.summary)]
+        told = [*obtained_told(found.summary, listed=False), *answered_told(found.summary)]
     _tell(pl.concat(tables), out, _echo, told, as_json=as_json)
 
 
@@ -117,17 +127,18 @@ def sta(
     out: Annotated[
         Path | None, typer.Option(help="Also write the table here: TSV, CSV, JSONL or Parquet.")
     ] = None,
+    force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
     """What the tacit assumptions paper prints, beside a run of the assumptions probe."""
     from tacit.cli.assumptions_table import ranked_told
     from tacit.cli.obtained import obtained_told
+    from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table
     from tacit.runs import fitting
-    from tacit.tables import check_outputs
 
     if out is not None:
-        check_outputs([run / "manifest.json"], [out])
+        check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
     tables, model, summary = _assumptions_run(run, as_model)
     with fitting([run]):
         told = [*obtained_told(summary), *ranked_told(summary)]
@@ -172,6 +183,13 @@ def _probe_of(folder: Path) -> str | None:
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return None
     return str(request.get("probe")) if isinstance(request, dict) else None
+
+
+def _comparison() -> Kind:
+    """The kind of the tables that ``--out`` names."""
+    from tacit.outputs import table_with
+
+    return table_with("a table beside published figures", "ours", "published", "difference")
 
 
 def _tell(
@@ -220,17 +238,39 @@ def _echo_printed(table: pl.DataFrame) -> None:
     for (name,), cells in table.group_by("table", maintain_order=True):
         title = "In the text" if name == "text" else f"Table {name}"
         shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-        shown.add_column("")
-        shown.add_column("")
-        for heading in ("ours", "published", "difference"):
+        shown.add_column("", overflow="fold")
+        shown.add_column("", overflow="fold")
+        ranked = not cells["candidates"].is_null().all()
+        for heading in ("ours", *["chance"] * ranked, "published", "difference"):
             shown.add_column(heading, justify="right", no_wrap=True)
         for row in cells.iter_rows(named=True):
+            among = [_among(row)] * ranked
             span = row["low"] is not None and f"{_figure(row['low'])} to {_figure(row['high'])}"
             printed = span or _figure(row["published"])
             difference = "" if row["difference"] is None else _figure(row["difference"], sign="+")
             ours = "missing" if row["ours"] is None else _figure(row["ours"])
-            shown.add_row(Text(row["row"]), Text(row["column"]), ours, printed, difference)
+            shown.add_row(Text(row["row"]), Text(row["column"]), ours, *among, printed, difference)
         console.print(shown)
+        for line in _noted(cells):
+            console.print(line, markup=False)
+
+
+def _among(row: Mapping[str, Any]) -> str:
+    """What random ranks give and among how many words; nothing for what is not made of ranks."""
+    chance = "" if row["chance"] is None else f"{_figure(row['chance'])} "
+    return "" if row["candidates"] is None else f"{chance}of {row['candidates']:,}"
+
+
+def _noted(cells: pl.DataFrame) -> Iterator[str]:
+    """Each note of a table's rows, with the rows that it is of."""
+    import polars as pl
+
+    for (note, left_out), rows in cells.drop_nulls("note").group_by(
+        "note", pl.col("difference").is_null(), maintain_order=True
+    ):
+        figures = pl.when(table="2").then("column").otherwise("row")
+        of = ", ".join(rows.select(figures).to_series().unique(maintain_order=True))
+        yield f"{'No difference' if left_out else 'Note'} ({of}): {note}"
 
 
 def _figure(value: float, *, sign: str = "") -> str:
@@ -248,7 +288,8 @@ def _echo(table: pl.DataFrame) -> None:
     console = Console(highlight=False)
     for (number, model), cells in table.group_by("table", "model", maintain_order=True):
         beside = "" if model is None else f", beside {model}"
-        shown = Table(title=f"Table {number}{beside}", title_justify="left", box=box.SIMPLE_HEAD)
+        name = f"Table {number}" if number.isdecimal() else number
+        shown = Table(title=f"{name}{beside}", title_justify="left", box=box.SIMPLE_HEAD)
         shown.add_column("")
         for heading in ("ours", "published", "difference"):
             shown.add_column(heading, justify="right")
@@ -260,7 +301,10 @@ def _echo(table: pl.DataFrame) -> None:
             console.print(shown)
         if number == "5":
             equal = int((cells["difference"] == 0).sum())
-            console.print(f"Table 5: {equal} of {cells.height} things have the published count\n")
+            console.print(
+                f"Table 5: {equal} of {several(cells.height, 'thing has', 'things have')} the "
+                "published count\n"
+            )
 
 
 def _number(value: float | None) -> str:

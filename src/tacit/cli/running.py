@@ -157,7 +157,25 @@ def folders_of(models: Sequence[str], out: Path, request: Mapping[str, Any]) -> 
         place = _folder_name(name, taken)
         taken.add(place.casefold())
         folders[name] = Run(out / place, {**request, "model": name})
+    _check_beside(out, [run.folder for run in folders.values()])
     return folders
+
+
+def _check_beside(out: Path, folders: Sequence[Path]) -> None:
+    """Refuses to overwrite what stands where several runs' comparison and figures are written.
+
+    Where one of the runs is there already, they are taken for that command's own.
+
+    Raises:
+        RequestError: There is something, and none of the runs.
+    """
+    if any((folder / "run.yaml").is_file() for folder in folders):
+        return
+    for name in ("comparison.parquet", "figures"):
+        if (out / name).exists():
+            raise RequestError(
+                f"{out / name} exists, and {out} holds none of these runs: choose another --out"
+            )
 
 
 def _folder_name(model: str, taken: Collection[str]) -> str:
@@ -189,6 +207,7 @@ def ask_a_model(probe: Probe, engine: Engine, folder: Run, about: Mapping[str, A
         plan.record(folder.blocks)
         scores = asking.ask(engine, probe.prompts, plan)
         findings = probe.measure(scores).unscored(missing_by_reason(scores))
+        findings = findings.skipped(plan.skipped.items())
         findings = findings.obtained(engine.model.description.get("obtained"))
         folder.finish(findings)
     return findings

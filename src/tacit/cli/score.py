@@ -14,12 +14,13 @@ from tacit.cli.chat import Talking
 from tacit.cli.engines import EngineOptions
 from tacit.cli.models import ModelOptions, ServedOptions
 from tacit.cli.spreading import spread
+from tacit.english import several
 from tacit.errors import DataError, PromptError
 from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
     from tacit.engine.voting import VotingEngine
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.prompts import AnswerScore, LogProbs, Prompt
 
 
 @spread
@@ -37,19 +38,20 @@ def score(
     asker: EngineOptions,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
+    force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Score the candidate answers of prompts."""
     from tacit.cli import asking, voting
     from tacit.cli.costs import Cost, confirm
-    from tacit.tables import check_outputs
+    from tacit.outputs import Kind, check_outputs
 
     begun = time.monotonic()
     server = talked.options(served.options(), [model])
     options = loaded.options(server)
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
-    check_outputs([prompts], [out])
+    check_outputs([prompts], [(out, Kind("a file of scores", _is_scores))], force=force)
     asked = read_prompts(prompts)
     kept = asking.store_at(store)
     if talked.api == "chat":
@@ -77,6 +79,7 @@ def score(
     summary = {
         "prompts": len(asked),
         "asked": plan.prompts,
+        "skipped": len(plan.skipped),
         "tokens": plan.tokens,
         **_counts(scores),
         "model": scorer.name,
@@ -111,9 +114,11 @@ def _sample(engine: VotingEngine, asked: list[Prompt], out: Path) -> dict[str, A
 
 def _readable_votes(summary: dict[str, Any]) -> str:
     return (
-        f"{summary['model']}: {summary['obtained']} of {summary['prompts']:,} prompts; "
-        f"{summary['asked']:,} replies were asked for, the rest was in the store\n"
-        f"{summary['unparsed']:,} of {summary['replies']:,} replies are no answer for certain\n"
+        f"{summary['model']}: {summary['obtained']} of {several(summary['prompts'], 'prompt')}; "
+        f"{several(summary['asked'], 'reply was', 'replies were')} asked for, the rest was in the "
+        "store\n"
+        f"{summary['unparsed']:,} of {several(summary['replies'], 'reply is', 'replies are')} "
+        "no answer for certain\n"
         f"Written: {summary['out']}"
     )
 
@@ -159,19 +164,31 @@ def _write(scores: list[LogProbs], out: Path) -> None:
     from tacit.publishing import publish_text
 
     lines = [
-        json.dumps(
-            {
-                "scores": [
-                    {"answer": s.answer, "logprob": s.logprob, "tokens": s.tokens, "bytes": s.bytes}
-                    for s in one.answers
-                ]
-            },
-            ensure_ascii=False,
-        )
+        json.dumps({"scores": [_row(answer) for answer in one.answers]}, ensure_ascii=False)
         for one in scores
     ]
-
     publish_text(out, "".join(f"{line}\n" for line in lines))
+
+
+def _is_scores(path: Path) -> bool:
+    """Whether a file begins with a line of scores or of votes."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            first = json.loads(lines.readline())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and bool({"scores", "votes"} & set(first))
+
+
+def _row(score: AnswerScore) -> dict[str, Any]:
+    """An answer's score as it is written; why there is none stands only where there is none."""
+    row = {
+        "answer": score.answer,
+        "logprob": score.logprob,
+        "tokens": score.tokens,
+        "bytes": score.bytes,
+    }
+    return row if score.missing is None else {**row, "missing": score.missing}
 
 
 def _counts(scores: list[LogProbs]) -> dict[str, Any]:
@@ -185,18 +202,26 @@ def _counts(scores: list[LogProbs]) -> dict[str, Any]:
 
 
 def _readable(summary: dict[str, Any]) -> str:
-    scored = f"scored {summary['answers']:,} answers to {summary['prompts']:,} prompts"
-    asked = f"{summary['asked']:,} prompts were asked, the rest was in the store"
+    scored = (
+        f"scored {several(summary['answers'], 'answer')} to {several(summary['prompts'], 'prompt')}"
+    )
+    asked = (
+        f"{several(summary['asked'], 'prompt was', 'prompts were')} asked, the rest was in the "
+        "store"
+    )
+    if summary["skipped"]:
+        asked += f" or too long ({summary['skipped']:,} skipped)"
     lines = [f"{summary['model']}: {scored}; {asked}"]
     if summary["obtained"]:
         lines.append(f"Obtained: {summary['obtained']}")
     if summary["spanned"]:
         lines.append(
-            f"{summary['spanned']:,} answers share a token with their text, which is scored too"
+            f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with "
+            "their text, which is scored too"
         )
     if summary["missing"]:
         lines.append(
-            f"{summary['missing']:,} answers have no score (null): the model does not know, "
-            "or a server does not tell of, a token of theirs"
+            f"{several(summary['missing'], 'answer has', 'answers have')} no score (null); "
+            + "; ".join(f"{why}: {n:,}" for why, n in summary["missing_by_reason"].items())
         )
     return "\n".join([*lines, f"Written: {summary['out']}"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from tacit.cli import options as given
 from tacit.cli.background import BackgroundOptions
 from tacit.cli.group import group
 from tacit.cli.spreading import spread
-from tacit.errors import RequestError
+from tacit.errors import RequestError, TooLongError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from tacit.prompts import Prompt
 
 app = group("Show what a model is really given, and what a run made of it.")
+First = Annotated[
+    int, typer.Option("--first", "--limit", min=1, help="How many prompts of each kind.")
+]
+Everything = Annotated[bool, typer.Option("--all", help="All prompts; may be very long.")]
+
 prompts = group("Show a probe's first prompts as text, tokens and ids.")
 app.add_typer(prompts, name="prompts")
 
@@ -36,7 +42,8 @@ def parts(
     prompt: given.PromptFile = None,
     number: given.NumberPreset = "paper",
     nouns: given.NounsFile = None,
-    first: Annotated[int, typer.Option(min=1, help="How many prompts.")] = 3,
+    first: First = 3,
+    everything: Everything = False,
     revision: given.Revision = None,
     chat: chatting.Chat = False,
     as_json: given.AsJson = False,
@@ -45,7 +52,9 @@ def parts(
     from tacit.cli.parts import PartsOptions
 
     probe = PartsOptions(drawings, things, None, preset, prompt, number, nouns).probe()
-    _show(model, _loading(revision, chat=chat), probe.prompts[:first], as_json=as_json)
+    shown = probe.prompts if everything else probe.prompts[:first]
+    _tell_left_out(len(probe.prompts) - len(shown))
+    _show(model, _loading(revision, chat=chat), shown, as_json=as_json)
 
 
 @prompts.command("consistency")
@@ -59,7 +68,8 @@ def consistency(
     wording: given.FactWording = "paper",
     templates: given.TemplatesFile = None,
     anchoring: given.Anchoring = "choice",
-    first: Annotated[int, typer.Option(min=1, help="How many prompts.")] = 3,
+    first: First = 3,
+    everything: Everything = False,
     revision: given.Revision = None,
     chat: chatting.Chat = False,
     as_json: given.AsJson = False,
@@ -71,7 +81,9 @@ def consistency(
         questions, kb, None, background, wording, templates, anchoring=anchoring
     )
     probe = options.probe()
-    shown = [*probe.prompts[:first], *probe.anchor_prompts[:first]]
+    several = [*probe.prompts[:first], *probe.anchor_prompts[:first]]
+    shown = probe.prompts if everything else several
+    _tell_left_out(len(probe.prompts) - len(shown))
     _show(model, _loading(revision, chat=chat), shown, as_json=as_json)
 
 
@@ -83,11 +95,13 @@ def assumptions(
     vocabulary: given.Candidates = "shared",
     wording: given.CausalWording = "blank-last",
     articles: given.ArticleRule = "fixed",
-    no_tagged: given.NoTagged = False,
+    concepts: given.ConceptPreset = "paper",
+    responses: given.ResponsePreset = "people",
     least: given.LeastProperties = 10,
     least_people: given.LeastPeople = 0,
     most_words: given.MostWords = None,
-    first: Annotated[int, typer.Option(min=1, help="How many prompts.")] = 3,
+    first: First = 3,
+    everything: Everything = False,
     revision: given.Revision = None,
     chat: chatting.Chat = False,
     as_json: given.AsJson = False,
@@ -103,14 +117,17 @@ def assumptions(
         wording,
         articles,
         "main",
-        not no_tagged,
+        concepts,
+        responses,
         least,
         least_people,
         most_words,
     )
     loading = _loading(revision, chat=chat)
     probes = probes_of([model], read_norms(norms), options.choices(), loading)
-    _show(model, loading, first_prompts(probes[model], first), as_json=as_json)
+    shown = first_prompts(probes[model], None if everything else first)
+    _tell_left_out(len(first_prompts(probes[model], None)) - len(shown))
+    _show(model, loading, shown, as_json=as_json)
 
 
 @app.command("anchor")
@@ -137,8 +154,16 @@ def _loading(revision: str | None, *, chat: bool) -> LoadOptions:
     return LoadOptions(revision=revision, chat=chat)
 
 
+def _tell_left_out(count: int) -> None:
+    """Say on standard error how many prompts are not shown."""
+    if count > 0:
+        sys.stderr.write(
+            f"tacit: {count:,} more prompts are not shown; --first N shows more, --all shows all\n"
+        )
+
+
 def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_json: bool) -> None:
-    """Prints prompts as a model is given them."""
+    """Print prompts as a model is given them, one after the other."""
     from tacit.cli import asking
     from tacit.engine.store import Store
     from tacit.models.local import LocalModel
@@ -146,34 +171,41 @@ def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_jso
     loaded = asking.load(model, loading, Store.default())
     if not isinstance(loaded, LocalModel):
         raise RequestError(f"{model} shows no tokens; a model in this process does")
-    shown = [_shown(loaded, one) for one in prompts]
+    for number, prompt in enumerate(prompts, 1):
+        shown = _shown(loaded, prompt)
+        if as_json:
+            typer.echo("[" if number == 1 else ", ", nl=False)
+            typer.echo(json.dumps(shown, ensure_ascii=False), nl=False)
+        else:
+            typer.echo(_readable(number, shown))
     if as_json:
-        typer.echo(json.dumps(shown, ensure_ascii=False))
-        return
-    for number, one in enumerate(shown, 1):
-        typer.echo(_readable(number, one))
+        typer.echo("]" if prompts else "[]")
 
 
 def _shown(model: LocalModel, prompt: Prompt) -> dict[str, Any]:
+    """A prompt with its answers' inputs; an answer that does not fit has the reason instead."""
     return {
         "text": prompt.text,
         "separator": prompt.separator,
-        "answers": [
-            {
-                "answer": answer,
-                "inputs": [
-                    {
-                        "role": one.role,
-                        "tokens": list(one.tokens),
-                        "ids": list(one.ids),
-                        "scored": list(one.scored),
-                    }
-                    for one in model.inputs(prompt, answer)
-                ],
-            }
-            for answer in prompt.answers
-        ],
+        "answers": [_shown_answer(model, prompt, answer) for answer in prompt.answers],
     }
+
+
+def _shown_answer(model: LocalModel, prompt: Prompt, answer: str) -> dict[str, Any]:
+    try:
+        inputs = model.inputs(prompt, answer)
+    except TooLongError as error:
+        return {"answer": answer, "inputs": [], "skipped": str(error)}
+    rows = [
+        {
+            "role": one.role,
+            "tokens": list(one.tokens),
+            "ids": list(one.ids),
+            "scored": list(one.scored),
+        }
+        for one in inputs
+    ]
+    return {"answer": answer, "inputs": rows}
 
 
 def _readable(number: int, shown: dict[str, Any]) -> str:
@@ -181,6 +213,8 @@ def _readable(number: int, shown: dict[str, Any]) -> str:
     lines = [f"{number}. {shown['text']!r}, separator {shown['separator']!r}"]
     for of_answer in shown["answers"]:
         lines.append(f"   {of_answer['answer']!r}")
+        if "skipped" in of_answer:
+            lines.append(f"     skipped: {of_answer['skipped']}")
         for one in of_answer["inputs"]:
             marked = [
                 f"[{token}]" if at in one["scored"] else token

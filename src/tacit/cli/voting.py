@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from tacit.english import several
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def ask(engine: VotingEngine, prompts: Sequence[Prompt], plan: DrawPlan) -> list
         replies = unparsed + sum(each.parsed for each in votes)
         cut = f", {truncated:,} of them cut while it was thinking" if truncated else ""
         sys.stderr.write(
-            f"tacit: {engine.model.name}: {unparsed:,} of {replies:,} replies are no answer for "
+            f"tacit: {engine.model.name}: {unparsed:,} of "
+            f"{several(replies, 'reply is', 'replies are')} no answer for "
             f"certain{cut}\n"
         )
     return votes

@@ -1,20 +1,24 @@
 """Beliefs: how likely a model holds each statement of each group to be true.
 
 A table with the columns ``subject``, ``relation``, ``object`` (text) and ``p_true`` (a
-probability, null when the belief is missing). Every other column is part of the group, but for
-those that Tacit itself writes beside beliefs: ``believed``, ``repaired`` and ``label``.
+probability, null when the belief is missing). The columns that name a group are those that the
+caller names, or else those of ``GROUPS`` that are there. The columns ``believed``, ``repaired`` and
+``label`` hold truth values. Every other column is carried along.
 """
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tacit.english import number_of
 from tacit.errors import DataError, RequestError
+from tacit.strings import strings
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -22,22 +26,97 @@ if TYPE_CHECKING:
 
     Complain = Callable[[str, int], DataError]
 
+log = logging.getLogger(__name__)
+
 STATEMENT = ("subject", "relation", "object")
 REQUIRED = (*STATEMENT, "p_true")
 TRUTHS = ("believed", "repaired", "label")
+GROUPS = ("thing", "annotator", "person", "document", "model", "group")
+"""The columns that name a group wherever the caller names none."""
+
+# From this share of rows that are alone in their group, a file is probably grouped by mistake.
+_MOSTLY_ALONE = 0.9
 
 OnDuplicate = Literal["error", "mean", "first"]
 
 
-def group_columns(beliefs: pl.DataFrame) -> list[str]:
-    """The columns that together name a group, in their order."""
-    return [name for name in beliefs.columns if name not in REQUIRED and name not in TRUTHS]
+def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
+    """Return the columns that together name a group, in the order of the table.
+
+    Args:
+        beliefs: A table of beliefs.
+        groups: The columns to group by, and no others; None for those of ``GROUPS`` that are there.
+
+    Raises:
+        RequestError: A column of ``groups`` does not exist or cannot name a group.
+    """
+    if groups is None:
+        return [name for name in beliefs.columns if name in GROUPS]
+    groups = strings(groups, "groups")
+    possible = [name for name in beliefs.columns if name not in REQUIRED and name not in TRUTHS]
+    unknown = [name for name in groups if name not in possible]
+    if unknown:
+        raise RequestError(
+            f"the beliefs cannot be grouped by {', '.join(map(repr, unknown))}; expected some of "
+            f"these columns: {', '.join(possible) or 'none, there is no further column'}"
+        )
+    return [name for name in possible if name in groups]
+
+
+def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
+    """Return the columns that say nothing of a belief or its group, and are only carried along.
+
+    Raises:
+        RequestError: As :func:`group_columns`.
+    """
+    known = {*REQUIRED, *TRUTHS, *group_columns(beliefs, groups)}
+    return [name for name in beliefs.columns if name not in known]
+
+
+def grouping_remarks(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
+    """Return what the user should know about how beliefs were grouped, in sentences.
+
+    A sentence names the columns that are carried along. Another names the columns of groups that
+    leave nearly every row alone in its group, where no constraint can join it to another.
+
+    Raises:
+        RequestError: As :func:`group_columns`.
+    """
+    remarks = []
+    carried = carried_columns(beliefs, groups)
+    if carried:
+        noun, are, it = (
+            number_of(len(carried), *forms) for forms in (("column",), ("is", "are"), ("it", "one"))
+        )
+        remarks.append(
+            f"{noun} {', '.join(map(repr, carried))} {are} carried along; name {it} with "
+            "--groups to check each of its values apart"
+        )
+    columns = group_columns(beliefs, groups)
+    if len(beliefs) > 1 and columns:
+        alone = [name for name in columns if _share_alone(beliefs, [name]) >= _MOSTLY_ALONE]
+        if _share_alone(beliefs, columns) >= _MOSTLY_ALONE:
+            named = ", ".join(map(repr, alone or columns))
+            remarks.append(
+                f"warning: nearly every row is a group of its own, by {named}; statements of "
+                "different groups never contradict one another. Name the columns of groups with "
+                "--groups"
+            )
+    return remarks
+
+
+def _share_alone(beliefs: pl.DataFrame, columns: list[str]) -> float:
+    """The share of rows whose values in some columns no other row has."""
+    return int(beliefs.select(columns).is_unique().sum()) / len(beliefs)
 
 
 def read_beliefs(
-    path: Path | str, ontology: Ontology, on_duplicate: OnDuplicate = "error"
+    path: Path | str,
+    ontology: Ontology,
+    on_duplicate: OnDuplicate = "error",
+    groups: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Reads and checks beliefs; a row that repeats another to the same p is kept once.
+    """Read and check beliefs; a row that repeats another to the same p is kept once.
 
     Blanks before and behind a subject, a relation, an object and a group's text are dropped, so
     that " trunk" and "trunk" are one item; what is blank alone is missing.
@@ -47,14 +126,15 @@ def read_beliefs(
         ontology: The relations that the file may use.
         on_duplicate: What to do with rows that give one statement different p: refuse them, or
             take the mean of those that are there, or the first row's.
+        groups: The columns that name a group, as in :func:`group_columns`.
 
     Returns:
-        The group's columns, subject, relation, object and p_true (Float64, null = missing), in
-        the order of the file; the columns that hold truth values are Boolean.
+        The columns of the file in their order: subject, relation and object are text, p_true is
+        Float64 (null = missing), and the columns that hold truth values are Boolean.
 
     Raises:
         DataError: The file is missing, lacks a column, or a row is malformed; with its line.
-        RequestError: ``on_duplicate`` is none of the three.
+        RequestError: ``on_duplicate`` is none of the three, or as :func:`group_columns`.
     """
     path = Path(path)
 
@@ -64,16 +144,26 @@ def read_beliefs(
     def line(row: int) -> str:
         return f"line {line_of_row(path, row)}"
 
-    frame = _typed(_stripped(read_table(path, REQUIRED)), complain)
+    table = read_table(path, REQUIRED)
+    columns = group_columns(table, groups)
+    frame = _typed(_stripped(table, columns), complain)
     _refuse_bad_rows(frame, ontology, complain)
-    return _once_each(frame, on_duplicate, complain, line)
+    return _once_each(frame, columns, on_duplicate, complain, line)
 
 
-def check_beliefs(beliefs: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Checks beliefs that come as a table; messages name the row, counted from 0.
+def check_beliefs(
+    beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Check beliefs that come as a table; messages name the row, counted from 0.
+
+    Args:
+        beliefs: The beliefs.
+        ontology: The relations that they may use.
+        groups: The columns that name a group, as in :func:`group_columns`.
 
     Raises:
         DataError: A column is missing, a row is malformed, or two rows give one statement.
+        RequestError: As :func:`group_columns`.
     """
     missing = [name for name in REQUIRED if name not in beliefs.columns]
     if missing:
@@ -84,17 +174,28 @@ def check_beliefs(beliefs: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
 
     frame = _typed(beliefs, complain)
     _refuse_bad_rows(frame, ontology, complain)
-    repeated = frame.select(*group_columns(frame), *STATEMENT).is_duplicated()
+    repeated = frame.select(*group_columns(frame, groups), *STATEMENT).is_duplicated()
     if repeated.any():
         row = repeated.arg_true()[0]
-        raise complain(f"gives a statement that another row gives: {_told(frame, row)}", row)
+        raise complain(
+            f"gives a statement that another row of its group gives: {_told(frame, row)}"
+            f"{_grouping_hint(carried_columns(frame, groups), 'groups')}",
+            row,
+        )
     return frame
 
 
-def _stripped(frame: pl.DataFrame) -> pl.DataFrame:
+def _grouping_hint(carried: list[str], option: str) -> str:
+    """What to do where rows of different groups were put together."""
+    if not carried:
+        return ""
+    return f". If {' or '.join(map(repr, carried))} tells groups apart, name it with {option}"
+
+
+def _stripped(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     import polars as pl
 
-    names = [name for name in (*group_columns(frame), *STATEMENT) if frame[name].dtype == pl.String]
+    names = [name for name in (*columns, *STATEMENT) if frame[name].dtype == pl.String]
     return frame.with_columns(pl.col(names).str.strip_chars().replace("", None))
 
 
@@ -181,6 +282,7 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
 
 def _once_each(
     frame: pl.DataFrame,
+    columns: list[str],
     on_duplicate: OnDuplicate,
     complain: Complain,
     line: Callable[[int], str],
@@ -189,7 +291,7 @@ def _once_each(
 
     if on_duplicate not in ("error", "mean", "first"):
         raise RequestError(f"on-duplicate is {on_duplicate!r}; expected error, mean or first")
-    keys = [*group_columns(frame), *STATEMENT]
+    keys = [*columns, *STATEMENT]
     if not frame.select(keys).is_duplicated().any():
         return frame
     if on_duplicate == "error":
@@ -202,12 +304,23 @@ def _once_each(
             raise complain(
                 f"gives {_told(frame, row)} p_true {frame['p_true'][row]}, and {line(other)} "
                 f"gives it {frame['p_true'][other]}; keep one, or allow both with "
-                "--on-duplicate mean or first",
+                "--on-duplicate mean or first"
+                f"{_grouping_hint(carried_columns(frame, columns), '--groups')}",
                 row,
             )
     if on_duplicate == "mean":
         frame = frame.with_columns(pl.col("p_true").mean().over(keys))
-    return frame.unique(subset=keys, keep="first", maintain_order=True)
+    kept = frame.unique(subset=keys, keep="first", maintain_order=True)
+    carried = carried_columns(frame, columns)
+    lost = frame.unique(subset=[*keys, *carried]).height - kept.height
+    if lost:
+        log.warning(
+            "rows that repeat a statement of their group with other values of %s: %d; "
+            "the values of the first row are kept",
+            ", ".join(carried),
+            lost,
+        )
+    return kept
 
 
 def _told(frame: pl.DataFrame, row: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tacit.coherence.beliefs import STATEMENT, TRUTHS, check_beliefs
+from tacit.coherence.beliefs import STATEMENT, TRUTHS, carried_columns, check_beliefs
 from tacit.coherence.coding import Coded, beside, code
+from tacit.coherence.effort import TIME_LIMIT, effort_of
 from tacit.coherence.joint import jointly_consistent
 from tacit.coherence.violations import KINDS, applicable
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from tacit.coherence.effort import Effort
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.structure import Integers
 
@@ -26,15 +29,27 @@ _EVEN = 0.5
 
 @dataclass(frozen=True)
 class Count:
-    """How many constraints of one type apply, and how many of them are violated."""
+    """How many constraints of one type apply, and how many of them are violated or undecided.
+
+    Args:
+        violated: Applicable constraints that the beliefs break.
+        applicable: Constraints that apply to the statements believed.
+        undecided: Applicable constraints with a statement that was not asked or has no belief.
+    """
 
     violated: int
     applicable: int
+    undecided: int = 0
+
+    @property
+    def decided(self) -> int:
+        """How many of the applicable constraints are violated or kept."""
+        return self.applicable - self.undecided
 
     @property
     def rate(self) -> float | None:
-        """The share violated; None when nothing applies."""
-        return self.violated / self.applicable if self.applicable else None
+        """The share of the decided constraints that are violated; None when none is decided."""
+        return self.violated / self.decided if self.decided else None
 
 
 @dataclass(frozen=True)
@@ -42,18 +57,27 @@ class Check:
     """How far beliefs contradict one another.
 
     Args:
-        counts: For each type of constraint, what applies and what is violated, over all groups.
+        counts: For each type of constraint, how many apply, are violated and are undecided, over
+            all groups.
         believed: How many statements are believed.
         statements: How many rows there are.
         ties: How many have a p of one half exactly, and are not believed.
-        missing: How many have no p, and are not believed.
+        missing: How many have no belief. They are not believed, and what they decide is undecided.
         unasked: Ordered pairs of different items and relations, within groups, without a row.
         groups: One row per group: its columns, statements, believed, for each type
-            ``<type>_violated`` and ``<type>_applicable``, violated, applicable, density (violated
-            over applicable, null when nothing applies), consistent (whether its believed
-            statements can all be true together) and, when asked for, revision_cost.
-        revision_cost: The least number of asked statements to change for all groups to be
-            consistent, by exact repair; None when it was not asked for.
+            ``<type>_violated``, ``<type>_applicable`` and ``<type>_undecided``, violated,
+            applicable, undecided, density (violated over decided, null when nothing is decided),
+            consistent (whether its believed statements can all be true together) and, when asked
+            for, revision_cost (null when it is not proven), revision_cost_at_least and
+            revision_cost_at_most.
+        revision_cost: The least number of statements with a belief to change for all groups to be
+            consistent, by exact repair; None when it was not asked for, or when the time ran out
+            before it was proven for every group. A group with a violated constraint has a cost of
+            at least 1. The converse holds where every statement of the group has a belief;
+            otherwise a cost may come from constraints that act together through a statement that
+            was not asked.
+        revision_cost_at_least: A proven lower bound; None when it was not asked for.
+        revision_cost_at_most: How many changes suffice; None when it was not asked for.
     """
 
     counts: Mapping[str, Count]
@@ -64,6 +88,8 @@ class Check:
     unasked: int
     groups: pl.DataFrame
     revision_cost: int | None
+    revision_cost_at_least: int | None
+    revision_cost_at_most: int | None
     _constraints: pl.DataFrame
     _beliefs: pl.DataFrame
     _coded: Coded
@@ -77,13 +103,22 @@ class Check:
 
     @property
     def micro(self) -> float | None:
-        """All violated over all applicable; None when nothing applies."""
-        violated = sum(count.violated for count in self.counts.values())
-        return Count(violated, sum(count.applicable for count in self.counts.values())).rate
+        """All violated over all decided constraints; None when none is decided."""
+        return self.total.rate
+
+    @property
+    def total(self) -> Count:
+        """The constraints of all types together."""
+        each = self.counts.values()
+        return Count(
+            sum(count.violated for count in each),
+            sum(count.applicable for count in each),
+            sum(count.undecided for count in each),
+        )
 
     @property
     def density(self) -> float | None:
-        """The contradiction density: violated over applicable per group, then averaged."""
+        """The contradiction density: violated over decided per group, then averaged."""
         mean = self.groups["density"].mean()
         return float(mean) if isinstance(mean, int | float) else None
 
@@ -99,21 +134,31 @@ class Check:
         """How many groups have any violation."""
         return int((self.groups["violated"] > 0).sum())
 
+    @property
+    def decided(self) -> int:
+        """How many groups have any decided constraint."""
+        return int((self.groups["applicable"] > self.groups["undecided"]).sum())
+
     @cached_property
     def violations(self) -> pl.DataFrame:
         """The violated constraints, sorted: which statements clash, and their beliefs.
 
         Returns:
             The group's columns, ``constraint``, and for each of its statements ``subject_1``,
-            ``relation_1``, ``object_1``, ``p_true_1`` (null when missing or not asked) and
-            ``believed_1``, and so on to 3; transitive constraints alone have a third.
+            ``relation_1``, ``object_1``, ``p_true_1``, ``believed_1`` and in the same way each
+            carried column, and so on to 3; transitive constraints alone have a third.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
     def to_json(self) -> dict[str, Any]:
         """The result in the stable shape of ``tacit check --json``."""
         counts = {
-            kind: {"violated": each.violated, "applicable": each.applicable, "rate": each.rate}
+            kind: {
+                "violated": each.violated,
+                "applicable": each.applicable,
+                "undecided": each.undecided,
+                "rate": each.rate,
+            }
             for kind, each in self.counts.items()
         }
         stable = {
@@ -131,10 +176,13 @@ class Check:
             "missing": self.missing,
             "unasked": self.unasked,
             "groups": len(self.groups),
+            "groups_decided": self.decided,
             "groups_with_violations": self.contradicted,
             "jointly_consistent": self.consistent,
             "contradiction_density": self.density,
             "revision_cost": self.revision_cost,
+            "revision_cost_at_least": self.revision_cost_at_least,
+            "revision_cost_at_most": self.revision_cost_at_most,
         }
 
 
@@ -143,63 +191,81 @@ def check(
     ontology: Ontology,
     believed: str = "p_true",
     *,
+    groups: Sequence[str] | None = None,
     revision_cost: bool = False,
+    time_limit: float | None = TIME_LIMIT,
 ) -> Check:
-    """Counts the constraints that beliefs violate, over the statements believed true.
+    """Count the constraints that beliefs violate, over the statements believed true.
+
+    An applicable constraint is violated, kept or undecided. It is undecided when one of its
+    statements was not asked or has no belief: neither is disbelieved. Rates are over the decided.
 
     Args:
-        beliefs: Group columns, subject, relation, object, p_true (null = missing).
+        beliefs: subject, relation, object, p_true (null = missing), and the columns of groups.
         ontology: The constraints.
-        believed: ``p_true`` (believed when above one half), or a Boolean column.
-        revision_cost: Whether to compute, exactly, how many statements must change.
+        believed: ``p_true`` (believed when above one half), or a Boolean column (null = missing).
+        groups: The columns that name a group, as in :func:`tacit.coherence.beliefs.group_columns`.
+        revision_cost: Whether to compute how many statements must change.
+        time_limit: Seconds for that; what is not proven by then is bounded. None for no limit.
 
     Raises:
         DataError: The beliefs are malformed, or give a statement twice.
-        RequestError: ``believed`` names no such column.
+        RequestError: ``believed`` or ``groups`` names no such column, or the time limit is not
+            above 0.
     """
-    beliefs = check_beliefs(beliefs, ontology)
-    held = _held(beliefs, believed)
-    coded = code(beliefs, ontology)
-    true = pl.DataFrame(
+    effort = effort_of(time.monotonic(), time_limit, break_ties=False)
+    beliefs = check_beliefs(beliefs, ontology, groups)
+    truth = _truth(beliefs, believed)
+    held = truth.fill_null(value=False)
+    coded = code(beliefs, ontology, groups)
+    statements = pl.DataFrame(
         {"g": coded.group, "s": coded.subject, "r": coded.relation, "o": coded.object}
-    ).filter(held)
-    constraints = applicable(true, ontology)
-    costs = _revision_costs(coded, ontology, beliefs, held) if revision_cost else None
+    )
+    constraints = applicable(statements.filter(held), ontology, statements.filter(~truth))
+    costs = _revision_costs(coded, ontology, truth, effort) if revision_cost else None
     consistent = jointly_consistent(coded, held.to_numpy(), ontology)
     told = {"consistent": pl.Series(consistent)}
-    told |= {} if costs is None else {"revision_cost": costs}
-    groups = _groups(constraints, coded, held, told)
+    told |= {} if costs is None else costs.to_dict()
     asked = int((coded.subject != coded.object).sum())
     return Check(
         counts=_counts(constraints),
         believed=int(held.sum()),
         statements=len(beliefs),
         ties=int((beliefs["p_true"] == _EVEN).sum()),
-        missing=beliefs["p_true"].null_count(),
+        missing=truth.null_count(),
         unasked=int((coded.sizes * (coded.sizes - 1)).sum()) * len(ontology.relations) - asked,
-        groups=groups,
-        revision_cost=None if costs is None else int(costs.sum()),
+        groups=_groups(constraints, coded, held, told),
+        revision_cost=None if costs is None else _total(costs["revision_cost"]),
+        revision_cost_at_least=None if costs is None else _total(costs["revision_cost_at_least"]),
+        revision_cost_at_most=None if costs is None else _total(costs["revision_cost_at_most"]),
         _constraints=constraints,
-        _beliefs=beliefs.with_columns(held.alias("held")),
+        _beliefs=beliefs.select(
+            "p_true", held.alias("believed"), *carried_columns(beliefs, groups)
+        ),
         _coded=coded,
         _relations=tuple(ontology.relations),
     )
 
 
-def _held(beliefs: pl.DataFrame, believed: str) -> pl.Series:
+def _truth(beliefs: pl.DataFrame, believed: str) -> pl.Series:
+    """Whether each row's statement is believed; null where there is no belief."""
     if believed == "p_true":
-        return (beliefs["p_true"] > _EVEN).fill_null(value=False)
+        return beliefs["p_true"] > _EVEN
     if believed not in beliefs.columns or beliefs[believed].dtype != pl.Boolean:
         raise RequestError(
             f"the beliefs have no column {believed} of True and False; "
             f"expected p_true, or one of {', '.join(TRUTHS)} that is there"
         )
-    return beliefs[believed].fill_null(value=False)
+    return beliefs[believed]
 
 
 def _counts(constraints: pl.DataFrame) -> dict[str, Count]:
-    counted = constraints.group_by("kind").agg(pl.col("violated").sum(), pl.len().alias("all"))
-    found = {kind: Count(violated, every) for kind, violated, every in counted.iter_rows()}
+    counted = constraints.group_by("kind").agg(
+        pl.col("violated").sum(),
+        pl.len().alias("applicable"),
+        pl.col("violated").null_count().alias("undecided"),
+    )
+    found = {kind: Count(*counts) for kind, *counts in counted.iter_rows()}
     return {kind: found.get(kind, Count(0, 0)) for kind in KINDS}
 
 
@@ -209,7 +275,8 @@ def _groups(
     """One row per group, in sorted order, with what else is told of each."""
     number = len(coded.groups)
     group = constraints["g"].to_numpy()
-    violated = constraints["violated"].to_numpy()
+    violated = constraints["violated"].fill_null(value=False).to_numpy()
+    undecided = constraints["violated"].is_null().to_numpy()
     kind = constraints["kind"].to_physical().to_numpy()
     columns: dict[str, Integers] = {
         "statements": np.bincount(coded.group, minlength=number),
@@ -219,28 +286,37 @@ def _groups(
         mine = kind == rank
         columns[f"{name}_violated"] = np.bincount(group[mine & violated], minlength=number)
         columns[f"{name}_applicable"] = np.bincount(group[mine], minlength=number)
+        columns[f"{name}_undecided"] = np.bincount(group[mine & undecided], minlength=number)
     columns["violated"] = np.bincount(group[violated], minlength=number)
     columns["applicable"] = np.bincount(group, minlength=number)
-    density = pl.when(pl.col("applicable") > 0).then(pl.col("violated") / pl.col("applicable"))
+    columns["undecided"] = np.bincount(group[undecided], minlength=number)
+    decided = pl.col("applicable") - pl.col("undecided")
+    density = pl.when(decided > 0).then(pl.col("violated") / decided)
     table = pl.DataFrame({name: values[:number] for name, values in columns.items()})
     return beside(coded.groups, table.with_columns(density=density, **told))
 
 
 def _revision_costs(
-    coded: Coded, ontology: Ontology, beliefs: pl.DataFrame, held: pl.Series
-) -> pl.Series:
-    """The least number of asked statements to change in each group."""
-    from tacit.coherence.solve import Effort, cores
+    coded: Coded, ontology: Ontology, truth: pl.Series, effort: Effort
+) -> pl.DataFrame:
+    """The least number of statements with a belief to change in each group, and its bounds."""
     from tacit.coherence.world import best_world
 
-    believed = held.to_numpy()
+    believed, known = truth.fill_null(value=False).to_numpy(), truth.is_not_null().to_numpy()
     # A statement whose belief is missing may become true or false at no cost.
-    known = believed | beliefs["p_true"].is_not_null().to_numpy()
     weights = np.where(known, np.where(believed, 1, -1), 0).astype(np.int64)
-    world = best_world(coded, ontology, weights, Effort(processes=cores(), break_ties=False))
+    world = best_world(coded, ontology, weights, effort)
     changed = known & (world.row_true != believed)
-    costs = np.bincount(coded.group[changed], minlength=len(coded.groups))
-    return pl.Series(costs[: len(coded.groups)])
+    most = np.bincount(coded.group[changed], minlength=len(coded.groups))[: len(coded.groups)]
+    least = np.maximum(0, most - np.floor(world.room).astype(np.int64))
+    bounds = pl.DataFrame({"revision_cost_at_least": least, "revision_cost_at_most": most})
+    low, high = pl.col(bounds.columns[0]), pl.col(bounds.columns[1])
+    return bounds.select(pl.when(low == high).then(high).alias("revision_cost"), pl.all())
+
+
+def _total(costs: pl.Series) -> int | None:
+    """The sum over groups; None when one of them is not known."""
+    return None if costs.null_count() else int(costs.sum())
 
 
 def _violations(
@@ -252,8 +328,7 @@ def _violations(
             "s": coded.subject,
             "r": coded.relation,
             "o": coded.object,
-            "p_true": beliefs["p_true"],
-            "believed": beliefs["held"],
+            "row": np.arange(len(beliefs)),
         }
     )
     keys = ["g", "kind", *(f"{column}{number}" for number in (1, 2, 3) for column in "rso")]
@@ -266,19 +341,16 @@ def _violations(
     shown = {"constraint": table["kind"].cast(pl.String)}
     for number in (1, 2, 3):
         of = [f"{column}{number}" for column in "sro"]
-        told = table.join(
+        row = table.join(
             rows,
             left_on=["g", *of],
             right_on=["g", "s", "r", "o"],
             how="left",
             maintain_order="left",
-        )
+        )["row"]
         for column, name in zip("sro", STATEMENT, strict=True):
             shown[f"{name}_{number}"] = names[column].gather(table[f"{column}{number}"])
-        shown[f"p_true_{number}"] = told["p_true"]
-        believed = pl.when(pl.col(of[0]).is_not_null()).then(
-            pl.col("believed").fill_null(value=False)
-        )
-        shown[f"believed_{number}"] = told.select(believed).to_series()
+        for name in beliefs.columns:
+            shown[f"{name}_{number}"] = beliefs[name].gather(row)
     groups = coded.groups.select(pl.all().gather(table["g"]))
     return beside(groups, pl.DataFrame(shown))

@@ -11,6 +11,8 @@ import polars as pl
 from tacit.coherence.beliefs import group_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.structure import Integers
 
@@ -38,24 +40,30 @@ class Coded:
     sizes: Integers
 
 
-def code(beliefs: pl.DataFrame, ontology: Ontology) -> Coded:
-    """Numbers the groups, items and relations of checked beliefs."""
-    columns = group_columns(beliefs)
+def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None) -> Coded:
+    """Number the groups, items and relations of checked beliefs.
+
+    Args:
+        beliefs: Checked beliefs.
+        ontology: The relations.
+        groups: The columns that name a group, as in :func:`tacit.coherence.beliefs.group_columns`.
+    """
+    columns = group_columns(beliefs, groups)
     items = pl.concat([beliefs["subject"], beliefs["object"]]).unique().sort()
     named = pl.Enum(items)
     related = pl.Enum(list(ontology.relations))
-    group, groups = _groups(beliefs, columns)
+    group, table = _groups(beliefs, columns)
     subject = _positions(beliefs["subject"], named)
     object_ = _positions(beliefs["object"], named)
     keys = np.concatenate([group, group]) * max(1, len(items)) + np.concatenate([subject, object_])
-    sizes = np.bincount(np.unique(keys) // max(1, len(items)), minlength=len(groups))
+    sizes = np.bincount(np.unique(keys) // max(1, len(items)), minlength=len(table))
     return Coded(
         group,
         subject,
         _positions(beliefs["relation"], related),
         object_,
         items.to_list(),
-        groups,
+        table,
         sizes.astype(np.int64),
     )
 

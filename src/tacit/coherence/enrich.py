@@ -58,6 +58,12 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     return frame.select(*statements.columns, "label")
 
 
+def clashes(statement: Statement, relations: Mapping[str, Relation]) -> set[Statement]:
+    """Return the statements that come out both true and false if one statement is true."""
+    true = _truths([statement], relations)
+    return true & _falsehoods(true, relations)
+
+
 def _group_columns(statements: pl.DataFrame) -> list[str]:
     missing = [name for name in _COLUMNS if name not in statements.columns]
     if missing:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
+from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +40,9 @@ class Relation:
         inverse: The relation s with x r y exactly when y s x, or None.
         implies: Relations that x r y makes true of x and y.
         excludes: Relations that are never true of x and y together with this one.
+
+    Raises:
+        RequestError: ``implies`` or ``excludes`` is one string.
     """
 
     name: str
@@ -54,6 +58,9 @@ class Relation:
     inverse: str | None = None
     implies: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "implies", "excludes")
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,11 @@ class Ontology:
                 f"{', '.join(shipped_ontologies())}, or the path of a YAML file"
             )
         return read_ontology(SHIPPED / f"{name_or_path}.yaml")
+
+    @property
+    def symmetric(self) -> tuple[str, ...]:
+        """The names of the symmetric relations."""
+        return tuple(name for name, relation in self.relations.items() if relation.symmetric)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from tacit.coherence.enrich import clashes
 from tacit.coherence.ontology import Ontology, Relation
 from tacit.errors import DataError
 
@@ -66,6 +67,8 @@ class _Reader:
         relations = {name: self._relation(name, node) for name, node in named.items()}
         for relation in relations.values():
             self._check(relation, relations)
+        for relation in relations.values():
+            self._check_possible(relation, relations)
         return Ontology(self._text(top["name"], "name"), relations)
 
     def _relation(self, name: str, node: yaml.Node) -> Relation:
@@ -109,6 +112,20 @@ class _Reader:
             self._contradiction(name, "implies", f"{name} implies and excludes {both[0]}")
         if relation.inverse is not None:
             self._check_inverse(relation, relations[relation.inverse])
+
+    def _check_possible(self, relation: Relation, relations: Mapping[str, Relation]) -> None:
+        """Refuse a relation that can never be true of two different items."""
+        both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}
+        if not both:
+            return
+        # Of several relations that clash, an implied one is nearest to the mistake.
+        other = min(both, key=lambda name: (name not in relation.implies, name))
+        why = f"x {relation.name} y makes {other} both true and false of x and y"
+        if relation.symmetric and relations[other].asymmetric:
+            why = f"{relation.name} is symmetric and implies {other}, which is asymmetric"
+        self._contradiction(
+            relation.name, "implies", f"{relation.name} can never be true: {why}; change one"
+        )
 
     def _check_inverse(self, relation: Relation, inverse: Relation) -> None:
         name = relation.name

@@ -8,27 +8,36 @@ statements any other best world could tell otherwise, so that ties are found wit
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse import csr_array, vstack
 
 from tacit.coherence.constraints import Rows
-from tacit.coherence.greedy import bettered, greedy_world
+from tacit.coherence.greedy import greedy_world
+from tacit.coherence.local_search import search_order, search_world
+from tacit.coherence.optimum import Optimum, Region, best_solution, other_than
+from tacit.coherence.relaxation import pairwise_bound, relaxed_bound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.coherence.structure import Family, Integers
     from tacit.coherence.worlds import Booleans, Floats
 
 # Weights are scaled so that the largest is this; HiGHS works to an absolute 1e-6 or so.
 _SCALE = 1000.0
-_WHOLE = 1e-5
 _NEVER = float("inf")
-# The share of the time to look for a proof in; the rest betters a world without one.
-_SEARCHING = 0.85
-_GRACE = 1.0
+# Up to these shares of it, the time for a large program goes to the linear program, local search, a
+# bound and the exact search; local search has the rest. A small program is solved at once.
+_RELAXED_UNTIL = 0.1
+_SEARCH_UNTIL = 0.25
+_BOUND_UNTIL = 0.5
+_EXACT_UNTIL = 0.85
+_MOST_QUICK = 20_000
+_FEW_TRIPLES = 2000
+# There may be thousands of problems of so few items when the time is up.
+_FEW_ITEMS = 20
 
 
 @dataclass(frozen=True)
@@ -72,65 +81,88 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class _Region:
-    """What to look through: each statement from ``low`` to ``high``, the whole at least a floor."""
+class _Limits:
+    """The `time.monotonic` at which each part of the work ends."""
 
-    low: Floats
-    high: Floats
-    weights: Floats | None = None
-    floor: float = 0.0
-
-    def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Matrix and limits of all rows, the floor among them."""
-        if self.weights is None:
-            return rows.matrix, rows.limits
-        floor = csr_array(-self.weights[None, :])
-        return csr_array(vstack([rows.matrix, floor])), np.append(rows.limits, -self.floor)
-
-
-@dataclass(frozen=True)
-class _Optimum:
-    world: Booleans | None
+    relaxed: float
+    search: float
     bound: float
-    optimal: bool
-    relaxed: Floats
-    reduced: Floats
-    relaxed_bound: float
+    exact: float
+
+    @classmethod
+    def until(cls, deadline: float) -> _Limits:
+        """Shares of the time that is left."""
+        now = time.monotonic()
+        shares = (_RELAXED_UNTIL, _SEARCH_UNTIL, _BOUND_UNTIL, _EXACT_UNTIL)
+        return cls(*(now + share * (deadline - now) for share in shares))
 
 
-def solve_program(program: Program, deadline: float = _NEVER) -> Solution:
-    """Finds the best world and says how good any world could be.
+def solve_program(
+    program: Program,
+    deadline: float = _NEVER,
+    report: Callable[[Solution], None] | None = None,
+) -> Solution:
+    """Finds the best world and a bound that no world exceeds.
 
     Args:
         program: What to solve.
         deadline: The `time.monotonic` at which to stop with the best world found.
+        report: Takes the solution to begin with, before branch and bound.
     """
     rows = Rows(program.family, program.n, total=program.total)
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     weights = (program.weights * scale).astype(np.float64)
-    if (program.weights >= 0).all():
-        least = rows.closed(program.weights > 0)
-        if least is not None:
-            return _unopposed(program, rows, weights, least, deadline)
-    everything = _Region(np.zeros(rows.count), np.ones(rows.count))
-    now = time.monotonic()
-    search = deadline if deadline == _NEVER else now + _SEARCHING * (deadline - now)
-    found = _optimum(weights, rows, everything, search)
+    least = rows.closed(program.weights > 0) if (program.weights >= 0).all() else None
+    if least is not None:
+        return _unopposed(program, rows, weights, least, deadline)
+    found, known = _search(program, rows, weights, deadline, report or (lambda _: None))
     if not found.optimal:
-        return _stopped(program, rows, found, scale, deadline)
+        return _stopped(program, rows, found, known, deadline)
     if found.world is None:
         raise RuntimeError("a proven best world is missing")
     world: Booleans = found.world
-    value = int(program.weights @ world)
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True
     if program.break_ties:
+        value = int(program.weights @ world)
         # A statement whose reduced cost exceeds the slack is the same in every best world.
-        slack = found.relaxed_bound - (value - 0.5) * scale
-        candidates = found.reduced < slack
+        candidates = found.reduced < found.relaxed_bound - (value - 0.5) * scale
         face = _Face(program, rows, weights, (value - 0.5) * scale, deadline)
-        world, free, settled = face.explore(world, candidates)
-    return Solution(world, free, float(value), optimal=True, settled=settled)
+        if not found.alone and not (found.branched and face.alone(world, candidates)):
+            world, free, settled = face.explore(world, candidates)
+    return Solution(world, free, float(program.weights @ world), optimal=True, settled=settled)
+
+
+def _search(
+    program: Program,
+    rows: Rows,
+    weights: Floats,
+    deadline: float,
+    tell: Callable[[Solution], None],
+) -> tuple[Optimum, Solution | None]:
+    """The best world as far as the time goes, and what was known before the exact search."""
+    scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
+    everything = Region(np.zeros(rows.count), np.ones(rows.count))
+    limits = _Limits.until(deadline)
+    known = None
+    if rows.triples > _MOST_QUICK and deadline < _NEVER:
+        found = best_solution(weights, rows, everything, limits.relaxed, branch=False)
+        if found.optimal:
+            return found, None
+        first = search_world(program, rows, found.relaxed, limits.search)
+        known = _unproven(program, first, relaxed_bound(program, limits.bound))
+        tell(known)
+
+    def start(relaxed: Floats, bound: float) -> Booleans:
+        if known is not None:
+            return known.true
+        first = search_world(program, rows, relaxed, limits.exact)
+        tell(_unproven(program, first, bound / scale))
+        return first
+
+    # Branch and bound is quicker than local search where all rows are few.
+    few = rows.triples <= _FEW_TRIPLES
+    return best_solution(weights, rows, everything, limits.exact, None if few else start), known
 
 
 def _unopposed(
@@ -167,6 +199,18 @@ class _Face:
         self.least = least
         self.deadline = deadline
 
+    def alone(self, world: Booleans, candidates: Booleans) -> bool:
+        """Whether every world that differs in a candidate is lighter.
+
+        The weights stay the objective, which lets branch and bound discard most of its nodes;
+        a floor under the weights, as `explore` needs it, takes about twice as long.
+        """
+        found = best_solution(self.weights, self.rows, other_than(world, candidates), self.deadline)
+        if not found.optimal:
+            return False
+        weights = self.program.weights
+        return found.world is None or bool(weights @ found.world < weights @ world)
+
     def explore(self, world: Booleans, candidates: Booleans) -> tuple[Booleans, Booleans, bool]:
         """The world that the tie rule chooses, what it alone decided, and whether that is all."""
         settled = True
@@ -188,8 +232,8 @@ class _Face:
     def _best(self, objective: Floats, world: Booleans, loose: Booleans) -> Booleans | None:
         whole = world.astype(np.float64)
         low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
-        region = _Region(low, high, self.weights, self.least)
-        found = _optimum(objective, self.rows, region, self.deadline)
+        region = Region(low, high, -self.weights, -self.least)
+        found = best_solution(objective, self.rows, region, self.deadline)
         weights = self.program.weights
         # Solvers compute in floating point; only an exactly equal value is a tie.
         equal = found.world is not None and weights @ found.world == weights @ world
@@ -202,99 +246,46 @@ class _Face:
         return np.where(free, 1.0 + ties / max(1, free.sum()), 0.0)
 
 
-def _optimum(objective: Floats, rows: Rows, within: _Region, deadline: float) -> _Optimum:
-    """The largest objective over whole solutions: relaxed first, then by branch and bound."""
-    relaxed = None
-    while True:
-        answer = _relax(objective, rows, within, deadline)
-        if answer is None:
-            bound = _best_sum(objective, within) if relaxed is None else -float(relaxed.fun)
-            where = within.high if relaxed is None else relaxed.x
-            return _Optimum(None, bound, False, where, np.zeros(rows.count), bound)  # noqa: FBT003 - optimal
-        relaxed = answer
-        cuts = _cuts(rows, relaxed.x)
-        if not len(cuts):
-            break
-        rows.add(cuts)
-    bound = -float(relaxed.fun)
-    reduced = np.abs(relaxed.lower.marginals) + np.abs(relaxed.upper.marginals)
-    world = np.asarray(relaxed.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
-    if np.abs(relaxed.x - world).max(initial=0.0) < _WHOLE and rows.hold(world):
-        return _Optimum(world, bound, True, relaxed.x, reduced, bound)  # noqa: FBT003 - optimal
-    whole, best, optimal = _branch(objective, rows, within, deadline)
-    return _Optimum(whole, min(bound, best), optimal, relaxed.x, reduced, bound)
-
-
-def _cuts(rows: Rows, values: Floats) -> Integers:
-    if rows.complete:
-        return np.empty((0, 3), dtype=np.int64)
-    return rows.broken(values, 10 * rows.count)
-
-
-def _relax(objective: Floats, rows: Rows, within: _Region, deadline: float) -> Any:  # noqa: ANN401 - scipy's result object
-    """SciPy's answer to the linear program, or None when the time is up."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        return None
-    matrix, limits = within.system(rows)
-    options: Any = {} if left == _NEVER else {"time_limit": left}
-    answer = linprog(  # type: ignore[call-overload]  # the stubs know no sparse matrix
-        -objective,
-        A_ub=matrix,
-        b_ub=limits,
-        bounds=np.stack([within.low, within.high], axis=1),
-        options=options,
-    )
-    return answer if answer.status == 0 else None
-
-
-def _branch(
-    objective: Floats, rows: Rows, within: _Region, deadline: float
-) -> tuple[Booleans | None, float, bool]:
-    """A whole solution, a bound, and whether it is proven best."""
-    bound = _NEVER
-    rows.before_branching()
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return None, bound, False
-        matrix, limits = within.system(rows)
-        options: Any = {"mip_rel_gap": 0.0}
-        if left != _NEVER:
-            options["time_limit"] = left
-        answer = milp(
-            -objective,
-            integrality=np.ones(rows.count, dtype=np.int64),
-            bounds=Bounds(within.low, within.high),
-            constraints=LinearConstraint(matrix, -np.inf, limits),
-            options=options,
-        )
-        if answer.mip_dual_bound is not None:
-            bound = min(bound, -float(answer.mip_dual_bound))
-        if answer.x is None:
-            return None, bound, False
-        world = np.asarray(answer.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
-        if rows.hold(world):
-            return world, bound, answer.status == 0
-        rows.add(rows.broken(world.astype(np.float64)))
-
-
-def _best_sum(objective: Floats, within: _Region) -> float:
-    return float(np.maximum(objective * within.low, objective * within.high).sum())
+def quick_solution(program: Program, deadline: float) -> Solution:
+    """A consistent world and a bound within moments, for when there is no time for more."""
+    if time.monotonic() >= deadline and program.n <= _FEW_ITEMS:
+        nothing = np.zeros(len(program.weights), dtype=bool)
+        world = search_order(program, 0, deadline) if program.family.order else nothing
+        return _unproven(program, world, pairwise_bound(program))
+    rows = Rows(program.family, program.n, total=program.total)
+    least = rows.closed(program.weights > 0) if (program.weights >= 0).all() else None
+    if least is not None:
+        weights = program.weights.astype(np.float64)
+        hurried = replace(program, break_ties=program.break_ties and program.total)
+        found = _unopposed(hurried, rows, weights, least, deadline)
+        return replace(found, settled=hurried.break_ties == program.break_ties)
+    if program.family.order:
+        world = search_order(program, 0, deadline)
+    else:
+        world = greedy_world(rows, program.weights, np.zeros(rows.count), deadline)
+    return _unproven(program, world, pairwise_bound(program))
 
 
 def _stopped(
-    program: Program, rows: Rows, found: _Optimum, scale: float, deadline: float
+    program: Program, rows: Rows, found: Optimum, known: Solution | None, deadline: float
 ) -> Solution:
     """The best world that could be found in time, with the bound that was proven."""
-    # A solver may overrun, and some world is worth a second more.
-    enough = max(deadline, time.monotonic() + _GRACE)
-    world = greedy_world(rows, program.weights, found.relaxed, enough)
-    if found.world is not None and program.weights @ found.world > program.weights @ world:
-        world = found.world
-    world = bettered(rows, program.weights, world, deadline)
+    scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
+    bound = min(found.bound / scale, pairwise_bound(program))
+    worlds = [] if found.world is None else [found.world]
+    if known is not None:
+        worlds.append(known.true)
+        bound = min(bound, known.bound)
+    if program.family.order:
+        worlds.append(search_order(program, None, deadline))
+    else:
+        worlds.append(search_world(program, rows, found.relaxed, deadline))
+    return _unproven(program, max(worlds, key=lambda world: int(program.weights @ world)), bound)
+
+
+def _unproven(program: Program, world: Booleans, bound: float) -> Solution:
     value = int(program.weights @ world)
     # All weights are integers, so a bound between two of them is as good as the lower one.
-    bound = max(float(value), float(np.floor(found.bound / scale + 1e-6)))
-    nothing = np.zeros(rows.count, dtype=bool)
+    bound = max(float(value), float(np.floor(bound * (1 + 1e-12) + 1e-6)))
+    nothing = np.zeros(len(world), dtype=bool)
     return Solution(world, nothing, bound, optimal=bound == value, settled=False)

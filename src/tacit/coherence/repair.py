@@ -1,7 +1,7 @@
 """Repair: the best world that keeps all constraints (Gu et al. 2023, section 5.2).
 
-Which of several equally good worlds is chosen depends on the statements' words alone, never on
-the order of the rows, the hash seed or the number of processes:
+Unless the time runs out, which of several equally good worlds is chosen depends on the statements'
+words alone, never on the order of the rows, the hash seed or the number of processes:
 
 1. A statement is true only if its own weight is positive, or others that are true make it so.
 2. An order that nothing argues against (one asymmetric, transitive relation, no negative weight)
@@ -25,14 +25,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from tacit.coherence.beliefs import check_beliefs
+from tacit.coherence.beliefs import check_beliefs, group_columns
 from tacit.coherence.coding import beside, code
+from tacit.coherence.effort import TIME_LIMIT, effort_of
 from tacit.coherence.objectives import check_objective, unit_of, weights_of, whole_weights
-from tacit.coherence.solve import Effort, cores
 from tacit.coherence.world import best_world
-from tacit.errors import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.coherence.coding import Coded
     from tacit.coherence.objectives import Objective
     from tacit.coherence.ontology import Ontology
@@ -102,28 +103,33 @@ def repair(
     beliefs: pl.DataFrame,
     ontology: Ontology,
     objective: Objective = "paper",
-    time_limit: float | None = None,
+    time_limit: float | None = TIME_LIMIT,
     processes: int | None = None,
+    groups: Sequence[str] | None = None,
 ) -> Repaired:
     """Finds the best world, exactly unless the time runs out.
 
     Args:
-        beliefs: Group columns, subject, relation, object, p_true (null = missing: weight 0).
+        beliefs: subject, relation, object, p_true (null = missing: weight 0), and the columns of
+            groups.
         ontology: The constraints.
         objective: ``paper``, ``log-odds`` or ``margin``.
-        time_limit: Seconds after which to stop with the best world found and a proven bound.
+        time_limit: Seconds after which to stop with the best world found and a proven bound; None
+            for no limit.
         processes: How many processes may work at once; None for one per core.
+        groups: The columns that name a group, as in :func:`tacit.coherence.beliefs.group_columns`.
 
     Raises:
         DataError: The beliefs are malformed, or give a statement twice.
-        RequestError: The objective, the time limit or the number of processes is none.
+        RequestError: The objective, the time limit, the number of processes or a group's column is
+            invalid.
         RepairError: The world breaks a constraint (never expected).
     """
     started = time.monotonic()
     check_objective(objective)
-    effort = _effort(time_limit, processes, started)
-    beliefs = check_beliefs(beliefs, ontology)
-    coded = code(beliefs, ontology)
+    effort = effort_of(started, time_limit, processes)
+    beliefs = check_beliefs(beliefs, ontology, groups)
+    coded = code(beliefs, ontology, groups)
     weights = weights_of(beliefs["p_true"].cast(pl.Float64).to_numpy(), objective)
     world = best_world(coded, ontology, whole_weights(weights, objective), effort)
     rows = _rows(beliefs, weights, world)
@@ -150,17 +156,8 @@ def repair(
         status="optimal" if proven == len(coded.groups) else "timeout",
         seconds=time.monotonic() - started,
         table=table,
-        world=_named(world.statements, coded, beliefs, ontology),
+        world=_named(world.statements, coded, beliefs, ontology, group_columns(beliefs, groups)),
     )
-
-
-def _effort(time_limit: float | None, processes: int | None, started: float) -> Effort:
-    if time_limit is not None and not time_limit > 0:
-        raise RequestError(f"the time limit is {time_limit}; expected seconds above 0")
-    if processes is not None and processes < 1:
-        raise RequestError(f"the number of processes is {processes}; expected at least 1")
-    deadline = math.inf if time_limit is None else started + time_limit
-    return Effort(deadline, cores() if processes is None else processes)
 
 
 def _rows(beliefs: pl.DataFrame, weights: Floats, world: World) -> pl.DataFrame:
@@ -200,7 +197,11 @@ def _table(rows: pl.DataFrame, coded: Coded, world: World, objective: str) -> pl
 
 
 def _named(
-    statements: pl.DataFrame, coded: Coded, beliefs: pl.DataFrame, ontology: Ontology
+    statements: pl.DataFrame,
+    coded: Coded,
+    beliefs: pl.DataFrame,
+    ontology: Ontology,
+    groups: list[str],
 ) -> pl.DataFrame:
     items = pl.Series("items", coded.items, dtype=pl.String)
     relations = pl.Series("relations", list(ontology.relations), dtype=pl.String)
@@ -217,10 +218,9 @@ def _named(
         repaired=pl.lit(value=True),
     )
     # Without a group's column there is one group, and nothing to name it by.
-    named = [name for name in coded.groups.columns if name in beliefs.columns]
-    if not named:
+    if not groups:
         return told
-    return beside(coded.groups.select(pl.col(named).gather(ordered["g"])), told)
+    return beside(coded.groups.select(pl.col(groups).gather(ordered["g"])), told)
 
 
 def _number(value: float, objective: str) -> float:

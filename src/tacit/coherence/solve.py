@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import subprocess
-import sys
+import itertools
+import math
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,36 +13,24 @@ import numpy as np
 
 from tacit.coherence.ordering import MOST_ITEMS, best_order, closure
 from tacit.coherence.problems import tie_numbers
-from tacit.coherence.program import Program, Solution, solve_program
+from tacit.coherence.program import Program, Solution, quick_solution, solve_program
 from tacit.coherence.structure import clauses_of
+from tacit.coherence.workers import Worker, solve_in_turn
 from tacit.coherence.worlds import all_worlds, best_worlds
-from tacit.errors import WorkError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from tacit.coherence.effort import Effort
     from tacit.coherence.problems import Bucket
     from tacit.coherence.structure import Family, Integers
     from tacit.coherence.worlds import Booleans, Floats
 
 # Starting a worker takes about this many seconds, so less work is done on the spot.
 _WORTH_WORKERS = 1.5
+# The share of the time for solutions to fall back on.
+_QUICK_SHARE = 0.1
 _PAIR = 2
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How long and on how many cores to work, and whether ties matter.
-
-    Args:
-        deadline: The `time.monotonic` at which to stop.
-        processes: How many processes may work at once.
-        break_ties: Whether to choose among best worlds by the rule, and count free statements.
-    """
-
-    deadline: float = float("inf")
-    processes: int = 1
-    break_ties: bool = True
 
 
 @dataclass(frozen=True)
@@ -64,13 +50,6 @@ class Answers:
     bound: Floats
     optimal: Booleans
     settled: Booleans
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def solve(
@@ -112,22 +91,42 @@ def solve(
     return answers
 
 
-def solve_one(program: Program, deadline: float = float("inf")) -> Solution:
-    """Solves one problem: an order at no loss by its own methods, else the general way."""
+def solve_one(
+    program: Program,
+    deadline: float = math.inf,
+    report: Callable[[Solution], None] | None = None,
+) -> Solution:
+    """Solves one problem by the method that fits.
+
+    Args:
+        program: What to solve.
+        deadline: The `time.monotonic` at which to stop with the best world found.
+        report: Takes a solution that is not proven best yet, before a long search.
+    """
     if not program.total:
-        return solve_program(program, deadline)
-    n = program.n
-    index = clauses_of(program.family, n).index
-    weights = np.where(index >= 0, program.weights[index], 0)[0]
-    ties = np.where(index >= 0, program.ties[index], 0)[0]
-    if n <= MOST_ITEMS:
+        return solve_program(program, deadline, report)
+    if program.n <= MOST_ITEMS:
+        index = clauses_of(program.family, program.n).index
+        weights = np.where(index >= 0, program.weights[index], 0)[0]
+        ties = np.where(index >= 0, program.ties[index], 0)[0]
         order, free = best_order(weights, ties)
         rank = np.argsort(order)
         forward = rank[:, None] < rank[None, :]
         value = float(weights[forward].sum())
         world = _closed(forward & (weights > 0), index)
         return Solution(world, _listed(free, index), value, optimal=True)
-    solution = solve_program(program, deadline)
+
+    def take(solution: Solution) -> None:
+        if report is not None:
+            report(_least(solution, program))
+
+    return _least(solve_program(program, deadline, take), program)
+
+
+def _least(solution: Solution, program: Program) -> Solution:
+    """The order's forward statements of positive weight and what follows from them."""
+    index = clauses_of(program.family, program.n).index
+    weights = np.where(index >= 0, program.weights[index], 0)[0]
     forward = (index[0] >= 0) & solution.true[index[0]] & (weights > 0)
     return replace(solution, true=_closed(forward, index))
 
@@ -210,56 +209,62 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    count = min(effort.processes, len(programs))
-    if count <= 1 or sum(map(_seconds, programs)) < _WORTH_WORKERS:
-        return [solve_one(program, effort.deadline) for program in programs]
-    # Dealt out like cards, each worker gets as many long ones as the others.
-    hands = [programs[start::count] for start in range(count)]
-    workers: list[subprocess.Popen[bytes]] = []
+    """Solves programs here, or in workers when it is worth it or they may overrun a deadline."""
+    solutions: dict[int, Solution] = {}
+    limited = effort.deadline < math.inf
+    alone = min(effort.processes, len(programs)) <= 1 and not limited
+    if alone or sum(map(_seconds, programs)) < _WORTH_WORKERS:
+        solve_in_turn(programs, solve_one, effort.deadline, solutions.__setitem__)
+        return [solutions[number] for number in range(len(programs))]
+    if limited:
+        solutions = _short_solutions(programs, effort.deadline)
+        solutions |= _quick_solutions(programs, effort.deadline)
+    done = {number for number, each in solutions.items() if each.optimal and each.settled}
+    left = [number for number in range(len(programs)) if number not in done]
+    count = min(effort.processes, len(left))
+    # Dealt in turn, each worker gets as many long ones as the others.
+    hands = [left[start::count] for start in range(count)]
+    # A deadline can stop another process at any time, but not a solver in this one.
+    own = [] if limited else hands.pop(0)
+    workers: list[Worker] = []
     try:
-        for hand in hands[1:]:
-            workers.append(_start())
-            _hand_over(workers[-1], hand, effort.deadline)
-        solutions: list[list[Solution]] = [
-            [solve_one(program, effort.deadline) for program in hands[0]]
-        ]
-        solutions += [_finish(worker) for worker in workers]
+        for hand in hands:
+            mine = [programs[number] for number in hand]
+            workers.append(Worker.start(mine, effort.deadline))
+        for number in own:
+            solutions[number] = solve_one(programs[number])
+        for hand, worker in zip(hands, workers, strict=True):
+            found = worker.finish(effort.deadline)
+            solutions |= {hand[number]: solution for number, solution in found.items()}
     finally:
         for worker in workers:
-            worker.kill()
-            worker.wait()
-            if worker.stdout is not None:
-                worker.stdout.close()
-    return [solutions[number % count][number // count] for number in range(len(programs))]
+            worker.stop()
+    for number, program in enumerate(programs):
+        if number not in solutions:
+            solutions[number] = _quick_solution(program, effort.deadline)
+    return [solutions[number] for number in range(len(programs))]
 
 
-def _start() -> subprocess.Popen[bytes]:
-    # One thread each: the workers share the cores already.
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "tacit.coherence.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment,
-    )
+def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
+    """The first programs, which are the shortest, while they cost less than starting a worker."""
+    costs = itertools.accumulate(map(_seconds, programs))
+    short = sum(cost < _WORTH_WORKERS / 2 for cost in costs)
+    found: dict[int, Solution] = {}
+    solve_in_turn(programs[:short], solve_one, deadline, found.__setitem__)
+    return found
 
 
-def _hand_over(worker: subprocess.Popen[bytes], hand: list[Program], deadline: float) -> None:
-    if worker.stdin is None:
-        return
-    try:
-        with worker.stdin:
-            pickle.dump((hand, deadline - time.monotonic()), worker.stdin)
-    except BrokenPipeError as error:
-        raise WorkError(
-            "a process that solves problems ended before it had read them; "
-            "use one process to do without it"
-        ) from error
+def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
+    """Solutions of the long programs, for when a worker is stopped before it has reported any."""
+    long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
+    found = {}
+    for done, number in enumerate(long):
+        now = time.monotonic()
+        share = now + _QUICK_SHARE * (deadline - now) / (len(long) - done)
+        found[number] = _quick_solution(programs[number], share)
+    return found
 
 
-def _finish(worker: subprocess.Popen[bytes]) -> list[Solution]:
-    output = worker.stdout.read() if worker.stdout is not None else b""
-    if worker.wait() != 0:
-        raise WorkError(f"a process that solves problems ended with code {worker.returncode}")
-    solutions: list[Solution] = pickle.loads(output)  # noqa: S301 - our own worker wrote it
-    return solutions
+def _quick_solution(program: Program, deadline: float) -> Solution:
+    solution = quick_solution(program, deadline)
+    return _least(solution, program) if program.total else solution

@@ -1,12 +1,14 @@
-"""Every constraint that applies to the statements believed true, and whether it is violated.
+"""The constraints that apply to the statements believed true, and which of them are violated.
 
-Counted constraint by constraint as in Gu et al. 2023 (section 6.1): a symmetric,
-asymmetric or inverse constraint joins an unordered pair of statements and applies when at least
-one is believed; a transitive one joins three items and applies when both premises are believed.
+Counted constraint by constraint as in Gu et al. 2023 (section 6.1): a symmetric, asymmetric or
+inverse constraint joins an unordered pair of statements and applies when at least one is believed;
+a transitive one joins three items and applies when both premises are believed. A constraint that
+applies is violated, kept, or undecided: then the truth of one of its statements is not known.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,19 +21,24 @@ if TYPE_CHECKING:
 KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
 
 
-def applicable(believed: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Lists the constraints that apply.
+def applicable(
+    believed: pl.DataFrame, ontology: Ontology, disbelieved: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """List the constraints that apply.
 
     Args:
         believed: The statements believed, each once: integer columns g (group), s (subject),
             r (relation, its position in the ontology) and o (object).
         ontology: The constraints.
+        disbelieved: The statements known not to be believed, in the same columns. What is in
+            neither table is unknown. None: every statement that is not believed is disbelieved.
 
     Returns:
         One row per constraint: kind, g, its statements s1, r1, o1, s2, r2, o2 and, when it is
-        transitive, s3, r3, o3 (else null), and ``violated``.
+        transitive, s3, r3, o3 (else null), and ``violated``: null when the constraint is undecided,
+        that is when one of its statements is unknown.
     """
-    counters: dict[str, Callable[[pl.DataFrame, Ontology], pl.DataFrame]] = {
+    counters: dict[str, Callable[[_Known, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
         "asymmetric": _asymmetric,
         "inverse": _inverse,
@@ -39,97 +46,134 @@ def applicable(believed: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
         "implies": _implies,
         "excludes": _excludes,
     }
-    # A statement of an item about itself is its own reverse: nothing can contradict it.
-    found = [
-        count(believed, ontology).select(
+    known = _Known.of(believed, disbelieved)
+    return pl.concat(
+        count(known, ontology).select(
             pl.lit(kind).cast(pl.Enum(KINDS)).alias("kind"), "g", *_NAMES, "violated"
         )
         for kind, count in counters.items()
-    ]
-    return pl.concat(found)
+    )
 
 
+@dataclass(frozen=True)
+class _Known:
+    """The statements whose truth is known.
+
+    Args:
+        believed: The statements believed: g, s, r, o.
+        truth: Every statement whose truth is known: g, s, r, o and the Boolean ``true``.
+        closed: Whether every other statement is disbelieved; otherwise it is unknown.
+    """
+
+    believed: pl.DataFrame
+    truth: pl.DataFrame
+    closed: bool
+
+    @classmethod
+    def of(cls, believed: pl.DataFrame, disbelieved: pl.DataFrame | None) -> _Known:
+        truth = believed.select(*_STATEMENT, true=pl.lit(value=True))
+        if disbelieved is None:
+            return cls(believed, truth, closed=True)
+        false = disbelieved.select(*_STATEMENT, true=pl.lit(value=False))
+        return cls(believed, pl.concat([truth, false]), closed=False)
+
+    def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
+        """The believed statements between two different items, of relations with a property."""
+        relations = [
+            number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
+        ]
+        # A statement of an item about itself is its own reverse: nothing can contradict it.
+        return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
+
+    def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
+        """Adds ``other``, the truth of the statement whose subject, relation, object ``of`` names.
+
+        It is null where the statement is unknown.
+        """
+        found = frame.join(
+            self.truth.rename({"true": "other"}),
+            left_on=["g", *of],
+            right_on=["g", "s", "r", "o"],
+            how="left",
+            maintain_order="left",
+        )
+        return found.with_columns(pl.col("other").fill_null(value=False)) if self.closed else found
+
+
+_STATEMENT = ("g", "s", "r", "o")
 _NAMES = [f"{column}{number}" for number in (1, 2, 3) for column in ("s", "r", "o")]
+_TRUE = pl.col("other")
 
 
-def _symmetric(believed: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    mine = _apart(_of(believed, _having(ontology, "symmetric")))
-    paired = _with_reverse(mine)
-    # Of a pair believed both ways, one is kept; of one believed one way, that one.
-    kept = paired.filter(pl.col("both").is_null() | (pl.col("s") < pl.col("o")))
-    return _statements(kept, ("o", "r", "s"), pl.col("both").is_null())
+def _symmetric(known: _Known, ontology: Ontology) -> pl.DataFrame:
+    return _reversed(known, ontology, "symmetric", ~_TRUE)
 
 
-def _asymmetric(believed: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    mine = _apart(_of(believed, _having(ontology, "asymmetric")))
-    paired = _with_reverse(mine)
-    kept = paired.filter(pl.col("both").is_null() | (pl.col("s") < pl.col("o")))
-    return _statements(kept, ("o", "r", "s"), pl.col("both").is_not_null())
+def _asymmetric(known: _Known, ontology: Ontology) -> pl.DataFrame:
+    return _reversed(known, ontology, "asymmetric", _TRUE)
 
 
-def _inverse(believed: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
+def _reversed(known: _Known, ontology: Ontology, flag: str, violated: pl.Expr) -> pl.DataFrame:
+    """Constraints between a statement and the same relation the other way round."""
+    reverse = ("o", "r", "s")
+    paired = known.other(known.having(ontology, flag), reverse)
+    # Of a pair believed both ways, one is kept.
+    kept = paired.filter(_only_one() | (pl.col("s") < pl.col("o")))
+    return _statements(kept, reverse, violated)
+
+
+def _inverse(known: _Known, ontology: Ontology) -> pl.DataFrame:
     numbers = {name: number for number, name in enumerate(ontology.relations)}
-    pairs = pl.DataFrame(
-        [
-            (numbers[name], numbers[each.inverse])
-            for name, each in ontology.relations.items()
-            if each.inverse is not None
-        ],
-        schema={"r": pl.Int64, "other": pl.Int64},
-        orient="row",
-    )
-    mine = believed.join(pairs, on="r")
-    partner = believed.select("g", pl.col("o").alias("s"), pl.col("r").alias("other"), _turned())
-    paired = mine.join(
-        partner.with_columns(both=pl.lit(value=True)), on=["g", "s", "other", "o"], how="left"
-    )
-    kept = paired.filter(pl.col("both").is_null() | (pl.col("r") < pl.col("other")))
-    return _statements(kept, ("o", "other", "s"), pl.col("both").is_null())
+    pairs = [
+        (numbers[name], numbers[each.inverse])
+        for name, each in ontology.relations.items()
+        if each.inverse is not None
+    ]
+    partner = ("o", "inverse", "s")
+    paired = known.other(known.believed.join(_pairs(pairs, "r", "inverse"), on="r"), partner)
+    kept = paired.filter(_only_one() | (pl.col("r") < pl.col("inverse")))
+    return _statements(kept, partner, ~_TRUE)
 
 
-def _transitive(believed: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    mine = _apart(_of(believed, _having(ontology, "transitive")))
+def _transitive(known: _Known, ontology: Ontology) -> pl.DataFrame:
+    mine = known.having(ontology, "transitive")
     then = mine.rename({"s": "o", "o": "z"})
     chains = mine.join(then, on=["g", "r", "o"]).filter(pl.col("s") != pl.col("z"))
-    follows = mine.select("g", "s", "r", pl.col("o").alias("z"), both=pl.lit(value=True))
-    return chains.join(follows, on=["g", "s", "r", "z"], how="left").select(
+    return known.other(chains, ("s", "r", "z")).select(
         "g",
         *_named(1, ("s", "r", "o")),
         *_named(2, ("o", "r", "z")),
         *_named(3, ("s", "r", "z")),
-        violated=pl.col("both").is_null(),
+        violated=~_TRUE,
     )
 
 
-def _implies(believed: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    return _joined(believed, _links(ontology, "implies"), implied=True)
+def _implies(known: _Known, ontology: Ontology) -> pl.DataFrame:
+    implied = ("s", "implied", "o")
+    links = _pairs(_links(ontology, "implies"), "r", "implied")
+    return _statements(known.other(known.believed.join(links, on="r"), implied), implied, ~_TRUE)
 
 
-def _excludes(believed: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
+def _excludes(known: _Known, ontology: Ontology) -> pl.DataFrame:
+    excluded = ("s", "excluded", "o")
     links = sorted({(min(link), max(link)) for link in _links(ontology, "excludes")})
-    return _joined(believed, links, implied=False)
+    first = known.other(known.believed.join(_pairs(links, "r", "excluded"), on="r"), excluded)
+    # Where the first relation of the pair is not believed, the constraint applies by the second.
+    second = known.believed.rename({"r": "excluded"}).join(
+        _pairs(links, "r", "excluded"), on="excluded"
+    )
+    alone = known.other(second, ("s", "r", "o")).filter(_only_one())
+    every = pl.concat([first, alone.select(first.columns)])
+    return _statements(every, excluded, _TRUE)
 
 
-def _joined(
-    believed: pl.DataFrame, links: Iterable[tuple[int, int]], *, implied: bool
-) -> pl.DataFrame:
-    """Constraints between two relations of the same subject and object."""
-    pairs = pl.DataFrame(list(links), schema={"r": pl.Int64, "other": pl.Int64}, orient="row")
-    there = believed.rename({"r": "other"}).with_columns(both=pl.lit(value=True))
-    keys = ["g", "s", "other", "o"]
-    first = believed.join(pairs, on="r").join(there, on=keys, how="left")
-    if implied:
-        return _statements(first, ("s", "other", "o"), pl.col("both").is_null())
-    second = believed.rename({"r": "other"}).join(pairs, on="other")
-    only = second.join(believed, on=["g", "s", "r", "o"], how="anti")
-    every = pl.concat([first, only.with_columns(both=pl.lit(None, pl.Boolean))], how="diagonal")
-    return _statements(every, ("s", "other", "o"), pl.col("both").is_not_null())
+def _only_one() -> pl.Expr:
+    """Whether the other statement is not believed."""
+    return ~_TRUE.fill_null(value=False)
 
 
-def _having(ontology: Ontology, flag: str) -> list[int]:
-    return [
-        number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
-    ]
+def _pairs(pairs: Iterable[tuple[int, int]], first: str, second: str) -> pl.DataFrame:
+    return pl.DataFrame(list(pairs), schema={first: pl.Int64, second: pl.Int64}, orient="row")
 
 
 def _links(ontology: Ontology, key: str) -> list[tuple[int, int]]:
@@ -141,25 +185,6 @@ def _links(ontology: Ontology, key: str) -> list[tuple[int, int]]:
             for other in getattr(each, key)
         }
     )
-
-
-def _of(believed: pl.DataFrame, relations: list[int]) -> pl.DataFrame:
-    return believed.filter(pl.col("r").is_in(relations))
-
-
-def _apart(believed: pl.DataFrame) -> pl.DataFrame:
-    return believed.filter(pl.col("s") != pl.col("o"))
-
-
-def _turned() -> pl.Expr:
-    return pl.col("s").alias("o")
-
-
-def _with_reverse(believed: pl.DataFrame) -> pl.DataFrame:
-    reverse = believed.select(
-        "g", pl.col("o").alias("s"), "r", _turned(), pl.lit(value=True).alias("both")
-    )
-    return believed.join(reverse, on=["g", "s", "r", "o"], how="left")
 
 
 def _statements(

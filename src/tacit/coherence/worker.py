@@ -1,4 +1,4 @@
-"""A process that solves problems: reads them from standard input, writes the solutions."""
+"""A process that solves problems: reads them from standard input, writes solutions as it goes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,29 @@ import os
 import pickle
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from tacit.coherence.solve import solve_one
+from tacit.coherence.workers import solve_in_turn
+
+if TYPE_CHECKING:
+    from tacit.coherence.program import Solution
 
 
 def main() -> None:
-    """Solves what comes on standard input."""
-    # Only `tacit.coherence.solve` starts this process and writes to it.
-    programs, left = pickle.load(sys.stdin.buffer)  # noqa: S301
-    deadline = time.monotonic() + left
+    """Solves the programs that arrive on standard input."""
+    # Only `tacit.coherence.workers` starts this process and writes to it.
+    programs, until = pickle.load(sys.stdin.buffer)  # noqa: S301
+    deadline = time.monotonic() + until - time.time()
     # What the solver's library may print must not get between the solutions.
     with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(2, 1)
-        pickle.dump([solve_one(program, deadline) for program in programs], output)
+
+        def report(number: int, solution: Solution) -> None:
+            pickle.dump((number, solution), output)
+            output.flush()
+
+        solve_in_turn(programs, solve_one, deadline, report)
 
 
 if __name__ == "__main__":

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from tacit.coherence.problems import orders_at_no_loss, split, variables_of
-from tacit.coherence.solve import Effort, solve
+from tacit.coherence.solve import solve
 from tacit.coherence.structure import clauses_of, compile_ontology
 from tacit.coherence.violations import applicable
 from tacit.errors import RepairError
 
 if TYPE_CHECKING:
     from tacit.coherence.coding import Coded
+    from tacit.coherence.effort import Effort
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.problems import Bucket
     from tacit.coherence.solve import Answers
     from tacit.coherence.structure import Family, Integers
     from tacit.coherence.worlds import Booleans, Floats
+
+# Verifying a world takes about this long per transitive constraint on a busy machine.
+_SECONDS_PER_CHAIN = 5e-7
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,12 @@ def best_world(coded: Coded, ontology: Ontology, weights: Integers, effort: Effo
     places = [named[name] for name in ontology.relations]
     variables = variables_of(coded, weights, families, places)
     buckets = split(variables, families)
-    answers = solve(buckets, families, coded.items, effort)
+    chains = sum(
+        bucket.weights.shape[0] * bucket.items.shape[1] ** 3
+        for bucket in buckets
+        if families[bucket.family].transitive
+    )
+    answers = solve(buckets, families, coded.items, _less(effort, _SECONDS_PER_CHAIN * chains))
     true = np.zeros(len(variables.weight), dtype=bool)
     # What no problem holds could be true at no loss only where its weight is 0.
     free = orders_at_no_loss(variables, families) & (variables.weight == 0)
@@ -75,6 +86,14 @@ def best_world(coded: Coded, ontology: Ontology, weights: Integers, effort: Effo
     verify(statements, ontology)
     settled = all(bool(answer.settled.all()) for answer in answers)
     return World(true[variables.of_row], free[variables.of_row], room, optimal, settled, statements)
+
+
+def _less(effort: Effort, seconds: float) -> Effort:
+    """The effort without the time that verification takes, at most a fifth of what is left."""
+    left = effort.deadline - time.monotonic()
+    if left == math.inf:
+        return effort
+    return replace(effort, deadline=effort.deadline - min(seconds, 0.2 * max(0.0, left)))
 
 
 def verify(statements: pl.DataFrame, ontology: Ontology) -> None:

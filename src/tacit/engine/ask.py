@@ -8,25 +8,31 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.engine.plan import PlanOf, cut, cut_neighbours, digest_of, in_parts, recorded
+from tacit.engine.plan import (
+    PlanOf,
+    cut,
+    cut_neighbours,
+    digest_of,
+    in_parts,
+    recorded,
+    too_long,
+)
 from tacit.engine.ranked import Known
 from tacit.engine.requests import Ranked, Scoring, prompt_key
 from tacit.engine.store import Store, to_scores
-from tacit.errors import ModelError, ScoringError, StoreError
+from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
 from tacit.models.base import RanksVocabulary, SharesPrefixes
-from tacit.prompts import Prompt
-from tacit.rankings import RankingPrompt
+from tacit.prompts import TOO_LONG, LogProbs, Prompt
+from tacit.rankings import Ranking, RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
     from pathlib import Path, PurePosixPath
 
     from tacit.engine.crew import Crew
     from tacit.engine.plan import Block, BlockOf, Plan, RankingBlock, RankingPlan
     from tacit.engine.requests import Held, Kind, Request
     from tacit.models.base import LanguageModel
-    from tacit.prompts import LogProbs
-    from tacit.rankings import Ranking
 
 BLOCK_TOKENS = 16384
 _HAIR = 1e-3
@@ -43,12 +49,15 @@ class Engine:
         store: Where scores are kept.
         block_tokens: About how many tokens are computed between two writes to the store.
         crew: Who carries out the blocks; None is this process.
+        strict: Whether a prompt that is longer than the model's window is an error. Otherwise it
+            is skipped, and all its answers are missing.
     """
 
     model: LanguageModel
     store: Store
     block_tokens: int = BLOCK_TOKENS
     crew: Crew | None = None
+    strict: bool = False
 
     @property
     def description(self) -> dict[str, Any]:
@@ -76,13 +85,18 @@ class Engine:
             ScoringError: The model failed; what was scored before is in the store.
             StoreError: The store cannot be read or written.
         """
-        self._ask(plan or self.plan(prompts), progress)
+        plan = plan or self.plan(prompts)
+        self._ask(plan, progress)
         return gathered(
-            lambda: self._gather(prompts), again=lambda: self._ask(self.plan(prompts), None)
+            lambda: self._gather(prompts, plan.skipped),
+            again=lambda: self._ask(self.plan(prompts), None),
         )
 
     def plan(self, prompts: Sequence[Prompt], path: Path | None = None) -> Plan:
         """Cuts what the store does not hold into blocks, and checks that all can be scored.
+
+        Prompts that are longer than the model's window are in the plan's ``skipped``, and in no
+        block.
 
         Args:
             prompts: What will be asked.
@@ -90,9 +104,11 @@ class Engine:
                 same prompts and model, are taken again, less the ones that the store holds.
 
         Raises:
-            PromptError: The model cannot score a prompt.
+            PromptError: The model cannot score a prompt, or the engine is strict and a prompt is
+                too long.
         """
-        return self._plan(Scoring(), prompts, path, (self._held(), self._cut))
+        known = (self._held(), self._cut)
+        return self._plan(Scoring(), prompts, path, known, self.model.tokens)
 
     def rank(
         self,
@@ -115,9 +131,10 @@ class Engine:
             ScoringError: The model failed; what was ranked before is in the store.
             StoreError: The store cannot be read or written.
         """
-        self._ask(plan or self.plan_rankings(prompts), progress)
+        plan = plan or self.plan_rankings(prompts)
+        self._ask(plan, progress)
         return gathered(
-            lambda: self._gather_rankings(prompts),
+            lambda: self._gather_rankings(prompts, plan.skipped),
             again=lambda: self._ask(self.plan_rankings(prompts), None),
         )
 
@@ -128,10 +145,11 @@ class Engine:
 
         Raises:
             ModelError: The model ranks no vocabularies.
-            PromptError: The model cannot rank a prompt.
+            PromptError: As ``plan``.
         """
         held = Known(self.store.read_rankings(self.model.fingerprint)).held()
-        return self._plan(Ranked.of(prompts), prompts, path, (held, self._cut_rankings))
+        known = (held, self._cut_rankings)
+        return self._plan(Ranked.of(prompts), prompts, path, known, self.ranker.ranking_tokens)
 
     @property
     def ranker(self) -> RanksVocabulary:
@@ -153,18 +171,32 @@ class Engine:
         prompts: Sequence[Request],
         path: Path | None,
         known: tuple[set[Held], Callable[[Sequence[Request]], list[BlockOf[Request]]]],
+        costs: Callable[[Sequence[Request]], list[int]],
     ) -> PlanOf[Request]:
         """The plan, given what is held and how what is lacking is cut into blocks."""
-        held, cut_lacking = known
-        merged = kind.merge(prompts)
-        digest = digest_of(self.model.fingerprint, merged, kind)
-        lacking = [rest for prompt in merged if (rest := kind.less(prompt, held))]
-        before = recorded(path, digest, kind) if path else None
-        todo = [b for b in before or () if any(kind.less(prompt, held) for prompt in b.prompts)]
-        planned = {key for block in todo for prompt in block.prompts for key in kind.keys(prompt)}
-        more = [rest for prompt in lacking if (rest := kind.less(prompt, planned))]
-        todo += cut_lacking(more)
-        return PlanOf(kind, tuple(todo), len(merged), len(merged) - len(lacking), digest)
+        digest = digest_of(self.model.fingerprint, kind.merge(prompts), kind)
+        before = (recorded(path, digest, kind) if path else None) or ()
+
+        def planned(some: Sequence[Request], skipped: Mapping[Request, str]) -> PlanOf[Request]:
+            held, cut_lacking = known
+            merged = kind.merge(some)
+            lacking = [rest for prompt in merged if (rest := kind.less(prompt, held))]
+            todo = [b for b in before if any(kind.less(prompt, held) for prompt in b.prompts)]
+            taken = {key for block in todo for prompt in block.prompts for key in kind.keys(prompt)}
+            todo += cut_lacking([rest for one in lacking if (rest := kind.less(one, taken))])
+            stored = len(merged) - len(lacking)
+            return PlanOf(kind, tuple(todo), len(merged), stored, digest, skipped)
+
+        try:
+            return planned(prompts, {})
+        except TooLongError:
+            if self.strict:
+                raise
+        # Each prompt by itself, so that whether it is skipped does not depend on the others.
+        rests = {one: rest for one in prompts if (rest := kind.less(one, known[0]))}
+        found = too_long(costs, list(dict.fromkeys(rests.values())))
+        skipped = {one: found[rest] for one, rest in rests.items() if rest in found}
+        return planned([one for one in prompts if one not in skipped], skipped)
 
     def _cut(self, prompts: Sequence[Prompt]) -> list[Block]:
         costs = self.model.tokens
@@ -245,17 +277,28 @@ class Engine:
         frame = self.store.read(self.model.fingerprint)
         return set(frame.select("text", "separator", "answer").iter_rows())
 
-    def _gather(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+    def _gather(self, prompts: Sequence[Prompt], skipped: Collection[Prompt]) -> list[LogProbs]:
         rows = self.store.read(self.model.fingerprint).iter_rows(named=True)
         known = {(row["text"], row["separator"], row["answer"]): row for row in rows}
         return [
-            to_scores([known[prompt.text, prompt.separator, answer] for answer in prompt.answers])
+            LogProbs.without(prompt, TOO_LONG)
+            if prompt in skipped
+            else to_scores(
+                [known[prompt.text, prompt.separator, answer] for answer in prompt.answers]
+            )
             for prompt in prompts
         ]
 
-    def _gather_rankings(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+    def _gather_rankings(
+        self, prompts: Sequence[RankingPrompt], skipped: Collection[RankingPrompt]
+    ) -> list[Ranking]:
         known = Known(self.store.read_rankings(self.model.fingerprint))
-        return [known.ranking(prompt_key(prompt), prompt.targets) for prompt in prompts]
+        return [
+            Ranking.without(prompt, TOO_LONG)
+            if prompt in skipped
+            else known.ranking(prompt_key(prompt), prompt.targets)
+            for prompt in prompts
+        ]
 
 
 def gathered(gather: Callable[[], Gathered], again: Callable[[], None]) -> Gathered:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic
 
 from tacit.engine.requests import Request
-from tacit.errors import PromptError, StoreError
+from tacit.errors import PromptError, StoreError, TooLongError
 from tacit.prompts import Prompt
 from tacit.publishing import publish
 from tacit.rankings import RankingPrompt
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.engine.requests import Kind
+
+_STEP = 4096
+"""The most prompts whose tokens are counted at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,10 @@ class PlanOf(Generic[Request]):
     Args:
         kind: Of what kind the prompts are.
         blocks: In the order in which they are asked.
-        distinct: How many distinct prompts there were, stored ones included.
+        distinct: How many distinct prompts there were, stored ones included, skipped ones not.
         stored: How many of these the store held whole.
         digest: Of the model and all its prompts; recorded blocks are known by it.
+        skipped: The prompts that are longer than the model's window, with the error's message.
     """
 
     kind: Kind[Request]
@@ -53,6 +57,7 @@ class PlanOf(Generic[Request]):
     distinct: int
     stored: int
     digest: str
+    skipped: Mapping[Request, str] = field(default_factory=dict)
 
     @property
     def prompts(self) -> int:
@@ -133,8 +138,35 @@ def in_parts(
     costs: Callable[[Sequence[Request]], list[int]], prompts: Sequence[Request]
 ) -> list[int]:
     """Tokens per prompt, worked out in parts so that memory stays small."""
-    step = 4096
-    return [cost for at in range(0, len(prompts), step) for cost in costs(prompts[at : at + step])]
+    parts = (prompts[at : at + _STEP] for at in range(0, len(prompts), _STEP))
+    return [cost for part in parts for cost in costs(part)]
+
+
+def too_long(
+    costs: Callable[[Sequence[Request]], list[int]], prompts: Sequence[Request]
+) -> dict[Request, str]:
+    """Find the prompts that are longer than the model's window, by halving what is refused.
+
+    Args:
+        costs: A model's tokens per prompt; raises ``TooLongError`` if any prompt is too long.
+        prompts: Distinct prompts.
+
+    Returns:
+        The error's message by prompt.
+    """
+    found: dict[Request, str] = {}
+    parts = [prompts[at : at + _STEP] for at in range(0, len(prompts), _STEP)]
+    while parts:
+        part = parts.pop()
+        try:
+            costs(part)
+        except TooLongError as error:
+            if len(part) == 1:
+                found[part[0]] = str(error)
+                continue
+            half = len(part) // 2
+            parts += [part[:half], part[half:]]
+    return found
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request], kind: Kind[Request]) -> str:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
@@ -111,4 +112,4 @@ def _holds(gpus: float, share: float) -> int:
 
 
 def _nodes(nodes: Sequence[Mapping[str, float]]) -> str:
-    return f"{len(nodes)} nodes have" if len(nodes) != 1 else "one node has"
+    return several(len(nodes), "node has", "nodes have")

@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import (
+    DISTRIBUTION,
     ModelError,
+    NetworkError,
     PromptError,
     RequestError,
     ScoringError,
     StoreError,
     TacitError,
+    TooLongError,
     WorkError,
 )
 from tacit.models.base import LanguageModel, RanksVocabulary, SharesPrefixes
@@ -37,13 +40,22 @@ if TYPE_CHECKING:
 Loader = Callable[[FileHashes], LanguageModel]
 """Loads the model; it is sent to every worker."""
 
-VERSION = metadata.version("tacit")
+VERSION = metadata.version(DISTRIBUTION)
 
 T = TypeVar("T")
 
 _TOLD: dict[str, type[TacitError]] = {
     kind.__name__: kind
-    for kind in (WorkError, ScoringError, StoreError, RequestError, PromptError, ModelError)
+    for kind in (
+        WorkError,
+        ScoringError,
+        StoreError,
+        RequestError,
+        PromptError,
+        TooLongError,
+        ModelError,
+        NetworkError,
+    )
 }
 
 
@@ -130,7 +142,7 @@ class Failed:
         message = str(error) if own else f"{type(error).__name__}: {error}"
         if not is_ours:
             message += f" (on {platform.node()})"
-        is_final = is_ours and isinstance(error, RequestError | ScoringError)
+        is_final = is_ours and isinstance(error, RequestError | ScoringError | NetworkError)
         fallback = "RequestError" if isinstance(error, RequestError) else "WorkError"
         kind = type(error).__name__ if type(error).__name__ in _TOLD else fallback
         return cls(kind if is_ours else "ScoringError", message, is_final, is_ours)

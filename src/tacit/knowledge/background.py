@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tacit.knowledge.concepts import Overlap, concepts_in
+from tacit.knowledge.concepts import Matching, concepts_in
+from tacit.knowledge.counts import Counts, count
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.negatives import Draw, negatives
 from tacit.knowledge.words import Words
+from tacit.strings import convert_strings, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,26 +29,32 @@ class Extraction:
 
     Args:
         words: Which words of a question count.
-        overlap: Of which words of a concept more than half must be in the question.
+        matching: When a concept is in a question.
         relations: The relations; None for the 14 of Sahu et al. (2022) that are there.
         length: The longest path between two concepts, in hops: 1, 2 or 3.
         cap: At most so many facts of one question; None for all.
-        draw: How the negatives are drawn.
+        draw: How the negatives are drawn; its seed also chooses among equally heavy facts where the
+            cap cuts.
     """
 
     words: Words = field(default_factory=Words)
-    overlap: Overlap = "all-words"
+    matching: Matching = field(default_factory=Matching)
     relations: tuple[str, ...] | None = None
     length: int = 1
     cap: int | None = None
     draw: Draw = field(default_factory=Draw)
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "relations")
 
     def to_json(self) -> dict[str, Any]:
         """What a manifest says of it."""
         return {
             "version": self.words.version,
             "tagger": self.words.tagger,
-            "overlap": self.overlap,
+            "overlap": self.matching.overlap,
+            "parts": self.matching.parts,
+            "verbatim": self.matching.verbatim,
             "relations": None if self.relations is None else list(self.relations),
             "length": self.length,
             "cap": self.cap,
@@ -57,7 +65,7 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Background:
-    """What ``background`` found; questions are told by their place in the sequence.
+    """What ``background`` found; questions are identified by their index in the sequence.
 
     Args:
         concepts: ``question`` and ``concept``, by question and alphabet.
@@ -65,16 +73,16 @@ class Background:
             it false; null when there is none), ``length`` (of the shortest path it is on),
             ``weight`` (null when not given), in the order of ``facts_between``.
         found: ``question`` and ``found``: how many facts it has without the cap, 0 included.
+        counts: What was counted; None for facts that were not extracted from a knowledge base.
     """
 
     concepts: pl.DataFrame
     facts: pl.DataFrame
     found: pl.DataFrame
+    counts: Counts | None = None
 
-    def summary(self, cap: int | None) -> dict[str, Any]:
-        """How many facts the questions have; quantities of no question are null."""
-        import polars as pl
-
+    def summary(self) -> dict[str, Any]:
+        """How many facts the questions have, and ``counts``; quantities of no question are null."""
         counts = self.found["found"]
         some = counts.filter(counts > 0)
         fact = ["head", "relation", "tail"]
@@ -91,8 +99,7 @@ class Background:
                 name: None if some.is_empty() else some.quantile(share, "nearest")
                 for name, share in _QUANTILES.items()
             },
-            "cap": cap,
-            "capped": 0 if cap is None else self.found.filter(pl.col("found") > cap).height,
+            **({} if self.counts is None else asdict(self.counts)),
             "relations": dict(relations.iter_rows()),
         }
 
@@ -109,24 +116,29 @@ _QUANTILES = {
 def background(
     base: KnowledgeBase, questions: Sequence[Sequence[str]], extraction: Extraction | None = None
 ) -> Background:
-    """Extracts the background of all questions together.
+    """Extract the background of all questions together.
 
     Args:
         base: The knowledge base.
-        questions: The texts of each: the question and its choices, whose words go into one bag.
+        questions: The parts of each: the question and its choices.
         extraction: How to extract.
 
     Raises:
-        RequestError: An option is out of range, or a relation is not there.
+        RequestError: An option is out of range, a relation is not there, or the texts of a
+            question are one string.
         ModelError: The tagger cannot be loaded.
     """
     how = extraction or Extraction()
+    questions = [strings(texts, "questions") for texts in questions]
     relations = base.chosen(how.relations)
-    members = concepts_in(base, _bags(questions, how.words), how.overlap)
-    facts = facts_between(base, members, relations, how.length, how.cap)
+    parts = iter(how.words.parts([text for texts in questions for text in texts]))
+    texts = [[next(parts) for _ in texts] for texts in questions]
+    concepts = concepts_in(base, texts, how.matching)
+    members = concepts.filter("counts").select("text", "concept").unique(maintain_order=True)
+    facts = facts_between(base, members, relations, how.length, how.cap, how.draw.seed)
     key = ["head", "relation", "tail"]
     drawn = negatives(base, facts.select(key).unique(maintain_order=True), how.draw)
-    told = base.table(
+    named = base.table(
         """
         SELECT text AS question, h.label AS head, r.name AS relation, t.label AS tail,
             n.label AS negative, length, weight
@@ -138,13 +150,8 @@ def background(
         facts=facts.with_row_index("place"),
         drawn=drawn,
     )
-    return Background(_labelled(base, members), told, _found(facts, len(questions)))
-
-
-def _bags(questions: Sequence[Sequence[str]], words: Words) -> list[set[str]]:
-    """The content lemmas of each question's texts, in one bag."""
-    lemmas = iter(words.content_lemmas([text for texts in questions for text in texts]))
-    return [set().union(*(next(lemmas) for _ in texts)) for texts in questions]
+    counts = count(base, concepts, facts, how)
+    return Background(_labelled(base, members), named, _found(facts, len(questions)), counts)
 
 
 def _labelled(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import DataError, RequestError
 from tacit.knowledge.schema import FORMAT, TABLES, canonical, relation_sets
+from tacit.strings import strings
 from tacit.tables import check_file
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ class KnowledgeBase:
         """
         if relations is None:
             return tuple(sorted({*relation_sets()["sahu2022"]} & {*self.relations}))
-        names = tuple(sorted({n if n in self.relations else canonical(n) for n in relations}))
+        given = strings(relations, "relations")
+        names = tuple(sorted({n if n in self.relations else canonical(n) for n in given}))
         unknown = [name for name in names if name not in self.relations]
         if unknown or not names:
             raise RequestError(

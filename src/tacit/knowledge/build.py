@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import DataError, RequestError, WorkError
+from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
 from tacit.knowledge.lexicon import add_lexicon
 from tacit.knowledge.schema import FORMAT, canonical
 from tacit.publishing import publish
@@ -247,7 +247,7 @@ def _say(base: duckdb.DuckDBPyConnection, source: Source) -> None:
     licences = [licence for (licence,) in base.execute(said).fetchall()]
     about: dict[str, Any] = {
         "format": FORMAT,
-        "tacit": version("tacit"),
+        "tacit": version(DISTRIBUTION),
         "language": source.language,
         "version": source.version,
         "licence": source.licence or ", ".join(licences) or None,

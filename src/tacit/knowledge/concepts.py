@@ -2,56 +2,152 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
     from tacit.knowledge.base import KnowledgeBase
+    from tacit.knowledge.words import Part
 
 Overlap = Literal["all-words", "content-words"]
+Parts = Literal["separate", "pooled"]
+Verbatim = Literal["on", "off"]
 
 OVERLAPS: tuple[Overlap, ...] = get_args(Overlap)
+PARTS: tuple[Parts, ...] = get_args(Parts)
+VERBATIMS: tuple[Verbatim, ...] = get_args(Verbatim)
 
-# Of the words that stand in a concept's label, which must be more than half in the text.
+# Of the words of a concept's label, those of which more than half must be in the text.
 _OF = {"all-words": ("true", "words"), "content-words": ("NOT stop", "content")}
 
 
-def concepts_in(
-    base: KnowledgeBase, bags: Sequence[Collection[str]], overlap: Overlap = "all-words"
-) -> pl.DataFrame:
-    """The concepts more than half of whose words are among a bag's lemmas.
+@dataclass(frozen=True)
+class Matching:
+    """When a concept is in a text.
 
-    A word is among them when one of its lemmas is. A concept of stop words alone is in no text.
+    Args:
+        overlap: Whether more than half of all words of a concept, or of its content words, must be
+            among a part's lemmas.
+        parts: Whether the lemmas of each part are taken ``separate``, or ``pooled``.
+        verbatim: Whether a concept that a part contains verbatim is in the text as well.
+
+    Raises:
+        RequestError: A preset is unknown.
+    """
+
+    overlap: Overlap = "all-words"
+    parts: Parts = "separate"
+    verbatim: Verbatim = "on"
+
+    def __post_init__(self) -> None:
+        for name, preset, known in (
+            ("overlap", self.overlap, OVERLAPS),
+            ("parts", self.parts, PARTS),
+            ("verbatim", self.verbatim, VERBATIMS),
+        ):
+            if preset not in known:
+                raise RequestError(f"{name}: {preset!r} is none of {', '.join(known)}")
+
+
+def concepts_in(
+    base: KnowledgeBase, texts: Sequence[Sequence[Part]], matching: Matching | None = None
+) -> pl.DataFrame:
+    """Find the concepts of each text.
+
+    A concept is in a part when more than half of its words have a lemma among the part's lemmas, or
+    when its label is the part's text from the start of one token to the end of another. Concepts of
+    stop words alone are only found verbatim; a concept without a word is in no text.
 
     Args:
         base: The knowledge base.
-        bags: The lemmas of each text's content words.
-        overlap: Whether all of a concept's words are counted, or its content words.
+        texts: The parts of each text.
+        matching: When a concept is in a text.
 
     Returns:
-        ``text`` (the bag's place in the sequence) and ``concept``, each pair once, in order.
+        ``text`` and ``part`` (their indices; ``part`` is null where lemmas are pooled),
+        ``concept``, ``by_lemmas``, ``verbatim`` (how it was found) and ``counts`` (whether a
+        concept so found is in the text by ``matching``), each part and concept once, in order.
+    """
+    matching = matching or Matching()
+    counted, words = _OF[matching.overlap]
+    return base.table(
+        f"""
+        WITH {_OVERLAPPING.format(counted=counted, words=words)}, {_VERBATIM},
+        found AS (
+            SELECT text, part, concept, true AS by_lemmas, false AS verbatim
+            FROM overlapping JOIN bags USING (bag)
+            UNION ALL
+            SELECT text, part, concept, false, true FROM contained JOIN lines USING (line))
+        SELECT text, part, concept, bool_or(by_lemmas) AS by_lemmas, bool_or(verbatim) AS verbatim,
+            bool_or(by_lemmas) OR {matching.verbatim == "on"} AS counts
+        FROM found GROUP BY text, part, concept ORDER BY text, part, concept""",
+        **_tables(texts, pooled=matching.parts == "pooled"),
+    )
 
-    Raises:
-        RequestError: The overlap is unknown.
+
+def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
+    """The parts as ``lines``, their ``tokens``, and their ``lemmas`` in ``bags``.
+
+    A bag is a part, or with ``pooled`` a whole text, which is no one part.
     """
     import polars as pl
 
-    if overlap not in _OF:
-        raise RequestError(f"the overlap {overlap!r} is none of {', '.join(OVERLAPS)}")
-    counted, words = _OF[overlap]
-    pairs = [(text, lemma) for text, bag in enumerate(bags) for lemma in sorted(bag)]
-    lemmas = pl.DataFrame(pairs, {"text": pl.Int32, "lemma": pl.String}, orient="row")
-    return base.table(
-        f"""
-        WITH met AS (
-            SELECT DISTINCT text, concept, {words} AS words, place
-            FROM lemmas JOIN base.terms USING (lemma) WHERE content > 0 AND {counted})
-        SELECT text, concept FROM met GROUP BY text, concept, words
-        HAVING 2 * count(*) > words ORDER BY text, concept""",
-        lemmas=lemmas,
+    parts = [(text, n, part) for text, parts in enumerate(texts) for n, part in enumerate(parts)]
+    lines = pl.DataFrame(
+        {
+            "line": range(len(parts)),
+            "text": [text for text, _, _ in parts],
+            "part": [n for _, n, _ in parts],
+            "words": [part.text for _, _, part in parts],
+        },
+        {**dict.fromkeys(("line", "text", "part"), pl.Int32), "words": pl.String},
     )
+    tokens = pl.DataFrame(
+        {
+            "line": [line for line, (_, _, one) in enumerate(parts) for _ in one.starts],
+            "start": [start for _, _, one in parts for start in one.starts],
+            "stop": [stop for _, _, one in parts for stop in one.ends],
+        },
+        dict.fromkeys(("line", "start", "stop"), pl.Int32),
+    )
+    lemmas = pl.DataFrame(
+        {
+            "line": [line for line, (_, _, one) in enumerate(parts) for _ in one.lemmas],
+            "lemma": [lemma for _, _, one in parts for lemma in sorted(one.lemmas)],
+        },
+        {"line": pl.Int32, "lemma": pl.String},
+    )
+    bags = lines.select("text", "part", bag="line")
+    bag_lemmas = lemmas.select("lemma", bag="line")
+    if pooled:
+        bags = lines.select("text", part=pl.lit(None, pl.Int32), bag="text").unique()
+        bag_lemmas = lemmas.join(lines, on="line").select("lemma", bag="text").unique()
+    return {"lines": lines, "tokens": tokens, "bags": bags, "lemmas": bag_lemmas}
+
+
+# A word with two lemmas in a bag counts once. That is looked at last, where few concepts are left.
+_OVERLAPPING = """
+        likely AS (
+            SELECT bag, concept FROM lemmas JOIN base.terms USING (lemma)
+            WHERE content > 0 AND {counted}
+            GROUP BY bag, concept, {words} HAVING 2 * count(*) > {words}),
+        overlapping AS (
+            SELECT bag, concept
+            FROM likely JOIN lemmas USING (bag) JOIN base.terms USING (lemma, concept)
+            WHERE {counted}
+            GROUP BY bag, concept, {words} HAVING 2 * count(DISTINCT place) > {words})"""
+# The stretches of each part between token boundaries, none longer than the longest label.
+_VERBATIM = """
+        longest AS MATERIALIZED (SELECT max(length(label)) AS letters FROM base.concepts),
+        contained AS (
+            SELECT DISTINCT line, c.id AS concept
+            FROM tokens a JOIN tokens b USING (line) JOIN lines USING (line), longest,
+                base.concepts c
+            WHERE b.stop > a.start AND b.stop <= a.start + letters AND c.words > 0
+                AND lower(c.label) = substring(lines.words, a.start + 1, b.stop - a.start))"""

@@ -36,11 +36,13 @@ def facts_between(
     relations: Sequence[str],
     length: int = 1,
     cap: int | None = None,
+    seed: int = 0,
 ) -> pl.DataFrame:
-    """Each text's facts, and how many it would have without the cap.
+    """Find each text's facts, and how many it would have without the cap.
 
     The order is by length, then by weight (the heaviest first, none last), then by the labels of
-    head, relation and tail; a cap keeps the first of this order.
+    head, relation and tail. A cap keeps the heaviest facts; among facts of equal weight, those with
+    the smallest digest of the seed and the fact's own words.
 
     Args:
         base: The knowledge base.
@@ -48,6 +50,7 @@ def facts_between(
         relations: The relations of which every hop is one.
         length: The longest path: 1, 2 or 3 hops.
         cap: At most so many facts of one text; None for all.
+        seed: The seed of the digests.
 
     Returns:
         ``text``, ``head``, ``relation``, ``tail`` (identifiers), ``length`` (of the shortest path
@@ -67,31 +70,35 @@ def facts_between(
     texts = concepts["text"].unique(maintain_order=True).to_list()
     parts = [texts[i : i + _TEXTS[length]] for i in range(0, len(texts), _TEXTS[length])] or [[]]
     return pl.concat(
-        _walk(base, concepts.filter(pl.col("text").is_in(part)), names, length, cap)
+        base.table(
+            f"""
+            WITH {_CHOSEN}{_met(length) if length > 1 else _BETWEEN},
+            counted AS (SELECT *, count(*) OVER (PARTITION BY text) AS found FROM facts),
+            {"kept AS (FROM counted)" if cap is None else _kept(cap, seed)}
+            SELECT text, head, relation, tail, length::TINYINT AS length, weight,
+                found::INTEGER AS found
+            FROM kept
+            ORDER BY text, length, weight DESC NULLS LAST, head, relation, tail""",
+            members=concepts.filter(pl.col("text").is_in(part)),
+            named=pl.DataFrame({"name": names}),
+        )
         for part in parts
     )
 
 
-def _walk(
-    base: KnowledgeBase,
-    concepts: pl.DataFrame,
-    relations: Sequence[str],
-    length: int,
-    cap: int | None,
-) -> pl.DataFrame:
-    import polars as pl
-
-    query = f"""
-        WITH {_CHOSEN}{_met(length) if length > 1 else _BETWEEN},
-        ranked AS (
-            SELECT *, count(*) OVER (PARTITION BY text) AS found,
-                row_number() OVER (PARTITION BY text ORDER BY length, weight DESC NULLS LAST,
-                    head, relation, tail) AS rank
-            FROM facts)
-        SELECT text, head, relation, tail, length::TINYINT AS length, weight,
-            found::INTEGER AS found
-        FROM ranked WHERE rank <= {cap or 2**31} ORDER BY text, rank"""
-    return base.table(query, members=concepts, named=pl.DataFrame({"name": relations}))
+def _kept(cap: int, seed: int) -> str:
+    """The facts that a cap keeps; digests are only made of the facts of texts that have more."""
+    return f"""
+        digests AS (
+            SELECT head, relation, tail,
+                md5(concat_ws(chr(9), '{seed:d}', h.label, r.name, t.label)) AS digest
+            FROM (SELECT DISTINCT head, relation, tail FROM counted WHERE found > {cap:d}) f
+                JOIN base.concepts h ON h.id = f.head JOIN base.concepts t ON t.id = f.tail
+                JOIN base.relations r ON r.id = f.relation),
+        kept AS (
+            SELECT * FROM counted LEFT JOIN digests USING (head, relation, tail)
+            QUALIFY row_number() OVER (
+                PARTITION BY text ORDER BY weight DESC NULLS LAST, digest) <= {cap:d})"""
 
 
 def _met(length: int) -> str:

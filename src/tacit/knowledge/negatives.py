@@ -49,6 +49,12 @@ class Draw:
             )
 
 
+def eligible(base: KnowledgeBase) -> int:
+    """How many concepts are dictionary words, from which negatives are drawn."""
+    found: int = base.about["dictionary_words"]
+    return found
+
+
 def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None) -> pl.DataFrame:
     """The negative of each fact.
 

@@ -1,7 +1,7 @@
 """The words of a text, their lemmas, and which of them carry content.
 
 Words and stop words are those of spaCy's English rules; lemmas and parts of speech come from
-lemminflect's lexicon. Without a tagger a word has the lemmas of every part of speech that the
+lemminflect's lexicon. Without a tagger, a word has the lemmas of every part of speech that the
 lexicon lists for it ("leaves": leaf and leave); a word that it does not list is its own lemma.
 """
 
@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tacit.errors import ModelError, RequestError
+from tacit.strings import strings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -26,13 +27,30 @@ CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of an anchor, the question or one of its choices, as concepts are matched with it.
+
+    Args:
+        lemmas: The lemmas of its content words.
+        text: Its tokens in lower case, with one blank between those that whitespace separates.
+        starts: The offset in ``text`` at which each token starts.
+        ends: The offset behind each token.
+    """
+
+    lemmas: frozenset[str]
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Words:
     """How the words of a text are found (METHODS section 1, "Concepts of an anchor").
 
     Args:
-        version: Which words count, beside not being stop words: ``review-lexicon``, those that
-            the lexicon lists as a noun, verb, adjective or adverb; ``review``, those that a tagger
-            calls so; ``arxiv``, all.
+        version: Which words count, besides not being stop words: ``review-lexicon``, those that
+            the lexicon lists as a noun, verb, adjective or adverb, and alphabetic words that it
+            does not list at all; ``review``, those that a tagger tags so; ``arxiv``, all.
         tagger: The name or folder of a spaCy pipeline with a tagger, which ``review`` needs.
 
     Raises:
@@ -52,16 +70,13 @@ class Words:
                 "(a spaCy pipeline that is installed), or neither"
             )
 
-    def content_lemmas(self, texts: Iterable[str]) -> list[set[str]]:
-        """The lemmas of each text's content words.
+    def parts(self, texts: Iterable[str]) -> list[Part]:
+        """Tokenize each text and collect the lemmas of its content words.
 
         Raises:
             ModelError: The tagger cannot be loaded, or gives no parts of speech.
         """
-        return [
-            {lemma for token in self._words(doc) for lemma in self._counting(token)}
-            for doc in self._docs(texts)
-        ]
+        return [self._part(doc) for doc in self._docs(strings(texts, "texts"))]
 
     def tokens(self, word: str) -> list[str]:
         """The words, in lower case, that the English rules find in what stands between blanks."""
@@ -82,6 +97,19 @@ class Words:
         """The lemmas of a word in lower case, sorted; the word itself when it is not listed."""
         return self._listed(word) or (word,)
 
+    def _part(self, doc: Doc) -> Part:
+        lemmas = {lemma for token in self._words(doc) for lemma in self._counting(token)}
+        text, starts, ends = "", [], []
+        for token in doc:
+            if token.is_space:
+                text = f"{text.rstrip()} "
+                continue
+            starts.append(len(text))
+            text += token.lower_
+            ends.append(len(text))
+            text += token.whitespace_
+        return Part(frozenset(lemmas), text, tuple(starts), tuple(ends))
+
     def _docs(self, texts: Iterable[str]) -> Iterator[Doc]:
         if self.tagger is None:
             # In lower case, as the words of labels are found.
@@ -92,14 +120,14 @@ class Words:
         return (token for token in doc if any(letter.isalnum() for letter in token.text))
 
     def _counting(self, token: Token) -> tuple[str, ...]:
-        """The lemmas that a token brings into the bag; none when it does not count."""
+        """The lemmas of a token that counts; none of one that does not."""
         word = token.lower_
         if self.is_stop(word):
             return ()
         if self.version == "arxiv":
             return self.lemmas(word)
         if self.version == "review-lexicon":
-            return self._listed(word)
+            return self._listed(word) or self._unlisted(word)
         return self._tagged(word, token)
 
     def _tagged(self, word: str, token: Token) -> tuple[str, ...]:
@@ -118,6 +146,12 @@ class Words:
             lemmas = {lemma for part in CONTENT for lemma in found.get(part, ())}
             self._known[word] = tuple(sorted(lemmas))
         return self._known[word]
+
+    def _unlisted(self, word: str) -> tuple[str, ...]:
+        """An alphabetic word that the lexicon does not list as any part of speech; else nothing."""
+        from lemminflect import getAllLemmas
+
+        return (word,) if word.isalpha() and not getAllLemmas(word) else ()
 
     @cached_property
     def _english(self) -> Language:

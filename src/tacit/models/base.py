@@ -40,8 +40,9 @@ class LanguageModel(Protocol):
         Their sum is what ``score`` computes of the same prompts, padding left out.
 
         Raises:
-            PromptError: A prompt that this model cannot score, for example one that is longer
-                than its window.
+            TooLongError: A prompt is longer, with an answer, than the model's window. An engine
+                skips it and asks the others.
+            PromptError: This model cannot score a prompt.
         """
         ...
 
@@ -81,7 +82,8 @@ class RanksVocabulary(LanguageModel, Protocol):
         """The number of tokens that each prompt costs; ranks nothing.
 
         Raises:
-            PromptError: A prompt that this model cannot rank: as ``tokens``, or too many of its
+            TooLongError: As ``tokens``.
+            PromptError: This model cannot rank a prompt: as ``tokens``, or too many of its
                 candidates are no single token in their place.
         """
         ...

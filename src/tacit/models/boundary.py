@@ -1,10 +1,10 @@
-"""Which tokens are the answer's: the rule on which every log-probability rests.
+"""Which tokens of a string are scored for an answer.
 
-The whole string is tokenized at once, as the model would meet it. The answer's tokens are those
-that cover its characters. A token that reaches from the text into the answer belongs to the answer,
-and the characters of the text that it covers are scored with it; that is counted as *spanned*. A
-separator is nobody's: a token that covers the separator and the beginning of the answer, as
-byte-level BPE makes them, is the answer's and is not counted.
+Text, separator and answer are tokenized as one string. The scored tokens are all those that cover
+characters of the separator or the answer, so that all answers to a text are conditioned on the same
+text, whether a tokenizer joins the separator to an answer or makes it a token of its own. A token
+that also covers characters of the text, or characters behind the answer, is scored as well, and the
+answer is flagged as *spanned*.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Filled:
         string: The whole string.
         begin: Index of the answer's first character.
         end: Index behind its last.
-        text_end: Index behind the last character of the text that stands before the answer; what
-            lies between it and ``begin`` is the separator.
+        text_end: Index behind the last character of the text that precedes the answer. The
+            characters from here to ``begin`` are the separator, which is scored with the answer.
     """
 
     string: str
@@ -46,8 +46,8 @@ class Tokens:
 
     Args:
         ids: All of them.
-        begin: Index of the answer's first token.
-        end: Index behind its last; at least ``begin + 1``.
+        begin: Index of the first token that is scored.
+        end: Index behind the last one; at least ``begin + 1``.
         spanned: Whether the first one covers characters of the text as well, or the last one
             characters behind the answer.
     """
@@ -106,7 +106,7 @@ def bare(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
-    """Tokenizes filled texts with a ``bare`` tokenizer, and finds the answers' tokens.
+    """Tokenizes filled texts with a ``bare`` tokenizer, and finds the tokens to score.
 
     Raises:
         PromptError: The tokenizer drops an answer altogether.
@@ -149,11 +149,15 @@ def answer_tokens(
         offsets: Which characters each of them covers.
         filled: The string, and where the answer stands in it.
     """
-    begin = bisect_left([end for _, end in offsets], filled.begin + 1)
-    end = max(bisect_left([start for start, _ in offsets], filled.end), begin + 1)
-    if begin == len(ids) or offsets[begin][0] >= filled.end:
+    starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
+    own = bisect_left(ends, filled.begin + 1)
+    if own == len(ids) or starts[own] >= filled.end:
         return None
-    spanned = offsets[begin][0] < filled.text_end or offsets[end - 1][1] > filled.end
+    # A space that a tokenizer puts before a string may cover none of its characters, and is scored
+    # where no text follows it.
+    begin = min(bisect_left(ends, filled.text_end + 1), bisect_left(starts, filled.text_end))
+    end = max(bisect_left(starts, filled.end), own + 1)
+    spanned = starts[begin] < filled.text_end or ends[end - 1] > filled.end
     return Tokens(tuple(ids), begin, end, spanned)
 
 

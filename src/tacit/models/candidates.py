@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from transformers import PreTrainedTokenizerBase
 
-    from tacit.models.boundary import Tokens
+    from tacit.models.boundary import Filled, Tokens
     from tacit.prompts import Prompt
     from tacit.rankings import RankingPrompt
 
@@ -30,7 +30,7 @@ MOST_SEVERAL = 1000
 """The most candidates that may need passes of their own."""
 
 Frame = tuple[tuple[int, ...], tuple[int, ...]]
-"""The tokens before and behind a candidate."""
+"""The tokens before and behind the one token in which candidates of one place differ."""
 
 Written = Sequence["Tokens | None"]
 """The tokens of a prompt's answers; None for one that the tokenizer drops."""
@@ -49,14 +49,16 @@ class Candidates:
     """How a vocabulary's words are written in places of one kind.
 
     Args:
-        single: The indices of the words that are one token between the frame's; they are all read
-            off one place.
+        single: The indices of the words that differ in one token between the frame's; they are all
+            read off one place.
         ids: Their token ids.
         several: The indices of the words that are scored each by itself: those of several tokens,
             and those that change how the text beside them is written.
         tokens: How many tokens each word takes; 0 for what the tokenizer drops.
         witnesses: Some of the words, by which another place is known to be
             alike: index, own tokens, and whether it is a single one.
+        lead: How many scored tokens all of ``single`` begin with alike, such as a separator that is
+            a token of its own; the frame holds them.
     """
 
     single: NDArray[np.int64]
@@ -64,6 +66,16 @@ class Candidates:
     several: tuple[int, ...]
     tokens: NDArray[np.int32]
     witnesses: tuple[tuple[int, tuple[int, ...], bool], ...]
+    lead: int = 0
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        """The indices of the words that are scored as answers are.
+
+        They are ``several`` and, where there is a lead, one of ``single``: the difference between
+        its score and what is read off the place is the lead's log-probability.
+        """
+        return (*self.several, int(self.single[0])) if self.lead else self.several
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +92,33 @@ class Places:
     Args:
         tokenizer: The model's.
         is_known: Whether an answer is free of the unknown token.
+        in_order: Whether the model predicts each token from those before it, so that the tokens
+            that candidates begin with alike have one log-probability.
     """
 
     def __init__(
-        self, tokenizer: PreTrainedTokenizerBase, is_known: Callable[[Tokens], bool]
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        is_known: Callable[[Tokens], bool],
+        *,
+        in_order: bool,
     ) -> None:
         self._is_known = is_known
+        self._in_order = in_order
         self._reaches = _reaches(tokenizer)
-        self._seen: dict[tuple[str, str, str], Candidates] = {}
+        self._seen: dict[tuple[str, ...], Candidates] = {}
 
     def place(
         self,
         prompts: Sequence[RankingPrompt],
-        beside: Sequence[tuple[str, str]],
+        filled: Sequence[Filled],
         write: Callable[[Sequence[Prompt]], Sequence[Written]],
     ) -> list[Placed]:
         """Finds out how the prompts' candidates are written in them.
 
         Args:
             prompts: The prompts.
-            beside: The text before and behind each one's candidate.
+            filled: Each one with any candidate in place.
             write: Gives the tokens of prompts' answers in place; None for one that is dropped.
 
         Raises:
@@ -108,8 +127,8 @@ class Places:
         if self._reaches:
             return [self._in_full(prompt, write) for prompt in prompts]
         keys = [
-            (prompt.vocabulary.digest, *_nearest(*texts))
-            for prompt, texts in zip(prompts, beside, strict=True)
+            (prompt.vocabulary.digest, *_nearest(one))
+            for prompt, one in zip(prompts, filled, strict=True)
         ]
         # The shorter the text, the less there is to write around every word.
         for at in sorted(range(len(prompts)), key=lambda at: len(prompts[at].text)):
@@ -146,9 +165,8 @@ class Places:
         import numpy as np
 
         known = [(at, one) for at, one in enumerate(written) if one and self._is_known(one)]
-        frames = Counter(_around(one) for _, one in known if one.end - one.begin == 1)
-        frame = frames.most_common(1)[0][0] if frames else None
-        single = {at: one.ids[one.begin] for at, one in known if _fills(one, frame)}
+        lead, frame = self._frame([one for _, one in known])
+        single = {at: one.ids[one.end - 1] for at, one in known if _fills(one, lead, frame)}
         several = [at for at, _ in known if at not in single]
         lengths = [len(_own(one)) for one in written]
         longest = max(range(len(written)), key=lengths.__getitem__)
@@ -159,8 +177,21 @@ class Places:
             tuple(several),
             np.array(lengths, np.int32),
             tuple((at, _own(written[at]), at in single) for at in witnesses),
+            lead,
         )
         return Placed(candidates, frame)
+
+    def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
+        """The lead and the frame of most candidates of one token.
+
+        Where no candidate is one token (the separator is a token of its own), those of most
+        candidates that differ in their last token only.
+        """
+        frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
+        if not frames and self._in_order:
+            alike = Counter((one.end - 1 - one.begin, _around(one)) for one in known)
+            frames = Counter({found: number for found, number in alike.items() if number > 1})
+        return frames.most_common(1)[0][0] if frames else (0, None)
 
 
 def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
@@ -180,13 +211,15 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
     return any(map(_REACHING.search, spelled))
 
 
-def _nearest(before: str, after: str) -> tuple[str, str]:
-    """What a candidate may grow together with: white space, or the characters up to it.
+def _nearest(filled: Filled) -> tuple[str, str, str]:
+    """The separator, and what a candidate may grow together with: white space, or text up to it.
 
     The beginning of a text and its end are marked, as they differ from every other place.
     """
+    before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
     return (
+        filled.string[filled.text_end : filled.begin],
         before if not left or not left.start() else f"…{left[0]}",
         after if not right or right.end() == len(after) else f"{right[0]}…",
     )
@@ -212,11 +245,11 @@ def _own(tokens: Tokens | None) -> tuple[int, ...]:
 
 
 def _around(tokens: Tokens) -> Frame:
-    return tokens.ids[: tokens.begin], tokens.ids[tokens.end :]
+    return tokens.ids[: tokens.end - 1], tokens.ids[tokens.end :]
 
 
-def _fills(tokens: Tokens, frame: Frame | None) -> bool:
-    return tokens.end - tokens.begin == 1 and _around(tokens) == frame
+def _fills(tokens: Tokens, lead: int, frame: Frame | None) -> bool:
+    return tokens.end - 1 - tokens.begin == lead and _around(tokens) == frame
 
 
 def _spread(places: Sequence[int]) -> list[int]:

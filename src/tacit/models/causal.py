@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
 
-SCORER = "causal-1"
+SCORER = "causal-2"
 
 PACK_TOKENS = 1024
 """The longest pack: what packs repeat goes with its inverse, some models' attention with it."""
@@ -203,9 +203,8 @@ class CausalModel(RankingModel):
             known[prompt] = answers
         return [known[prompt] or [] for prompt in prompts]
 
-    def _beside(self, prompt: Prompt) -> tuple[str, str]:
-        filled = self._fill(prompt)[0]
-        return filled.string[: filled.begin], ""
+    def _first_filled(self, prompt: Prompt) -> Filled:
+        return self._fill(prompt)[0]
 
     def _fill(self, prompt: Prompt) -> list[Filled]:
         return fill(prompt) if self._chat is None else self._chat.fill(prompt)

@@ -1,8 +1,9 @@
 """Prompts put to a model as a chat: the text is what the user says, the answer begins the reply.
 
 What stands around the two is the tokenizer's own chat template's, up to the place where the
-assistant's turn begins. The prompt's separator belongs to plain text and is not used: before an
-answer stands what the template itself writes there (a space in Llama 2's, nothing in most others).
+assistant's turn begins. The prompt's separator belongs to plain text and is not used: its place is
+taken by the spaces that the template itself writes before an answer (one in Llama 2's, none in most
+others), which are scored with the answer.
 A blank is shown to the model as it is written.
 """
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from tacit.prompts import Prompt
 
-SCORER = "chat-1"
+SCORER = "chat-2"
 
 TODAY = date(2024, 7, 26)
 """The day that templates are told it is, so that a prompt is the same tomorrow."""
@@ -98,11 +99,13 @@ class Chat:
         return self._rendered(text) + self.opening
 
     def fill(self, prompt: Prompt) -> list[Filled]:
-        """Each answer as the beginning of the reply; only white space before it is nobody's."""
+        """Each answer as the beginning of the reply.
+
+        Spaces that the template writes before a reply are the separator, and scored with it.
+        """
         before = self.render(prompt.text)
-        begin = len(before)
-        gap = len(self.opening) - len(self.opening.rstrip(" "))
-        return [Filled(before + a, begin, begin + len(a), begin - gap) for a in prompt.answers]
+        begin, text_end = len(before), len(before.rstrip(" "))
+        return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
 
     def _rendered(self, text: str, reply: str | None = None) -> str:
         """The chat up to where a reply begins; with a reply, up to its end."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from tacit.prompts import Votes
+from tacit.strings import strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,6 +106,7 @@ class SamplesReplies(Protocol):
 
 def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
     """What replies say, read as a prompt's answers."""
+    answers = strings(answers, "answers")
     read = [_read_sample(one, answers) for one in samples if one.state != "thinking"]
     thinking = sum(one.state == "thinking" for one in samples)
     counts = Counter(answer for answer in read if answer is not None)
@@ -131,6 +133,7 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
         answers: The candidates; of some that differ in case alone, the one that is written as in
             the reply counts, else the first.
     """
+    answers = strings(answers, "answers")
     reply = reply.strip()
     bare = _BULLET.sub("", reply).lstrip(_DECORATION)
     led = _LEAD.match(bare)

@@ -101,6 +101,8 @@ class Encoder:
 def fill(prompt: Prompt) -> list[Filled]:
     """Each answer behind the text and the separator; a blank may only stand at the end.
 
+    The white space before a blank is its separator.
+
     Raises:
         PromptError: Text follows the blank, which a causal model cannot see.
     """

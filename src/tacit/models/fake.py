@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import PromptError
 from tacit.prompts import UNKNOWN, AnswerScore, LogProbs
 from tacit.rankings import Ranking, Vocabulary
+from tacit.strings import strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +41,7 @@ class FakeModel:
         self.name = name
         self.asked: list[Prompt] = []
         self.ranked: list[RankingPrompt] = []
-        self._words = tuple(words)
+        self._words = strings(words, "words")
         if callable(scores):
             self._score = scores
             content = ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
 from tacit.models.demo import DEMOS, folder_of
+from tacit.models.hub import first_line, loading_error, where_from
 from tacit.models.trust import HOW_TO_TRUST
 
 if TYPE_CHECKING:
@@ -20,23 +21,20 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
 
     Raises:
         ModelError: It cannot be loaded.
+        NetworkError: The hub cannot be reached.
     """
     from transformers import AutoConfig, AutoTokenizer
 
     loader = AutoConfig if what == "config" else AutoTokenizer
+    where = source_of(name, options.revision)
     try:
         return loader.from_pretrained(
-            place_of(name),
-            revision=options.revision or "main",
-            trust_remote_code=options.trust.remote_code,
+            place_of(name), **where, trust_remote_code=options.trust.remote_code
         )
     except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
         if "trust_remote_code" in str(error):
             raise ModelError(f"{name}: {HOW_TO_TRUST}") from error
-        raise ModelError(
-            f"{name}: its {what} cannot be loaded, from a folder of that name or from the hub: "
-            f"{first_line(error)}"
-        ) from error
+        raise loading_error(name, f"its {what} cannot be loaded", error) from error
 
 
 def check_tokenizer(
@@ -91,11 +89,15 @@ def files_of(name: str, options: LoadOptions) -> Path:
         return folder
     from transformers.utils.hub import cached_file
 
-    config = cached_file(name, "config.json", revision=options.revision or "main")
+    config = cached_file(name, "config.json", **source_of(name, options.revision))
     return Path(str(config)).parent
 
 
-def first_line(error: BaseException) -> str:
-    """The first line of what an error says; its class where it says nothing."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+def source_of(name: str, revision: str | None) -> dict[str, Any]:
+    """The revision of a model's files, and whether they may be fetched.
+
+    Raises:
+        ModelError: As ``tacit.models.hub.where_from``; a folder is never looked for on the hub.
+        NetworkError: Likewise.
+    """
+    return {"revision": revision or "main"} if named_folder(name) else where_from(name, revision)

@@ -21,6 +21,7 @@ from tacit.models.fingerprint import (
     tokenizer_digest,
     weight_hashes,
 )
+from tacit.models.hub import where_from
 from tacit.models.kinds import kind_of
 from tacit.models.server.address import check_address, check_holds_no_key, is_address
 from tacit.models.trust import NO_TRUST, Trust, check_kernels, code_hashes, keep_kernels_away
@@ -100,6 +101,7 @@ def load_model(
         ModelError: No such model, no weights, a kind that cannot be scored with, or weights that
             lack a part of the model.
         MissingPackage: The extra ``local`` is not installed, or for a server ``server``.
+        NetworkError: The hub or the server cannot be reached.
         ScoringError: A server fails each time.
     """
     options = options or LoadOptions()
@@ -110,6 +112,7 @@ def load_model(
         return _served(name, options.server, kept)
     keep_kernels_away(options.trust)
     try:
+        _look_up(name, options)
         import torch  # noqa: F401
         import transformers  # noqa: F401
     except ImportError as error:
@@ -186,12 +189,24 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     check_place(name, options)
     keep_kernels_away(options.trust)
     try:
+        _look_up(name, options)
         import transformers  # noqa: F401
     except ImportError as error:
         raise MissingPackage(error.name or "transformers", "local") from error
     config, tokenizer = load_part("config", name, options), load_part("tokenizer", name, options)
     check_tokenizer(name, tokenizer, config)
     return kind_of(name, config), whole_words(bare(tokenizer))
+
+
+def _look_up(name: str, options: LoadOptions) -> None:
+    """Look a name up on the hub before torch is imported, which takes seconds.
+
+    Raises:
+        ModelError: As ``tacit.models.hub.where_from``.
+        NetworkError: Likewise.
+    """
+    if named_folder(name) is None:
+        where_from(name, options.revision)
 
 
 def check_place(name: str, options: LoadOptions) -> None:

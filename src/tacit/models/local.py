@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tacit.errors import PromptError
+from tacit.errors import PromptError, TooLongError
 from tacit.models.activations import in_one_operation
 from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.batching import Budget
@@ -166,11 +166,12 @@ class LocalModel:
         """Refuses what the model cannot take, before anything is asked.
 
         Raises:
-            PromptError: Longer than the window, or a token that the model has no embedding for.
+            TooLongError: The input is longer than the window.
+            PromptError: The model has no embedding for a token.
         """
         window = self._checkpoint.window
         if window is not None and len(ids) > window:
-            raise PromptError(
+            raise TooLongError(
                 f"{prompt.shown} is {len(ids)} tokens long with its answer; {self.name} takes "
                 f"{window} at most: shorten it, or choose a model with a longer window"
             )

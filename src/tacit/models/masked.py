@@ -4,7 +4,8 @@ The blank becomes one mask per token of the answer. All one-token answers are re
 answer of several tokens takes one pass per token and the sum of what is read (a pseudo-log-
 likelihood): from left to right, with the rest of the answer still masked, or, as an option, each
 token with the others in sight. A text without a blank has it behind the separator, and a full stop
-behind the blank, so that the mask is not the last token.
+behind the blank, so that the mask is not the last token. The separator, or the white space before
+the blank, is scored with the answer: where it is a token of its own, it is masked as well.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
 
-SCORER = "masked-2"
+SCORER = "masked-3"
 
 MaskedMode = Literal["left-to-right", "one-at-a-time"]
 
@@ -43,7 +44,7 @@ class MaskedModel(RankingModel):
     def __init__(
         self, checkpoint: Checkpoint, batch_tokens: int, mode: MaskedMode = "left-to-right"
     ) -> None:
-        super().__init__(checkpoint, batch_tokens)
+        super().__init__(checkpoint, batch_tokens, in_order=mode == "left-to-right")
         mask = self._tokenizer.mask_token_id
         if not isinstance(mask, int):
             raise ModelError(f"{self.name}: its tokenizer has no mask token")
@@ -113,9 +114,8 @@ class MaskedModel(RankingModel):
             masks = (self._mask,) * (end - at)
             yield at, (*answer.ids[:at], *masks, *answer.ids[end:])
 
-    def _beside(self, prompt: Prompt) -> tuple[str, str]:
-        filled = _fill(prompt, prompt.answers[0])
-        return filled.string[: filled.begin], filled.string[filled.end :]
+    def _first_filled(self, prompt: Prompt) -> Filled:
+        return _fill(prompt, prompt.answers[0])
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
         filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]

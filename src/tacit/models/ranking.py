@@ -1,7 +1,8 @@
 """How local models rank a vocabulary: one pass per text, read at one place for all candidates.
 
 Candidates that are one token in their place are read off that place. The others, of several tokens
-or grown together with the text, are scored as answers are, and take passes of their own.
+or grown together with the text, are scored as answers are, and take passes of their own. Where the
+separator is a token of its own, one candidate is scored so, which gives the separator's share.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     import torch
 
+    from tacit.models.boundary import Filled
     from tacit.models.candidates import Candidates, Frame, Written
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Vocabulary
@@ -61,18 +63,18 @@ class Asked:
     place: Place | None
 
     @property
-    def several(self) -> Prompt:
+    def whole(self) -> Prompt:
         """The candidates that are scored as answers are."""
         words = self.prompt.vocabulary.words
-        return self.prompt.asking([words[at] for at in self.candidates.several])
+        return self.prompt.asking([words[at] for at in self.candidates.whole])
 
 
 class RankingModel(LocalModel):
     """A local model that ranks vocabularies; the kinds say where their answers stand."""
 
-    def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True) -> None:
         super().__init__(checkpoint, batch_tokens)
-        self._writing = Places(self._tokenizer, self._is_known)
+        self._writing = Places(self._tokenizer, self._is_known, in_order=in_order)
         self._body: torch.nn.Module | None = None
         self._pass_options: Mapping[str, Any] = {}
 
@@ -84,16 +86,16 @@ class RankingModel(LocalModel):
         """See ``RanksVocabulary.ranking_tokens``."""
         asked = self._asked(prompts)
         costs = [one.place.cost if one.place else 0 for one in asked]
-        apart = [at for at, one in enumerate(asked) if one.candidates.several]
-        for at, cost in zip(apart, self.tokens([asked[i].several for i in apart]), strict=True):
+        apart = [at for at, one in enumerate(asked) if one.candidates.whole]
+        for at, cost in zip(apart, self.tokens([asked[i].whole for i in apart]), strict=True):
             costs[at] += cost
         return costs
 
     def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
         """See ``RanksVocabulary.rank``."""
         asked = self._asked(prompts)
-        apart = [at for at, one in enumerate(asked) if one.candidates.several]
-        scores = self.score([asked[at].several for at in apart])
+        apart = [at for at, one in enumerate(asked) if one.candidates.whole]
+        scores = self.score([asked[at].whole for at in apart])
         values = [dict[int, float]() for _ in asked]
         for at, score in zip(apart, scores, strict=True):
             values[at] = _scored(asked[at], score)
@@ -129,8 +131,8 @@ class RankingModel(LocalModel):
 
     def _asked(self, prompts: Sequence[RankingPrompt]) -> list[Asked]:
         first = [prompt.asking(prompt.vocabulary.words[:1]) for prompt in prompts]
-        beside = [self._beside(prompt) for prompt in first]
-        placed = self._writing.place(prompts, beside, self._written)
+        filled = [self._first_filled(prompt) for prompt in first]
+        placed = self._writing.place(prompts, filled, self._written)
         framed = [(prompt, one.frame) for prompt, one in zip(first, placed, strict=True)]
         places = iter(self._places_of([(p, frame) for p, frame in framed if frame]))
         return [
@@ -146,8 +148,8 @@ class RankingModel(LocalModel):
         """See ``LanguageModel.score``."""
         raise NotImplementedError
 
-    def _beside(self, prompt: Prompt) -> tuple[str, str]:
-        """The text before and behind the prompt's one answer."""
+    def _first_filled(self, prompt: Prompt) -> Filled:
+        """The prompt with its first answer in place."""
         raise NotImplementedError
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
@@ -224,14 +226,14 @@ class RankingModel(LocalModel):
 
 def _scored(asked: Asked, score: LogProbs) -> dict[int, float]:
     """The log-probabilities of the candidates that were scored as answers are."""
-    pairs = zip(asked.candidates.several, score.answers, strict=True)
+    pairs = zip(asked.candidates.whole, score.answers, strict=True)
     return {at: one.logprob for at, one in pairs if one.logprob is not None}
 
 
 def _ranked(
-    asked: Asked, several: Mapping[int, float], single: torch.Tensor | None = None
+    asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """The ranking, given the log-probabilities of the two kinds of candidates.
+    """The ranking, given the log-probabilities of whole candidates and of single tokens.
 
     Raises:
         ScoringError: One is no finite number.
@@ -239,6 +241,8 @@ def _ranked(
     import numpy as np
 
     values = np.full(len(asked.prompt.vocabulary), np.nan)
+    for at, value in whole.items():
+        values[at] = value
     if single is not None:
         read = on_host(single)
         if not np.isfinite(read).all():
@@ -246,7 +250,7 @@ def _ranked(
                 "the model gave a log-probability that is no finite number; a small number format "
                 "overflows: try --dtype float32"
             )
+        if asked.candidates.lead:
+            read = read + (whole[int(asked.candidates.single[0])] - read[0])
         values[asked.candidates.single] = read
-    for at, value in several.items():
-        values[at] = value
     return rank(asked.prompt, values, asked.candidates.tokens)

@@ -1,8 +1,9 @@
 """Models that read a text and write an answer: T5, Flan-T5, T0, Macaw, BART and their kin.
 
-The encoder reads the text, once; the decoder scores all answers. No separator stands between the
-two. A blank becomes the tokenizer's first sentinel, where it has sentinels, and the answer follows
-the sentinel in the decoder.
+The encoder reads the text, once; the decoder scores all answers. Nothing joins the two, so the
+separator is not used: every token of an answer is scored, given the text and what begins the
+decoder's input. A blank becomes the tokenizer's first sentinel, where it has sentinels, and the
+answer follows the sentinel in the decoder.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.models.local import Checkpoint
     from tacit.prompts import LogProbs, Prompt
 
-SCORER = "seq2seq-1"
+SCORER = "seq2seq-2"
 
 SENTINEL = "<extra_id_0>"
 
@@ -136,9 +137,8 @@ class Seq2SeqModel(RankingModel):
             return (*self._start, self._sentinel)
         return self._start
 
-    def _beside(self, prompt: Prompt) -> tuple[str, str]:  # noqa: ARG002 - the same for all
-        """Nothing: the decoder writes the answer alone."""
-        return "", ""
+    def _first_filled(self, prompt: Prompt) -> Filled:
+        return _whole(prompt.answers[0])
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
         found = iter(locate(self._bare, [_whole(a) for p in prompts for a in p.answers]))

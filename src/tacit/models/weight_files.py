@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
-from tacit.models.files import first_line
+from tacit.models.hub import loading_error, where_from
 from tacit.models.trust import HOW_TO_PICKLE, Trust
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -
 
     Raises:
         ModelError: As ``check_weights``.
+        NetworkError: The hub cannot be reached.
     """
     from transformers.utils.hub import cached_file
 
@@ -91,13 +92,11 @@ def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -
             cached_file(
                 name,
                 file,
-                revision=revision or "main",
+                **where_from(name, revision),
                 _raise_exceptions_for_missing_entries=False,
             )
         except OSError as error:
-            raise ModelError(
-                f"{name}: its weights cannot be loaded: {first_line(error)}"
-            ) from error
+            raise loading_error(name, "its weights cannot be loaded", error) from error
         if weight_files(folder, trust):
             break
     try:

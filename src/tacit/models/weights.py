@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, NetworkError
 from tacit.models.checkpoints import placing, quantised, with_adapter
-from tacit.models.files import first_line, place_of
+from tacit.models.files import place_of, source_of
+from tacit.models.hub import first_line, loading_error
 from tacit.models.trust import HOW_TO_PICKLE
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def load_weights(
 
     Raises:
         ModelError: They cannot be loaded, are another model's, or lack a part.
+        NetworkError: The hub cannot be reached.
     """
     import torch
     import transformers
@@ -39,7 +41,7 @@ def load_weights(
     try:
         model, info = classes[kind].from_pretrained(
             place_of(name),
-            revision=options.revision or "main",
+            **source_of(name, options.revision),
             config=config,
             dtype="auto" if dtype == "auto" else getattr(torch, dtype),
             trust_remote_code=options.trust.remote_code,
@@ -51,6 +53,9 @@ def load_weights(
         if not places:
             model.to(device)
     except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
+        failure = loading_error(name, "its weights cannot be loaded", error)
+        if isinstance(failure, NetworkError):
+            raise failure from error
         said = first_line(error)
         if not options.trust.pickle and "safetensors" in said:
             said += f"; where they are a pickle, {HOW_TO_PICKLE}"

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import polars as pl
 
-    from tacit.prompts import Votes
+    from tacit.prompts import Prompt, Votes
+    from tacit.rankings import RankingPrompt
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,28 @@ class Findings:
     def unscored(self, reasons: Mapping[str, int]) -> Findings:
         """The same, whose summary counts the answers that have no score, by why."""
         return replace(self, summary={**self.summary, "unscored": dict(reasons)})
+
+    def skipped(
+        self, prompts: Collection[tuple[Prompt, str] | tuple[RankingPrompt, str]]
+    ) -> Findings:
+        """The same, with the prompts that were too long: counted in the summary, and as a table.
+
+        Args:
+            prompts: The prompts, each with the message that says how long it is.
+
+        Returns:
+            The findings. Their table ``skipped`` (text, separator, reason) exists only if a prompt
+            was skipped.
+        """
+        import polars as pl
+
+        found = replace(self, summary={**self.summary, "skipped": len(prompts)})
+        if not prompts:
+            return found
+        rows = [(one.text, one.separator, reason) for one, reason in prompts]
+        columns = dict.fromkeys(("text", "separator", "reason"), pl.String)
+        table = pl.DataFrame(rows, columns, orient="row")
+        return replace(found, tables={**found.tables, "skipped": table})
 
 
 def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:

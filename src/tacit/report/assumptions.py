@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
+from tacit.probes.assumptions.retrieved import reads_sentences, shown_probability
 from tacit.probes.figures.charts import Look
 from tacit.report import assumptions_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
 from tacit.report.obtained import obtained
-from tacit.report.words import UNDEFINED, interval, percent, score, several
+from tacit.report.words import UNDEFINED, interval, percent, score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,8 +92,7 @@ def _said(run: ReadRun) -> Iterator[str]:
         if told:
             yield (
                 "It finds the concept with a mean reciprocal rank (1 is always first) of "
-                f"{_listed(told)}, wording {wording}, among "
-                f"{several(summary['vocabulary']['words'], 'candidate word')}."
+                f"{_listed(told)}, wording {wording}, {_among(rows, wording)}."
             )
     mean = [
         f"{score(row['map'])} for \u201c{row['relation']}\u201d"
@@ -103,6 +104,13 @@ def _said(run: ReadRun) -> Iterator[str]:
             "People's words stand in its ranking of what follows with a mean average precision of "
             f"{_listed(mean)}."
         )
+
+
+def _among(rows: Sequence[Mapping[str, Any]], wording: str) -> str:
+    """How many candidates the ranks of a wording are among, and their chance level."""
+    row = next(r for r in rows if r["wording"] == wording and r["candidates"] is not None)
+    words = several(row["candidates"], "candidate word")
+    return f"among {words}, where chance gives {score(row['chance_mrr'])}"
 
 
 def _row(row: Mapping[str, Any], name: str, how: Any) -> str:  # noqa: ANN401 - a way to write
@@ -117,20 +125,33 @@ def _listed(told: Sequence[str]) -> str:
 
 
 def _tiles(runs: Sequence[ReadRun]) -> Iterator[Tile]:
+    whole = any(
+        reads_sentences(run.summary.get("kind"), wording)
+        for run in runs
+        for wording in run.summary["wordings"]
+    )
+    among = "; of a causal model in the wording sentence: among the candidates" if whole else ""
     for name, label, about in (
         (
             "mrr",
             "Finding the concept: mean reciprocal rank",
-            "by how many of its properties are stated; 1: always the first of all candidates",
+            (
+                "by how many of its properties are stated; 1: always the first of all candidates; "
+                "tick: chance"
+            ),
         ),
         (
             "probability",
             "Finding the concept: probability",
-            "of the right word, by how many properties are stated",
+            f"of the right word, by how many properties are stated{among}",
         ),
     ):
         marks = tuple(
-            _mark(row, name, _called(run, row, several(row["n"], "property", "properties"), runs))
+            _mark(
+                row,
+                _shown(run, row) if name == "probability" else name,
+                _called(run, row, several(row["n"], "property", "properties"), runs),
+            )
             for run in runs
             for row in _main(run)
             if row["n"] in _NUMBERS
@@ -143,9 +164,14 @@ def _tiles(runs: Sequence[ReadRun]) -> Iterator[Tile]:
     )
     yield Tile(
         "Naming properties: mean average precision",
-        "by relation; 1: people's words stand before all others",
+        "by relation; 1: people's words stand before all others; tick: chance",
         marks,
     )
+
+
+def _shown(run: ReadRun, row: Mapping[str, Any]) -> str:
+    """Which probability of a row is shown."""
+    return shown_probability(run.summary.get("kind"), row["wording"])
 
 
 def _called(run: ReadRun, row: Mapping[str, Any], of: str, runs: Sequence[ReadRun]) -> str:
@@ -157,13 +183,17 @@ def _called(run: ReadRun, row: Mapping[str, Any], of: str, runs: Sequence[ReadRu
 
 def _mark(row: Mapping[str, Any], name: str, called: str) -> Mark:
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
-    how = percent if name == "probability" else score
+    how = percent if name in {"probability", "renormalised"} else score
     n = (
         several(row["concepts"], "concept")
         if "concepts" in row
         else several(row["prompts"], "prompt")
     )
-    return Mark(called, how(value), f"{interval(low, high, how)}, n = {n}", value, low, high)
+    about, chance = f"{interval(low, high, how)}, n = {n}", row.get(f"chance_{name}")
+    if chance is not None:
+        among = several(row["candidates"], "candidate")
+        about += f", chance {score(chance)} among {among}"
+    return Mark(called, how(value), about, value, low, high, chance)
 
 
 def _figures(runs: Sequence[ReadRun], look: Look) -> Iterator[Figure]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.english import number_of, several
+from tacit.probes.assumptions.candidates import chance_mrr
 from tacit.report.content import Column, Details, Table
 from tacit.report.parts_tables import together
 
@@ -38,13 +40,15 @@ _TABLES: Mapping[str, tuple[str, str, tuple[Column, ...]]] = {
         "Concept retrieval (Figures 2 and 3)",
         (
             "By how many properties are stated, in which order, of which category (none: of all). "
-            "Missing: concepts that the model cannot write."
+            "Missing: concepts that the model cannot write. Chance: the MRR of random ranks among "
+            "the candidates; ranks among other candidates are not comparable."
         ),
         (
             *(_MODEL, Column("wording", "wording"), Column("order", "order")),
             *(Column("category", "category"), Column("n", "properties", "count")),
             *(Column("concepts", "concepts", "count"), Column("missing", "missing", "count")),
             *_estimated("mrr", "MRR"),
+            *(Column("candidates", "candidates", "count"), Column("chance_mrr", "chance", "score")),
             *_estimated("probability", "probability"),
             *_estimated("renormalised", "among candidates"),
             *(Column("first", "first", "percent"),),
@@ -54,11 +58,13 @@ _TABLES: Mapping[str, tuple[str, str, tuple[Column, ...]]] = {
         "Properties elicited (Table 2)",
         (
             "Mean average precision over prompts; absent: people's words that are no candidate; "
-            "without: prompts left out because none of their words is."
+            "without: prompts left out because none of their words is. Chance: the mAP of random "
+            "rankings of so many words."
         ),
         (
             *(_MODEL, _RELATION, _PREFACE, Column("over", "candidates")),
             *(Column("prompts", "prompts", "count"), *_estimated("map", "mAP")),
+            *(Column("candidates", "words", "count"), Column("chance_map", "chance", "score")),
             *(Column("absent", "absent", "count"), Column("without", "without", "count")),
         ),
     ),
@@ -125,6 +131,7 @@ _SAID = (
     Column("word", "people's word"),
     Column("frequency", "people", "count"),
     Column("rank", "rank", "count"),
+    Column("candidates", "of", "count"),
     _LOGPROB,
 )
 _FIRST = (
@@ -176,8 +183,9 @@ def _concepts(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
     yield Table(
         f"{stem}-concepts",
         f"Concepts, down to their prompts: {run.name}",
-        "The rank of the concept given 1, 4 and 10 of its properties, and the best rank of a word "
-        f"that people say of it. Open a concept to see every prompt. {told}",
+        "The rank of the concept given 1, 4 and 10 of its properties"
+        f"{_among(places)}, and the best rank of a word that people say of it{_among(first)}. "
+        f"Open a concept to see every prompt. {told}",
         wide,
         (
             _CONCEPT,
@@ -192,13 +200,24 @@ def _concepts(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
         yield Table(f"{stem}-{name.replace('_', '-')}", title, "", some, columns, behind="concept")
 
 
+def _among(ranks: pl.DataFrame) -> str:
+    """How many candidates ranks are among, and their chance level."""
+    counts = sorted(set(ranks.drop_nulls("rank")["candidates"]))
+    if not counts:
+        return ""
+    ends = list(dict.fromkeys((counts[0], counts[-1])))
+    words = " to ".join(f"{n:,}" for n in ends)
+    chances = " to ".join(f"{chance_mrr(n):.3f}" for n in ends)
+    return f" (among {words} {number_of(counts[-1], 'candidate')}, chance MRR {chances})"
+
+
 def _sample(concepts: pl.DataFrame, rows: int, most: int) -> tuple[pl.DataFrame, str]:
     """The concepts that can be opened, all or evenly spaced ones, and which these are."""
     if rows <= most:
-        return concepts, f"All {concepts.height:,} concepts are here."
+        return concepts, f"All here: {several(concepts.height, 'concept')}."
     kept = max(1, int(concepts.height * most / rows))
     places = sorted({round(i * (concepts.height - 1) / max(1, kept - 1)) for i in range(kept)})
     return concepts[places], (
-        f"A sample is here, {len(places):,} of {concepts.height:,} concepts, evenly spaced in "
-        "the order of the norms."
+        f"A sample is here, {len(places):,} of {several(concepts.height, 'concept')}, evenly "
+        "spaced in the order of the norms."
     )

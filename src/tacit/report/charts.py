@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.figures.charts import FONT
-from tacit.probes.figures.lettering import width_of
+from tacit.probes.figures.panels import whole_lines
 from tacit.report.content import Figure
 
 if TYPE_CHECKING:
@@ -15,11 +14,6 @@ if TYPE_CHECKING:
 
     from tacit.probes.figures.charts import Chart, Palette
 
-# The font size of captions, and the widths that they are broken to.
-_CAPTION = 11.0
-_WIDTHS = (640.0, 1040.0)
-# What begins a line of a caption: "a) ", "n = ", "lines: ".
-_BEGINS = re.compile(r"\w\) |n = |[a-z]+: ")
 _NARROW = 500  # pixels of a chart without its axes
 _SHARES = ("accuracy", "share", "before", "after", "gain", "low", "high")
 _COUNTS = ("n", "rank", "missing", "s")
@@ -61,7 +55,7 @@ def figure(
     datasets = spec.get("datasets", {})
     for layer, data in _marked(spec, None):
         _tell(layer, datasets.get(data, ()))
-    caption = _unbroken(heading.get("subtitle", ())) if heading else ()
+    caption = whole_lines(heading.get("subtitle", ())) if heading else ()
     stem = f"{probe}-{name.replace('_', '-')}"
     return Figure(stem, *told[name], spec, heading, caption, wide=not _is_narrow(spec))
 
@@ -75,26 +69,6 @@ def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:
     else:
         return None
     return heading if isinstance(heading, dict) else None
-
-
-def _unbroken(lines: Sequence[str]) -> tuple[str, ...]:
-    """The lines of a caption as they were before they were broken to a width.
-
-    A line was broken where the next word would have made it wider than the widest of all.
-    """
-    widest = max((width_of(line, _CAPTION) for line in lines), default=0.0)
-    width = next((each for each in _WIDTHS if widest <= each), widest)
-    whole: list[str] = []
-    last = ""
-    for line in lines:
-        next_word = line.split(" ", 1)[0]
-        full = bool(last) and width_of(f"{last} {next_word}", _CAPTION) > width
-        if full and not _BEGINS.match(line):
-            whole[-1] += f" {line}"
-        else:
-            whole.append(line)
-        last = line
-    return tuple(whole)
 
 
 def _is_narrow(spec: Mapping[str, Any]) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import number_of, several
 from tacit.probes.figures.charts import Look
 from tacit.report import consistency_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
 from tacit.report.obtained import obtained
-from tacit.report.words import UNDEFINED, estimate, interval, percent, score, several
+from tacit.report.verdict import verdict
+from tacit.report.words import UNDEFINED, estimate, interval, percent, points, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,11 +80,13 @@ def _said(summary: Mapping[str, Any]) -> Iterator[str]:
         f"background score, the mean over {several(known['relations'], 'relation')}, is "
         f"{estimate(known)}; one half is what always giving the same answer gets."
     )
-    yield _lifted(summary["consistency"])
+    yield verdict(summary)
+    yield _relevant(summary["relevance"])
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
         yield (
-            f"Of {several(summary['questions'], 'background question')}, {clear:,} {_have(clear)} "
+            f"Of {several(summary['questions'], 'background question')}, {clear:,} "
+            f"{number_of(clear, 'has', 'have')} "
             "a share of yes whose 95 % interval lies on one side of one half."
         )
     yield from _left_out(summary)
@@ -96,11 +100,11 @@ def _left_out(summary: Mapping[str, Any]) -> Iterator[str]:
     if words:
         yield (
             f"{words:,} of {several(summary['inputs'], 'answer word')} of background questions "
-            f"{_have(words)} no score."
+            f"{number_of(words, 'has', 'have')} no score."
         )
     if answers:
         of = several(summary["anchor_inputs"], "answer")
-        yield f"{answers:,} of {of} of questions {_have(answers)} no score."
+        yield f"{answers:,} of {of} of questions {number_of(answers, 'has', 'have')} no score."
     if summary["missing_questions"] or summary["without_answer"]:
         facts, negatives = (
             summary.get(name) for name in ("facts_without_answer", "negatives_without_answer")
@@ -117,37 +121,20 @@ def _left_out(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary.get("without_margin"):
         without = summary["without_margin"]
         yield (
-            f"{several(without, 'background question')} {_have(without)} an answer, but not by how "
-            "much: the best word of the other side has no score."
+            f"{several(without, 'background question has', 'background questions have')} an "
+            "answer, but not by how much: the best word of the other side has no score."
         )
 
 
-def _have(n: int) -> str:
-    return "has" if n == 1 else "have"
-
-
-def _lifted(found: Mapping[str, Any]) -> str:
-    """Whether the background predicts the answers, as far as the interval of the lift can tell."""
-    if found["lift"] is None:
-        return (
-            f"{found['right']:,} of {found['n']:,} questions are right: with none or all of them, "
-            "nothing can be predicted, and conceptual consistency has no lift."
-        )
-    row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
-    verdict = "Too few questions to tell whether what it knows predicts what it answers"
-    if row["low"] is not None and row["high"] is not None:
-        verdict = (
-            "What it knows predicts what it answers right"
-            if row["low"] > 0
-            else "What it knows predicts the opposite of what it answers right"
-            if row["high"] < 0
-            else "Whether what it knows predicts what it answers, these questions do not show"
-        )
-    return (
-        f"{verdict}: conceptual consistency is {score(found['consistency'])} where chance gives "
-        f"{score(found['chance'])}, a lift of {estimate(row, 'value', score)} on "
-        f"{several(found['n'], 'question')}."
-    )
+def _relevant(row: Mapping[str, Any]) -> str:
+    """The relevance of a fact, with the counts of facts on either side."""
+    right, wrong = several(row["facts_right"], "fact"), f"{row['facts_wrong']:,}"
+    sides = f"{right} answered right and {wrong} answered wrong"
+    if row["relevance"] is None:
+        return f"The relevance of a fact is undefined: {sides}."
+    shown = estimate({**row, "value": row["relevance"]}, "value", points)
+    without = f", no interval: {row['no_interval']}" if row["no_interval"] else ""
+    return f"The relevance of a fact is {shown} ({sides}{without})."
 
 
 def _tiles(runs: Sequence[ReadRun]) -> Iterator[Tile]:
@@ -225,17 +212,29 @@ def _figures(runs: Sequence[ReadRun], look: Look) -> Iterator[Figure]:
 
 
 def _notes(runs: Sequence[ReadRun]) -> Iterator[str]:
+    from tacit.knowledge.counts import counts_in_words
+
+    extracted = dict.fromkeys(
+        sentence
+        for run in runs
+        if "question_facts" in run.summary
+        for sentence in counts_in_words(run.summary)
+    )
+    yield from (f"{sentence}." for sentence in extracted)
     made = runs[0].summary["intervals"]
     of: Callable[[str], str] = lambda kind: _made(made[kind])  # noqa: E731 - one line
     yield (
-        f"Intervals: of lift and AUROC, {of('consistency')}; of the background score, "
+        f"Intervals: of lift and AUROC, {of('consistency')}, the p-value from the same "
+        f"permutations; of relevance, {of('relevance')}, and none with fewer than "
+        f"{made['relevance']['least_facts']} facts right or wrong; of the background score, "
         f"{made['background_score']['method']} over {made['background_score']['over']}; of "
         f"accuracies, {of('others')}."
     )
     yield (
         "The chance level is the mean average precision over all permutations, exact. Lift is "
-        "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). A figure of nothing is "
-        f"{UNDEFINED}, not 0."
+        "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). Its interval ends at the "
+        "lowest lift that is possible; one that includes 0 and is wider than from chance to "
+        f"perfect is not shown. A figure of nothing is {UNDEFINED}, not 0."
     )
 
 

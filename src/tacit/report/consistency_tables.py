@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.probes.consistency.replies import COLUMNS
 from tacit.report.content import Column, Details, Table
 from tacit.report.parts_tables import together
@@ -37,6 +38,7 @@ _CONSISTENCY = (
     Column("auroc_low", "95 % interval", "score", to="auroc_high"),
     *(Column("p_value", "p", "p"), Column("p_corrected", "p, corrected", "p")),
     Column("smallest_lift", "smallest lift that n shows", "score"),
+    Column("no_interval", "no interval because"),
 )
 _FORM = (Column("meta", "meta-prompt", "count"), Column("pair", "answer words"))
 
@@ -45,7 +47,7 @@ _TABLES: Mapping[str, tuple[str, str, tuple[Column, ...]]] = {
         "Conceptual consistency, all questions",
         (
             "Over the questions that have a background score and an answer. p: one-sided, of no "
-            "lift, from permutations."
+            "lift, from the same permutations as the interval."
         ),
         (_MODEL, *_CONSISTENCY),
     ),
@@ -75,13 +77,17 @@ _TABLES: Mapping[str, tuple[str, str, tuple[Column, ...]]] = {
     ),
     "relevance": (
         "Relevance of a fact",
-        "P(question right | fact right) less P(question right), as the paper defines it.",
+        (
+            "P(question right | fact right) less P(question right), as the paper defines it. The "
+            "interval permutes which facts are right."
+        ),
         (
             *(_MODEL, _RELATION),
             *(Column("facts_right", "facts right", "count"),),
             *(Column("facts_wrong", "facts wrong", "count"),),
             *(Column("relevance", "relevance, points", "points"),),
             Column("low", "95 % interval", "points", to="high"),
+            Column("no_interval", "no interval because"),
         ),
     ),
     "background_ways": (
@@ -269,12 +275,12 @@ def _sample(
     forms = run.questions.height / max(1, run.questions["question"].n_unique())
     n = asked["background"].n_unique() * forms + run.tables["choices"].height
     if n <= most:
-        return anchors, f"All {anchors.height:,} questions are here."
+        return anchors, f"All here: {several(anchors.height, 'question')}."
     kept = max(1, int(anchors.height * most / n))
     places = sorted({round(i * (anchors.height - 1) / max(1, kept - 1)) for i in range(kept)})
     return anchors.filter(pl.col("place").is_in(places)), (
-        f"A sample is here, {len(places):,} of {anchors.height:,} questions, evenly spaced in the "
-        "order of the file."
+        f"A sample is here, {len(places):,} of {several(anchors.height, 'question')}, evenly "
+        "spaced in the order of the file."
     )
 
 

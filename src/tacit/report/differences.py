@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.errors import RequestError
 from tacit.report.content import Column, Section, Table
 from tacit.report.reading import PROBES
@@ -44,6 +45,13 @@ _COLUMNS = (
     Column("difference", "difference", "signed"),
     Column("low", "95 % interval", "signed", to="high"),
     Column("n", "n", "count"),
+    Column("note", "note"),
+    Column("first_candidates", "candidates, first", "count"),
+    Column("second_candidates", "candidates, second", "count"),
+    Column("first_chance", "chance, first", "score"),
+    Column("second_chance", "chance, second", "score"),
+    Column("first_undecided", "undecided, first", "count"),
+    Column("second_undecided", "undecided, second", "count"),
 )
 
 
@@ -67,9 +75,16 @@ def _reasons(first: ReadRun, other: ReadRun) -> Iterator[str]:
     if _data(first) != _data(other):
         yield f"the data differ {both}: {_differing(first, other)}"
     for key in sorted({*first.request, *other.request} - _OF_THE_MODEL - _FILES):
-        values = [run.request.get(key) for run in (first, other)]
+        values = [_requested(run, key) for run in (first, other)]
         if values[0] != values[1]:
             yield f"{key} differs {both}: {values[0]} and {values[1]}"
+
+
+def _requested(run: ReadRun, key: str) -> object:
+    """What a run's request says; a vocabulary file is known by its content, which is data."""
+    value, data = run.request.get(key), run.manifest.get("data")
+    is_file = key == "vocabulary" and isinstance(data, dict) and value in data
+    return "a file" if is_file else value
 
 
 def _data(run: ReadRun) -> list[str]:
@@ -101,11 +116,12 @@ def differences(runs: Sequence[ReadRun], only: Collection[str] | None = None) ->
     """
     import polars as pl
 
-    frames = []
+    frames, warnings = [], []
     for probe in PROBES:
         mine = [run for run in runs if run.probe == probe]
         if len(mine) > 1 and (only is None or probe in only):
             frames.append(_compared(probe, mine).select(pl.lit(probe).alias("probe"), pl.all()))
+            warnings += wording_warnings(mine)
     if not frames:
         return None
     table = pl.concat(frames, how="diagonal_relaxed")
@@ -119,13 +135,33 @@ def differences(runs: Sequence[ReadRun], only: Collection[str] | None = None) ->
                 "differences",
                 "Paired differences",
                 "The second model's figure less the first's, over the same questions; the interval "
-                "resamples things or question concepts, the same for both. An interval that holds "
-                "0 does not tell the two apart.",
+                "resamples things or question concepts, the same for both. An interval that "
+                "includes 0 does not tell the two apart. Candidates: how many words were ranked; "
+                "chance: what a random ranking of them gives.",
                 table,
-                tuple(column for column in _COLUMNS if column.name in table.columns),
+                tuple(column for column in _COLUMNS if _is_shown(column.name, table)),
             ),
         ),
+        warnings=tuple(warnings),
     )
+
+
+def wording_warnings(runs: Sequence[ReadRun]) -> list[str]:
+    """A warning for each two runs of the assumptions probe whose wordings differ throughout."""
+    from tacit.probes.assumptions.compare import different_questions
+
+    mine = (run for run in runs if run.probe == "assumptions")
+    return different_questions({run.name: run.summary["wordings"] for run in mine})
+
+
+def _is_shown(name: str, table: pl.DataFrame) -> bool:
+    """Whether a column is there and, where only some comparisons have it, holds something."""
+    if name not in table.columns:
+        return False
+    if name.endswith("_undecided"):
+        return bool(table[name].sum())
+    optional = name == "note" or name.endswith(("_candidates", "_chance"))
+    return not (optional and table[name].is_null().all())
 
 
 def _compared(probe: str, runs: Sequence[ReadRun]) -> pl.DataFrame:
@@ -147,10 +183,13 @@ def _of_assumptions(table: pl.DataFrame) -> pl.DataFrame:
     of = pl.concat_str(
         pl.col("of").replace(_MEASURES),
         pl.format(", {}", "relation").fill_null(""),
-        pl.format(", {} properties stated", "n").fill_null(""),
+        pl.when(pl.col("n") == 1)
+        .then(pl.lit(", 1 property stated"))
+        .otherwise(pl.format(", {} properties stated", "n"))
+        .fill_null(""),
         pl.when(pl.col("wording_a") == pl.col("wording_b"))
         .then(pl.format(" ({})", "wording_a"))
-        .otherwise(pl.format(" ({} and {})", "wording_a", "wording_b"))
+        .otherwise(pl.format(" ({} and {}: different questions)", "wording_a", "wording_b"))
         .fill_null(""),
     )
     return table.select(
@@ -159,6 +198,19 @@ def _of_assumptions(table: pl.DataFrame) -> pl.DataFrame:
         *(pl.col(side).alias(f"{name}_value") for side, name in (("a", "first"), ("b", "second"))),
         *("difference", "low", "high"),
         pl.col("pairs").alias("n"),
+        *(
+            pl.col(f"{of}_{side}").alias(f"{name}_{of}")
+            for of in ("candidates", "chance")
+            for side, name in (("a", "first"), ("b", "second"))
+        ),
+        pl.concat_str(
+            pl.when(~pl.col("same_question")).then(pl.lit("the wordings ask different questions")),
+            "note",
+            separator="; ",
+            ignore_nulls=True,
+        )
+        .replace("", None)
+        .alias("note"),
     )
 
 
@@ -175,7 +227,7 @@ def check_comparable(runs: Sequence[ReadRun], *, force: bool = False) -> None:
     """
     if not any(sum(run.probe == probe for run in runs) > 1 for probe in PROBES):
         raise RequestError(
-            f"there is nothing to compare: {len(runs)} run{'s' * (len(runs) != 1)}, and no two of "
+            f"there is nothing to compare: {several(len(runs), 'run')}, and no two of "
             "the same probe; name the runs of two models"
         )
     reasons = refusals(runs)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.report.content import Graph, Graphs
-from tacit.report.words import several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,11 +67,11 @@ def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], s
     """
     keys = drawings.select(_KEY).rows()
     if len(keys) <= most:
-        return keys, f"All {several(len(keys), 'drawing')} are here."
+        return keys, f"All here: {several(len(keys), 'drawing')}."
     ranked = drawings.sort("density", *_KEY, nulls_last=True).select(_KEY).rows()
     places = {round(i * (len(ranked) - 1) / (most - 1)) for i in range(most)} if most > 1 else {0}
     kept = {ranked[place] for place in places}
     return [key for key in keys if key in kept], (
-        f"A sample is here, {most:,} of {len(keys):,} drawings: evenly spaced from the one with "
-        "the least contradictions to the one with the most."
+        f"A sample is here, {most:,} of {several(len(keys), 'drawing')}: evenly spaced from the "
+        "one with the least contradictions to the one with the most."
     )

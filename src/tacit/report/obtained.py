@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.report.reading import PROBES
-from tacit.report.words import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,12 +20,31 @@ def obtained(run: ReadRun) -> str:
         return " ".join((f"Obtained from: {run.obtained}.", *_unscored(run)))
     cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""
     return (
-        f"Obtained from: {run.obtained}; {votes['unparsed']:,} of {votes['replies']:,} replies are "
+        f"Obtained from: {run.obtained}; {votes['unparsed']:,} of "
+        f"{several(votes['replies'], 'reply is', 'replies are')} "
         f"no answer for certain and count as none{cut}."
     )
 
 
+def skipped_told(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
+    """A sentence on the prompts that were too long; none if no prompt was.
+
+    Args:
+        summary: A run's summary.
+        listed: Whether a run's folder lists the prompts.
+    """
+    count = summary.get("skipped")
+    if count:
+        where = " (findings/skipped.parquet lists the prompts)" if listed else ""
+        yield (
+            f"{several(count, 'prompt')} skipped, longer than the model's window: the answers are "
+            f"missing{where}"
+        )
+
+
 def _unscored(run: ReadRun) -> Iterator[str]:
+    for sentence in skipped_told(run.summary):
+        yield f"{sentence}."
     for reason, count in run.summary.get("unscored", {}).items():
         yield f"{several(count, 'answer')} without a score: {reason}."
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.probes.figures.charts import Look
+from tacit.probes.parts.accuracy import ASYMMETRIC
 from tacit.report import parts_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
 from tacit.report.graphs import parts_graphs
 from tacit.report.obtained import obtained
-from tacit.report.words import estimate, interval, percent, several
+from tacit.report.words import estimate, interval, percent, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -98,14 +100,37 @@ def _said(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{several(before['n'], 'statement')}; once its contradictions are repaired, on "
             f"{estimate(after, 'accuracy')}."
         )
+        yield from _baselines_said(summary)
     micro = _violation(summary, "micro")
-    if micro and micro["applicable"]:
+    if micro and _decided(micro):
         yield (
-            f"Of {micro['applicable']:,} rules that apply to what it believes, it breaks "
-            f"{estimate(micro, 'rate')}. {_worst(summary)}"
+            f"Of {several(_decided(micro), 'rule that applies', 'rules that apply')} to what "
+            f"it believes, it breaks {estimate(micro, 'rate')}. {_worst(summary)}"
         )
+    if micro and micro["undecided"]:
+        rules = several(micro["undecided"], "rule")
+        yield f"Undecided, because a statement has no belief: {rules}."
     if summary["missing_statements"]:
-        yield f"{summary['missing_statements']:,} statements have no belief and are left out."
+        yield (
+            f"Left out, without a belief: {several(summary['missing_statements'], 'statement')}."
+        )
+
+
+def _baselines_said(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What accuracy and the gain of repair have to be compared with."""
+    always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
+    without = _row(summary["accuracy_gain"], set=ASYMMETRIC, objective="paper", part="whole")
+    if always:
+        yield f"Always saying true is right on {percent(always['accuracy'])}."
+    if without and without["gain"] is not None:
+        yield (
+            "Without connects and next to, which repair makes true wherever it can, repair "
+            f"changes accuracy by {estimate(without, 'gain', points)}."
+        )
+
+
+def _row(rows: Sequence[Mapping[str, Any]], **where: str) -> Mapping[str, Any] | None:
+    return next((r for r in rows if all(r[name] == value for name, value in where.items())), None)
 
 
 def _worst(summary: Mapping[str, Any]) -> str:
@@ -119,21 +144,22 @@ def _worst(summary: Mapping[str, Any]) -> str:
         return "It contradicts itself nowhere."
     worst = max(rows, key=lambda row: row["violated"])
     return (
-        f"The most common contradiction, {worst['violated']:,} times of {worst['applicable']:,}: "
-        f"{KINDS[worst['constraint']]}."
+        f"The most common contradiction, {several(worst['violated'], 'time')} of "
+        f"{_decided(worst):,}: {KINDS[worst['constraint']]}."
     )
 
 
+def _decided(row: Mapping[str, Any]) -> int:
+    """How many of the applicable constraints are violated or kept."""
+    return int(row["applicable"] - row["undecided"])
+
+
 def _accuracy(summary: Mapping[str, Any], world: str) -> Mapping[str, Any] | None:
-    wanted = ("ParRoT", "all", world)
-    rows = [r for r in summary["accuracy"] if (r["set"], r["gold"], r["world"]) == wanted]
-    return rows[0] if rows else None
+    return _row(summary["accuracy"], set="ParRoT", gold="all", world=world)
 
 
 def _violation(summary: Mapping[str, Any], constraint: str) -> Mapping[str, Any] | None:
-    wanted = (constraint, "before")
-    rows = [r for r in summary["violation"] if (r["constraint"], r["world"]) == wanted]
-    return rows[0] if rows else None
+    return _row(summary["violation"], constraint=constraint, world="before")
 
 
 def _tiles(runs: Sequence[ReadRun], look: Look) -> Iterator[Tile]:
@@ -148,7 +174,7 @@ def _tiles(runs: Sequence[ReadRun], look: Look) -> Iterator[Tile]:
                 f"Accuracy {when}", "statements on which it agrees with the drawings", tuple(marks)
             )
     marks = [
-        _mark(run.name, row, "rate", several(row["applicable"] or 0, "rule that applies", "rules"))
+        _mark(run.name, row, "rate", several(_decided(row), "rule that applies", "rules"))
         for run in runs
         if (row := _violation(run.summary, "micro"))
     ]

@@ -25,6 +25,8 @@ _COUNT = {
     "missing": Column("missing", "no belief", "count"),
 }
 _ACCURACY = (*_COUNT.values(), Column("accuracy", "accuracy", "percent"))
+# Shown where there are any.
+_UNDECIDED = Column("undecided", "undecided", "count")
 _DRAWING = (_MODEL, Column("thing", "thing"), Column("annotator", "drawn by"))
 _TURNED = (
     Column("turned_true", "turned true", "count"),
@@ -43,29 +45,63 @@ _TABLES: Mapping[str, tuple[str, str, tuple[Column, ...]]] = {
         "Accuracy (Tables 4 and 6)",
         (
             "Agreement with people's drawings: ParRoT, all statements; ParRoT++, those "
-            "that all annotators of a thing agree on. World: before repair, or repaired under one "
-            "of three objectives."
+            "that all annotators of a thing agree on; asymmetric, all without connects and "
+            "next to. Balanced: the mean of the accuracies on statements drawn true and false. "
+            "World: before repair, or repaired under one of three objectives."
         ),
         (_MODEL, Column("set", "set"), Column("gold", "drawn as"), _WORLD, *_ACCURACY, _INTERVAL),
     ),
+    "accuracy_baselines": (
+        "Accuracy of baselines",
+        (
+            "Judges who know nothing of a statement, on the same statements: one who always says "
+            "true, one who always says false, and one who says what most labels of the relation "
+            "are."
+        ),
+        (
+            *(_MODEL, Column("set", "set"), Column("baseline", "baseline"), _COUNT["n"]),
+            *(Column("accuracy", "accuracy", "percent"), _INTERVAL),
+        ),
+    ),
     "accuracy_gain": (
         "What repair adds",
-        "Accuracy after repair less accuracy before it, paired.",
+        (
+            "Accuracy after repair less accuracy before it, paired. The gain has two parts: a "
+            "shift towards true, which a lower threshold would give that makes as many statements "
+            "true as repair does, and what consistency adds above it."
+        ),
         (
             *(_MODEL, Column("set", "set"), Column("objective", "objective")),
-            *(_COUNT["n"], Column("gain", "gain, points", "points")),
+            *(Column("part", "part"), _COUNT["n"], Column("gain", "gain, points", "points")),
             Column("low", "95 % interval", "points", to="high"),
+        ),
+    ),
+    "agreement": (
+        "Agreement among annotators (Table 5, appendix C)",
+        (
+            "Labels that the drawings of a thing imply; distinct statements that all of its "
+            "annotators label alike; and labels that contradict another annotator's."
+        ),
+        (
+            *(_MODEL, Column("thing", "thing"), Column("drawings", "drawings", "count")),
+            *(Column("labelled", "labels", "count"), Column("distinct", "distinct", "count")),
+            *(
+                Column("agreed", "agreed on", "count"),
+                Column("contradicted", "contradicted", "count"),
+            ),
         ),
     ),
     "violation": (
         "Rules broken (Table 3)",
         (
-            "Of the rules that apply to what is believed, those that are broken. Macro: the mean "
-            "of the kinds; micro: all together."
+            "Of the rules that apply to what is believed, those that are broken. A rule is "
+            "undecided, and left out of the share, when a statement of its own has no belief. "
+            "Macro: the mean of the kinds; micro: all together."
         ),
         (
             *(_MODEL, Column("constraint", "rule"), _WORLD),
             *(Column("violated", "broken", "count"), Column("applicable", "apply", "count")),
+            _UNDECIDED,
             *(Column("rate", "share broken", "percent"), _INTERVAL),
         ),
     ),
@@ -89,11 +125,15 @@ _TABLES: Mapping[str, tuple[str, str, tuple[Column, ...]]] = {
     ),
     "violation_by_drawing": (
         "Rules broken, by drawing",
-        "Before repair. Broken and applicable rules of all kinds, and their ratio.",
+        (
+            "Before repair. Broken and applicable rules of all kinds, and the share that is broken "
+            "of those that are decided."
+        ),
         (
             *_DRAWING,
             *(Column("statements", "statements", "count"), Column("believed", "believed", "count")),
             *(Column("violated", "broken", "count"), Column("applicable", "apply", "count")),
+            _UNDECIDED,
             *(
                 Column("density", "share broken", "percent"),
                 Column("consistent", "consistent", "truth"),
@@ -164,7 +204,12 @@ def tables(runs: Sequence[ReadRun], found: Mapping[str, pl.DataFrame]) -> Iterat
     for name, (title, about, columns) in _TABLES.items():
         frame = found.get(name)
         if frame is not None and not frame.is_empty():
-            there = tuple(column for column in columns if column.name in frame.columns)
+            there = tuple(
+                column
+                for column in columns
+                if column.name in frame.columns
+                and (column is not _UNDECIDED or frame[column.name].sum())
+            )
             yield Table(f"parts-{name.replace('_', '-')}", title, about, frame, there)
     statements, told = _statements(runs)
     columns = tuple(column for column in _BELIEFS if column.name in statements.columns)
@@ -190,8 +235,8 @@ def _statements(runs: Sequence[ReadRun]) -> tuple[pl.DataFrame, str]:
         some = beliefs.join(keys, on=["thing", "annotator"], how="semi", maintain_order="left")
         asked = run.questions
         more = [name for name in _OF_ANSWERS if name in asked.columns]
-        wide = some.join(
-            asked.select(*_QUESTION, *more), on=_QUESTION, how="left", maintain_order="left"
-        )
+        # Where each drawing has answers of its own, a question has a row for each drawing.
+        key = [*_QUESTION, *(["annotator"] if "annotator" in asked.columns else [])]
+        wide = some.join(asked.select(*key, *more), on=key, how="left", maintain_order="left")
         frames.append(wide.select(pl.lit(run.name).alias("model"), pl.all()))
     return pl.concat(frames, how="diagonal_relaxed"), told

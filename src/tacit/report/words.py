@@ -56,8 +56,3 @@ def estimate(
     if row["low"] is None or row["high"] is None:
         return how(value)
     return f"{how(value)} ({interval(row['low'], row['high'], how)})"
-
-
-def several(n: int, one: str, many: str | None = None) -> str:
-    """A count and what is counted."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

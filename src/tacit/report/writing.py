@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
 
 import tacit
+from tacit.english import number_of, several
+from tacit.outputs import Kind
 from tacit.publishing import publish_text
 from tacit.report import runtime
 from tacit.report.charts import unchecked
@@ -18,7 +20,6 @@ from tacit.report.differences import differences, refusals
 from tacit.report.obtained import differing
 from tacit.report.packing import packed, shared, table_data
 from tacit.report.reading import PROBES, read_runs
-from tacit.report.words import several
 from tacit.runs import fitting
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 
     from tacit.report.content import Block, Section
     from tacit.report.reading import ReadRun
+
+PageKind: TypeAlias = Literal["report", "comparison"]
+
+# The bytes in which a page says what it is.
+_HEAD = 4096
 
 # Of a manifest, what stands in the sections, and what the tables were when they were written.
 _FOUND = frozenset({"summary", "sha256"})
@@ -61,18 +67,31 @@ def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> 
     publish_text(path, report(read_runs(folders), warn=warn))
 
 
-def report(runs: Sequence[ReadRun], *, warn: bool = False) -> str:
+def page_kind(kind: PageKind) -> Kind:
+    """Return the kind of the pages that ``report`` makes, by which an existing file is known."""
+    mark = f'content="Tacit {kind} '
+
+    def is_own(path: Path) -> bool:
+        with path.open("rb") as file:
+            return mark.encode() in file.read(_HEAD)
+
+    return Kind(f"a {kind} that Tacit wrote", is_own)
+
+
+def report(runs: Sequence[ReadRun], kind: PageKind = "report", *, warn: bool = False) -> str:
     """The report's HTML.
 
     Args:
         runs: What it tells of.
+        kind: What the page says that it is.
         warn: As :func:`write_report`.
     """
     sections, warnings = _sections(runs, warn=warn)
     names = list(dict.fromkeys(run.name for run in runs))
     page: str = _template().render(
         version=tacit.__version__,
-        title=f"What {_listed(names)} {'holds' if len(names) == 1 else 'hold'} true",
+        kind=kind,
+        title=f"What {_listed(names)} {number_of(len(names), 'holds', 'hold')} true",
         lead=_lead(runs),
         warnings=warnings,
         sections=sections,
@@ -120,7 +139,7 @@ def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], li
 
 def _lead(runs: Sequence[ReadRun]) -> str:
     probes = [probe for probe in PROBES if any(run.probe == probe for run in runs)]
-    kind = "probe" if len(probes) == 1 else "probes"
+    kind = number_of(len(probes), "probe")
     return (
         f"{several(len(runs), 'run')} of the {_listed(probes)} {kind}. "
         "Each figure stands with its n and, where it is an estimate, a 95\N{NO-BREAK SPACE}% "

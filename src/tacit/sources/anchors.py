@@ -19,6 +19,7 @@ from tacit.sources.choices import (
     text_of,
     two_solutions,
 )
+from tacit.strings import convert_strings
 from tacit.tables import check_file, check_suffix, line_of_row, read_json_lines, read_table
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ class Anchor:
     answer: int | None
     concept: str | None = None
     repeated: int = 0
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "choices")
 
 
 class _NoColumnError(ValueError):

@@ -11,6 +11,8 @@ import string
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.strings import convert_strings
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,6 +34,9 @@ class Choices:
     texts: tuple[str, ...]
     answer: int | None
     repeated: int = 0
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "texts")
 
 
 def is_labelled(cell: object) -> bool:

@@ -15,7 +15,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.errors import DataError
+from tacit.strings import convert_strings, strings
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ class Drawing:
     parts: tuple[str, ...]
     relations: tuple[tuple[str, str, str], ...]
     repeated: int = 0
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "parts")
 
 
 @dataclass
@@ -87,7 +92,7 @@ def read_drawings(
             thing was asked for that nobody drew.
     """
     path = Path(path)
-    known = {name.lower(): name for name in relations}
+    known = {name.lower(): name for name in strings(relations, "relations")}
     sketches: dict[tuple[str, str], _Sketch] = {}
     for file in _annotation_files(path):
         _read_file(file, known, sketches)
@@ -272,10 +277,14 @@ def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str
 
 
 def _only(drawings: list[Drawing], things: Collection[str], path: Path) -> list[Drawing]:
-    wanted = {thing.strip().lower() for thing in things}
+    wanted = {thing.strip().lower() for thing in strings(things, "things")}
     drawn = list(dict.fromkeys(drawing.thing for drawing in drawings))
     for thing in sorted(wanted.difference(drawn)):
         near = difflib.get_close_matches(thing, drawn, n=5)
-        hint = f"near it: {', '.join(near)}" if near else f"{len(drawn)} things are drawn there"
+        hint = (
+            f"near it: {', '.join(near)}"
+            if near
+            else f"{several(len(drawn), 'thing is', 'things are')} drawn there"
+        )
         raise DataError(f"holds no drawing of {thing!r}; {hint}", path)
     return [drawing for drawing in drawings if drawing.thing in wanted]

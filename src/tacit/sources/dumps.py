@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Literal
 
+from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.sources.streams import SUBSTITUTE, Counted, Legible
+from tacit.strings import convert_strings
 from tacit.tables import check_file
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class Dump:
     _passed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        convert_strings(self, "columns")
         named = set(self.columns)
         if len(named) < len(self.columns) or not set(TRIPLES) <= named <= {*TRIPLES, "weight"}:
             raise RequestError(
@@ -125,7 +128,8 @@ class Dump:
         if self.bad <= TOLERATED * self.lines:
             return
         raise DataError(
-            f"{self.bad:,} of {self.lines:,} lines are not as the first, which is of the layout "
+            f"{self.bad:,} of {several(self.lines, 'line is', 'lines are')} not as the first, "
+            "which is of the layout "
             f"{self.layout}; {self.told()}",
             self.path,
         )

@@ -7,18 +7,24 @@ concept, feature and pf.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
 from tacit.sources import mcrae
+from tacit.sources.alternatives import (
+    PROBLEMS,
+    SHIFTED,
+    read_alternatives,
+    shifted_rows,
+)
 from tacit.sources.norm_files import Row, Sheet, read_sheet
+from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 NO_FEATURE = "no feature"
 REPEATED = "repeated"
@@ -34,6 +40,8 @@ class Property:
         frequency: The production frequency: how many people named it.
         category: ``functional``, ``visual perceptual``, …; None where the file gives none.
         alternatives: What people wrote for it, in the order of the file; empty where not given.
+        people: The participants who gave each alternative, in the order of the alternatives;
+            empty where the file does not tell.
     """
 
     concept: str
@@ -41,6 +49,10 @@ class Property:
     frequency: int
     category: str | None = None
     alternatives: tuple[str, ...] = ()
+    people: tuple[frozenset[str], ...] = ()
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "alternatives")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,7 @@ class Layout:
         frequency: The column of production frequencies.
         category: The column of categories, which may be missing.
         alternatives: The column of alternatives, which may be missing.
+        participants: The column of the participants who gave them, which may be missing.
     """
 
     name: str
@@ -62,6 +75,7 @@ class Layout:
     frequency: str
     category: str
     alternatives: str | None = None
+    participants: str | None = None
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -78,6 +92,7 @@ LAYOUTS = (
         "pf",
         "feature type",
         "feature alternatives",
+        "participant list",
     ),
     Layout(
         "mcrae",
@@ -102,6 +117,9 @@ class Norms:
         skipped: How many of them gave no property of their own, by reason: ``no feature`` (the
             cell is empty), ``repeated`` (the property stands above; the higher frequency is kept).
         underscored: Whether its features were written as McRae's, with underscores for spaces.
+        uncounted: The lines of the rows whose alternatives cannot be counted, by reason (one of
+            ``tacit.sources.alternatives.PROBLEMS``). A property whose alternatives belong to
+            another feature has none.
     """
 
     path: Path
@@ -110,6 +128,7 @@ class Norms:
     rows: int
     skipped: Mapping[str, int]
     underscored: bool = False
+    uncounted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def by_concept(self) -> dict[str, list[Property]]:
         """The properties of each concept, both in the order of the file."""
@@ -136,11 +155,17 @@ def read_norms(path: Path | str) -> Norms:
     )
     found: dict[tuple[str, str], Property] = {}
     skipped = Counter({NO_FEATURE: 0, REPEATED: 0})
+    rows: list[tuple[int, Property, str | None]] = []
     for row in sheet.rows:
-        one = _property(row, layout, path, underscored=underscored)
-        if not one.feature:
+        one, problem = _property(row, layout, path, underscored=underscored)
+        if one.feature:
+            rows.append((row.line, one, problem))
+        else:
             skipped[NO_FEATURE] += 1
-            continue
+    uncounted: dict[str, list[int]] = {problem: [] for problem in PROBLEMS}
+    for line, one, problem in _without_shifted(rows):
+        if problem is not None:
+            uncounted[problem].append(line)
         first = found.setdefault((one.concept, one.feature), one)
         if first is not one:
             skipped[REPEATED] += 1
@@ -150,8 +175,32 @@ def read_norms(path: Path | str) -> Norms:
     if not found:
         raise DataError(f"holds no property; expected rows of {', '.join(layout.required)}", path)
     return Norms(
-        path, layout.name, tuple(found.values()), len(sheet.rows), dict(skipped), underscored
+        path,
+        layout.name,
+        tuple(found.values()),
+        len(sheet.rows),
+        dict(skipped),
+        underscored,
+        {problem: tuple(lines) for problem, lines in uncounted.items() if lines},
     )
+
+
+def _without_shifted(
+    rows: Sequence[tuple[int, Property, str | None]],
+) -> Iterator[tuple[int, Property, str | None]]:
+    """The rows; alternatives that belong to another feature of the concept are removed."""
+    concepts: dict[str, list[tuple[int, Property]]] = {}
+    for line, one, _ in rows:
+        concepts.setdefault(one.concept, []).append((line, one))
+    shifted: set[int] = set()
+    for some in concepts.values():
+        found = shifted_rows([(one.feature, one.alternatives) for _, one in some])
+        shifted |= {some[at][0] for at in found}
+    for line, one, problem in rows:
+        if line in shifted:
+            yield line, replace(one, alternatives=(), people=()), SHIFTED
+        else:
+            yield line, one, problem
 
 
 def _layout_of(sheet: Sheet, path: Path) -> Layout:
@@ -176,23 +225,32 @@ def _layout_of(sheet: Sheet, path: Path) -> Layout:
 
 
 def _described(layout: Layout) -> str:
-    optional = [name for name in (layout.category, layout.alternatives) if name]
+    known = (layout.category, layout.alternatives, layout.participants)
+    optional = [name for name in known if name]
     return f"{layout.title} ({', '.join(layout.required)}; optional {', '.join(optional)})"
 
 
-def _property(row: Row, layout: Layout, path: Path, *, underscored: bool) -> Property:
+def _property(
+    row: Row, layout: Layout, path: Path, *, underscored: bool
+) -> tuple[Property, str | None]:
+    """The property of a row, and why its alternatives cannot be counted."""
     cells = row.cells
     if not cells["concept"]:
         raise DataError("names no concept", path, row.line)
     feature = cells["feature"]
     category = cells.get(layout.category, "").lower()
-    return Property(
+    gave = read_alternatives(
+        cells.get(layout.alternatives or "", ""), cells.get(layout.participants or "", "")
+    )
+    one = Property(
         cells["concept"],
         mcrae.feature_text(feature) if underscored else feature,
         _frequency(cells[layout.frequency], layout, path, row.line),
         (mcrae.category_of(category) if layout.name == "mcrae" else category) or None,
-        _alternatives(cells.get(layout.alternatives or "", "")),
+        gave.texts,
+        gave.people,
     )
+    return one, gave.problem
 
 
 def _frequency(text: str, layout: Layout, path: Path, line: int) -> int:
@@ -209,10 +267,3 @@ def _frequency(text: str, layout: Layout, path: Path, line: int) -> int:
             line,
         )
     return whole
-
-
-def _alternatives(cell: str) -> tuple[str, ...]:
-    """Alternatives with semicolons, bars or else commas between them, each once."""
-    separator = next((mark for mark in ";|" if mark in cell), ",")
-    found = (one.strip() for one in re.split(re.escape(separator), cell))
-    return tuple(dict.fromkeys(one for one in found if one))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import permutations
 from typing import TYPE_CHECKING
 
+from tacit.strings import strings
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
@@ -36,11 +38,12 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
         Columns thing, annotator, subject, relation, object; for each drawing each ordered pair of
         its different parts, in order of first mention, with each relation in the order given.
     """
+    names = strings(relations, "relations")
     return _frame(
         (drawing.thing, drawing.annotator, subject, relation, obj)
         for drawing in drawings
         for subject, obj in permutations(drawing.parts, 2)
-        for relation in relations
+        for relation in names
     )
 
 
@@ -67,6 +70,39 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
         same.join(drawn, on="thing", how="left", maintain_order="left")
         .filter((pl.col("voices") == pl.col("drawings")) & (pl.col("drawings") > 1))
         .select(statement)
+    )
+
+
+def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
+    """How far the annotators of each thing agree (ParRoT, appendix C and Table 5).
+
+    Args:
+        labelled: As for :func:`agreed`.
+
+    Returns:
+        Columns thing, drawings, labelled (statements, once per drawing), distinct (statements),
+        agreed (distinct statements to which all annotators of the thing give the same label), and
+        contradicted (statements, once per drawing, that one annotator's drawing makes true and
+        another's false); in the order of the things' first appearance.
+    """
+    import polars as pl
+
+    statement = ["thing", "subject", "relation", "object"]
+    common = agreed(labelled).group_by("thing").agg(pl.len().alias("agreed"))
+    both = pl.col("label").n_unique().over(statement) > 1
+    counts = (
+        labelled.with_columns(both=both)
+        .group_by("thing", maintain_order=True)
+        .agg(
+            pl.col("annotator").n_unique().alias("drawings"),
+            pl.len().alias("labelled"),
+            pl.struct(statement).n_unique().alias("distinct"),
+            pl.col("both").sum().alias("contradicted"),
+        )
+    )
+    numbers = ("drawings", "labelled", "distinct", "agreed", "contradicted")
+    return counts.join(common, on="thing", how="left", maintain_order="left").select(
+        "thing", *(pl.col(name).fill_null(0).cast(pl.Int64) for name in numbers)
     )
 
 

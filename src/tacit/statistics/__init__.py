@@ -1,8 +1,9 @@
 """Figures of what was observed, with what they are worth: intervals, chance, significance.
 
-`intervals` resamples clusters; `ranking` has average precision and AUROC; `permutation` what they
-are by chance; `studentised` intervals of them; `comparisons` what many tests are worth;
-`prediction` all of it for one predictor.
+`intervals` resamples clusters; `ranking` computes average precision and AUROC, `permutation` their
+chance level, `studentised` their p-values and intervals, `prediction` all of these for one
+predictor; `conditional` computes P(right | marked) - P(right); `comparisons` corrects for many
+tests.
 """
 
 from tacit.statistics.intervals import Bootstrap, Estimate

@@ -82,7 +82,12 @@ class Bootstrap:
         return self._estimate(clusters, over, under, _first)
 
     def mean_of_ratios(
-        self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
+        self,
+        clusters: ArrayLike,
+        numerators: ArrayLike,
+        denominators: ArrayLike,
+        *,
+        all_defined: bool = False,
     ) -> Estimate:
         """The mean of several ratios of sums, of those that are defined (a macro average).
 
@@ -90,8 +95,10 @@ class Bootstrap:
             clusters: The cluster of each row, shape (rows,).
             numerators: Shape (ratios, rows).
             denominators: Shape (ratios, rows).
+            all_defined: Whether the mean is undefined where any of the ratios is.
         """
-        return self._estimate(clusters, numerators, denominators, _mean)
+        figure = _mean_of_all if all_defined else _mean
+        return self._estimate(clusters, numerators, denominators, figure)
 
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
@@ -195,3 +202,8 @@ def _mean(ratios: Floats) -> Floats:
 
     defined = ~np.isnan(ratios)
     return _ratios(np.where(defined, ratios, 0.0).sum(axis=1), defined.sum(axis=1).astype(float))
+
+
+def _mean_of_all(ratios: Floats) -> Floats:
+    mean: Floats = ratios.mean(axis=1)
+    return mean

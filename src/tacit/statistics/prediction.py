@@ -2,7 +2,7 @@
 
 Average precision rises with the share of rows that are right, so it never stands alone: beside it
 are its chance level, the lift above that, AUROC, a p-value, and the lift that so few rows could
-show at all.
+show at all. Where lift and AUROC have no interval, `Prediction.no_interval` says why.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tacit.statistics.comparisons import smallest_lift
 from tacit.statistics.intervals import Estimate
-from tacit.statistics.permutation import chance_level, lift, p_value
-from tacit.statistics.ranking import auroc, average_precision
+from tacit.statistics.permutation import chance_level, chance_levels, lift
+from tacit.statistics.ranking import auroc, average_precision, least_average_precision
 from tacit.statistics.scales import AUROC, LIFT
 from tacit.statistics.studentised import Permutations, Sample
 
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _NONE = Estimate(None, None, None)
+# Why a lift has no interval.
+NO_ROWS = "no rows"
+ALL_RIGHT = "all right"
+ALL_WRONG = "all wrong"
+ONE_SCORE = "one score"
+ONE_CLUSTER = "one cluster"
+PERFECT = "perfect ranking"
+TOO_FEW = "too few rows"
+# Chance and perfect are so far apart in lift.
+_WIDEST = 1.0
 
 
 @dataclass(frozen=True)
@@ -33,10 +43,16 @@ class Prediction:
         right: Rows that are right.
         average_precision: None when no row is right.
         chance: The mean average precision over all permutations, exact.
-        lift: (average precision - chance)/(1 - chance); no value when all or no rows are right.
-        auroc: The area under the receiver operating characteristic, undefined likewise.
-        p_value: One-sided, of the average precision against its permutations; None likewise.
+        lift: (average precision - chance)/(1 - chance); no value when all or no rows are right. The
+            interval ends at the lowest lift that is possible, and there is none that includes 0 and
+            is wider than 1, the distance from chance to perfect.
+        auroc: The area under the receiver operating characteristic, undefined likewise; without an
+            interval where there are too few rows for the lift's.
+        p_value: One-sided, of the lift, from the permutations that its interval is made of; None
+            likewise, and with one cluster.
         smallest: The lift that would pass 5 % in 80 of 100 such samples; None where none would.
+        no_interval: Why the lift has no interval, as one of the constants of this module; None
+            where it has one.
     """
 
     n: int
@@ -48,6 +64,7 @@ class Prediction:
     auroc: Estimate
     p_value: float | None
     smallest: float | None
+    no_interval: str | None
 
 
 def predict(
@@ -79,15 +96,65 @@ def predict(
         auroc=_NONE,
         p_value=None,
         smallest=None,
+        no_interval=_undefined(sample),
     )
     lifted, area = lift(precision, chance), auroc(right, score)
-    if precision is None or lifted is None or area is None:
+    if lifted is None or area is None:
         return figures
     permuted = sample.permuted(how)
+    interval = sample.interval(lifted, LIFT, permuted.lift, how.level)
+    shown, reason = informative(interval, sample)
     return replace(
         figures,
-        lift=sample.interval(lifted, LIFT, permuted.lift, how.level),
-        auroc=sample.interval(area, AUROC, permuted.auroc, how.level),
-        p_value=p_value(precision, permuted.average_precision),
+        lift=shown,
+        auroc=Estimate(area, None, None)
+        if reason == TOO_FEW
+        else sample.interval(area, AUROC, permuted.auroc, how.level),
+        p_value=sample.p_value(LIFT, permuted.lift),
         smallest=smallest_lift(figures.right, score, seed=how.seed),
+        no_interval=reason,
     )
+
+
+def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
+    """A lift with the interval that is shown.
+
+    The interval is cut at the lowest lift that so many right rows can have. One that includes 0 and
+    is wider than 1, the distance from chance to perfect, says nothing and is left out.
+
+    Args:
+        lifted: The lift with the interval of `Sample.interval`.
+        sample: Its rows, some of them right and some not.
+
+    Returns:
+        The lift, and why it has no interval; None where it has one.
+    """
+    bare = replace(lifted, low=None, high=None)
+    if len(sample.rows) == 1:
+        return bare, ONE_SCORE
+    if sample.clusters.shape[0] == 1:
+        return bare, ONE_CLUSTER
+    if lifted.value is not None and lifted.value >= 1:
+        return bare, PERFECT
+    if lifted.low is None or lifted.high is None:
+        return bare, TOO_FEW
+    least = _least_lift(sample)
+    low, high = max(lifted.low, least), max(lifted.high, least)
+    if low <= 0 <= high and high - low > _WIDEST:
+        return bare, TOO_FEW
+    return Estimate(lifted.value, low, high), None
+
+
+def _least_lift(sample: Sample) -> float:
+    right, rows = int(sample.labels.sum()), len(sample.labels)
+    chance = float(chance_levels(right, sample.rows))
+    return (least_average_precision(right, rows) - chance) / (1 - chance)
+
+
+def _undefined(sample: Sample) -> str | None:
+    """Why there is no lift; None where there is one."""
+    if not len(sample.labels):
+        return NO_ROWS
+    if sample.labels.all():
+        return ALL_RIGHT
+    return None if sample.labels.any() else ALL_WRONG

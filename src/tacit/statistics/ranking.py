@@ -65,6 +65,19 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
     return divided(gained.sum(axis=-1), right.sum(axis=-1))
 
 
+def least_average_precision(right: int, rows: int) -> float:
+    """The lowest possible average precision: all right rows at the bottom, without ties.
+
+    The i-th right row from the top then has the precision i/(rows - right + i) (Boyd et al. 2012).
+
+    Args:
+        right: How many rows are right; at least 1.
+        rows: How many rows there are.
+    """
+    places = np.arange(1, right + 1)
+    return float((places / (rows - right + places)).mean())
+
+
 def aurocs(right: Floats, rows: Floats) -> Floats:
     """AUROC by the counts at each threshold, as `average_precisions` takes them.
 

@@ -1,10 +1,12 @@
-"""Intervals of a ranking's figures, from permutations of the figure over its standard error.
+"""P-values and intervals of a ranking's figures, from permutations of figure over standard error.
 
 The figure is put on a scale without ends, where 0 is chance. Its standard error is that of the
-infinitesimal jackknife: what each row moves the figure by is summed over its cluster, and the sums
-are squared. The ends are those values that would bring figure over error to the 2.5 % and 97.5 %
-of the permutations. If what is right has nothing to do with the score, the interval holds 0 as
-often as it says, however few rows there are; otherwise it does when there are many.
+infinitesimal jackknife: each row's influence on the figure is summed over the row's cluster, and
+the sums are squared. The p-value is the share of permutations whose figure over error is at least
+the observed one. The interval holds the values of the figure that the same test, one-sided in both
+directions, does not reject; so the p-value is at most 2.5 % exactly where a 95 % interval lies
+above chance. The error knows the clusters, which permutations of single rows do not: without it,
+5 % of the p-values of clustered rows are far from 5 %.
 """
 
 from __future__ import annotations
@@ -16,8 +18,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tacit.statistics.intervals import Estimate
-from tacit.statistics.permutation import dealt
-from tacit.statistics.ranking import at_thresholds, average_precisions, summed
+from tacit.statistics.permutation import critical_value, dealt, p_value
+from tacit.statistics.ranking import at_thresholds, summed
 from tacit.statistics.scales import AUROC, LIFT, Scale
 
 if TYPE_CHECKING:
@@ -56,15 +58,13 @@ class Permutations:
 
 @dataclass(frozen=True)
 class Permuted:
-    """The figures of each permutation, all of shape (permutations,).
+    """Figure over standard error, on the figure's scale, of each permutation.
 
     Args:
-        average_precision: As it is.
-        lift: On its scale, over its standard error.
+        lift: Shape (permutations,).
         auroc: Likewise.
     """
 
-    average_precision: Floats
     lift: Floats
     auroc: Floats
 
@@ -109,16 +109,32 @@ class Sample:
         """The figures of random labels, as many of them right as there are."""
         batches = [
             (
-                average_precisions(summed(labels, self.rows), self.rows),
-                _over_error(*self._scaled(LIFT, labels)),
-                _over_error(*self._scaled(AUROC, labels)),
+                over_error(*self._scaled(LIFT, labels)),
+                over_error(*self._scaled(AUROC, labels)),
             )
-            for labels in self._dealt(how)
+            for labels in self.dealt(how)
         ]
         return Permuted(*(np.concatenate(column) for column in zip(*batches, strict=True)))
 
+    def p_value(self, scale: Scale, permuted: Floats) -> float | None:
+        """The one-sided p-value of a figure.
+
+        Args:
+            scale: The figure's scale.
+            permuted: Value over error of each permutation.
+
+        Returns:
+            None with fewer than two clusters, which do not show how clusters differ. At the end of
+            the scale, a perfect ranking, there is no error, and the p-value is the share of
+            permutations that are perfect too: rows then count as independent.
+        """
+        if self.clusters.shape[0] < _FEWEST_CLUSTERS:
+            return None
+        observed = over_error(*self._scaled(scale, self.labels[None]))
+        return p_value(float(observed[0]), permuted)
+
     def interval(self, figure: float, scale: Scale, permuted: Floats, level: float) -> Estimate:
-        """The figure with the ends that the permutations leave it.
+        """The figure with its interval.
 
         Args:
             figure: The figure itself.
@@ -131,12 +147,10 @@ class Sample:
             scale, where no row moves it, or where an end lies beyond what permutations can tell.
         """
         (value,), (error,) = self._scaled(scale, self.labels[None])
-        tail = (1 - level) / 2
-        low, high = np.quantile(permuted, [tail, 1 - tail], method="inverted_cdf")
-        enough = self.clusters.shape[0] >= _FEWEST_CLUSTERS and error > _NOTHING
-        if not enough or not np.isfinite([value, low, high]).all():
+        ends = interval_of(float(value), float(error), permuted, level)
+        if self.clusters.shape[0] < _FEWEST_CLUSTERS or ends is None:
             return Estimate(figure, None, None)
-        return Estimate(figure, scale.back(value - high * error), scale.back(value - low * error))
+        return Estimate(figure, scale.back(ends[0]), scale.back(ends[1]))
 
     def _scaled(self, scale: Scale, labels: Labels) -> tuple[Floats, Floats]:
         """Each sample's figure on its scale, and its error but for a factor that all share."""
@@ -148,7 +162,8 @@ class Sample:
             sums = self.clusters @ np.where(labels, right, wrong).T
             return influence.value, np.sqrt((sums**2).sum(axis=0))
 
-    def _dealt(self, how: Permutations) -> Iterator[Labels]:
+    def dealt(self, how: Permutations) -> Iterator[Labels]:
+        """The labels of the permutations: batches of shape (permutations, rows)."""
         random = np.random.default_rng(how.seed)
         n, right = len(self.labels), int(self.labels.sum())
         step = max(1, _CELLS // n)
@@ -156,7 +171,32 @@ class Sample:
             yield dealt(right, random.random((min(step, how.permutations - begin), n)))
 
 
-def _over_error(values: Floats, errors: Floats) -> Floats:
+def interval_of(
+    value: float, error: float, permuted: Floats, level: float
+) -> tuple[float, float] | None:
+    """The values of a figure that the permutations do not reject.
+
+    Args:
+        value: The figure, on a scale where 0 is chance.
+        error: Its standard error.
+        permuted: Value over error of each permutation.
+        level: The interval's coverage.
+
+    Returns:
+        Both ends, on the scale; the lower is above 0 exactly where the one-sided p-value is at most
+        (1 - level)/2. None where the value is infinite, the error is 0, or the permutations do not
+        bound the value.
+    """
+    tail = (1 - level) / 2
+    high, low = critical_value(permuted, tail), critical_value(-permuted, tail)
+    if high is None or low is None or not error > _NOTHING:
+        return None
+    if not np.isfinite([value, high, low]).all():
+        return None
+    return value - high * error, value + low * error
+
+
+def over_error(values: Floats, errors: Floats) -> Floats:
     """Each value over its error; infinite at the scale's ends, and where there is no error."""
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))

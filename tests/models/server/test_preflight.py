@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, NetworkError
 from tests.models import tiny
 from tests.models.server.conftest import load
 from tests.models.server.serving import Toy
@@ -181,5 +181,5 @@ def test_nobody_at_the_address_is_said_at_once() -> None:
     from tacit.models.server.address import ServerOptions
     from tacit.models.server.model import load_server
 
-    with pytest.raises(ModelError, match=r"no server answers there .* is it started"):
+    with pytest.raises(NetworkError, match=r"no server answers there .* is it started"):
         load_server("http://127.0.0.1:9/v1", ServerOptions())

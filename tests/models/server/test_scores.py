@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
 from tacit.errors import PromptError, ScoringError
 from tacit.models.boundary import bare, tokenize
 from tacit.models.encoding import fill
 from tacit.models.server import measuring
-from tacit.prompts import OUTSIDE, AnswerScore, Prompt, missing_by_reason
+from tacit.prompts import OUTSIDE, TOO_LONG, AnswerScore, Prompt, missing_by_reason
 from tests.models import tiny
 from tests.models.server.conftest import load
 from tests.models.server.serving import Toy, spelled
@@ -146,6 +148,23 @@ def test_next_tokens_follow_one_another(serve: Serve, toy: Toy, tokenizer_file: 
         assert scored.answers[0].tokens == tokens
 
 
+def test_a_separator_of_its_own_token_is_read(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """It is the first next token; two answers behind it take two requests."""
+    text = "A bear has fur, is big, and has"
+    (separator,) = one_token(toy, text, range(1))
+    prompt = Prompt(text, one_token(toy, text + separator, range(2)), separator)
+    server = serve(echo="none")
+    model = load(server, tokenizer_file)
+    before = len(server.requests)
+    (scored,) = model.score([prompt])
+    assert len(server.requests) == before + 2
+    right = expected(toy, prompt)
+    assert [tokens for _, tokens, _ in right] == [one.tokens for one in scored.answers] == [2, 2]
+    assert [one.logprob for one in scored.answers] == pytest.approx(
+        [logprob for logprob, _, _ in right], abs=1e-9
+    )
+
+
 def test_which_token_is_outside_is_told(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
     """An answer whose first token is outside is no likelier than any inside; another may be."""
     text = "A bear has fur, is big, and has"
@@ -220,6 +239,19 @@ def test_a_prompt_that_is_too_long_is_refused_before_it_is_asked(
     model = load(serve(), tokenizer_file)
     with pytest.raises(PromptError, match="takes 59 at most"):
         model.tokens([Prompt("word " * 60, ("a",))])
+
+
+def test_an_engine_skips_what_a_server_cannot_take(
+    serve: Serve, tokenizer_file: Path, tmp_path: Path
+) -> None:
+    """The server is asked for the other prompts alone."""
+    server = serve()
+    model = load(server, tokenizer_file)
+    prompts = [Prompt("word " * 60, ("a",)), Prompt("Is it", ("a",))]
+    long, short = Engine(model, Store(tmp_path)).ask(prompts)
+    assert long.answers == (AnswerScore("a", None, 0, missing=TOO_LONG),)
+    assert short["a"].logprob is not None
+    assert not any("word word" in str(request) for request in server.requests)
 
 
 def test_text_behind_the_blank_is_refused(serve: Serve) -> None:

@@ -46,11 +46,20 @@ CONCEPTS = {
 }
 
 
+def _participants(frequency: int, alternatives: str) -> str:
+    """A list aligned with the alternatives: the second of two is from the last two people."""
+    names = [f"p{number}" for number in range(frequency)]
+    if ";" not in alternatives:
+        return " ".join(names)
+    return f"{' '.join(names[:-2])}; {' '.join(names[-2:])}"
+
+
 @pytest.fixture
 def cslb(tmp_path: Path) -> Path:
     """A small ``norms.dat``."""
     rows = [
-        f"Things\t{category}\t{concept}\t{feature}\t{frequency}\t{alternatives}\t1 2 3"
+        f"Things\t{category}\t{concept}\t{feature}\t{frequency}\t{alternatives}\t"
+        f"{_participants(frequency, alternatives)}"
         for concept, properties in CONCEPTS.items()
         for category, feature, frequency, alternatives in properties
     ]

@@ -12,6 +12,7 @@ import polars as pl
 from tacit.probes.assumptions.measures import intervals, measures
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.findings import Findings
+from tests.probes.assumptions.made_up import SCORES, candidates
 
 CONCEPTS = (
     *("bear", "tiger", "ladder", "piano", "seal_(animal)", "rocket", "spoon", "banjo"),
@@ -49,6 +50,7 @@ class Made:
         wording: Of concept retrieval.
         prefaces: Of elicitation.
         concepts: What is asked about.
+        kind: Of the model.
     """
 
     seed: int = 0
@@ -56,6 +58,7 @@ class Made:
     wording: str = "sentence"
     prefaces: tuple[bool, ...] = (True, False)
     concepts: tuple[str, ...] = CONCEPTS
+    kind: str = "masked"
 
     def findings(self) -> Findings:
         """The findings, with their measures."""
@@ -66,12 +69,15 @@ class Made:
         }
         where["retrieval_top"] = self._retrieval_top(where["retrieval"], draw)
         where["elicitation_top"] = self._elicitation_top(draw)
+        where["retrieval_scores"] = pl.DataFrame(schema=SCORES)
+        where["candidates"] = candidates([self.wording])
         words = pl.DataFrame({"word": ["bear", "Bear"], "shared": [True, False]})
         tables = {**where, **measures(where), "prince": prince(), "vocabulary": words}
         return Findings(pl.DataFrame(), tables, self._summary())
 
     def _summary(self) -> dict[str, Any]:
         return {
+            "kind": self.kind,
             "concepts": len(self.concepts),
             "retrieval_prompts": 10 * len(self.concepts),
             "elicitation_prompts": 5 * len(self.concepts),
@@ -138,8 +144,9 @@ class Made:
             if row["rank"] is not None and row["rank"] <= 5:
                 words.insert(row["rank"] - 1, row["word"])
             for place, word in enumerate(words[:5], 1):
-                rows.append((row["wording"], row["concept"], row["n"], place, word, share(place)))
-        return frame(rows, "wording concept n place word logprob")
+                said = (row["wording"], row["concept"], row["n"], place, word)
+                rows.append((*said, share(place), share(place) + 0.1))
+        return frame(rows, "wording concept n place word logprob renormalised")
 
     def _elicitation(self, draw: random.Random) -> pl.DataFrame:
         rows = []

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,15 +11,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.probes.assumptions.compare import compare
+from tacit.probes.assumptions.compare import (
+    AMONG_COMMON,
+    NO_DIFFERENCE,
+    compare,
+    different_questions,
+)
 from tacit.probes.findings import Findings
+from tacit.rankings import RankingPrompt, Vocabulary, rank
 from tacit.statistics import Bootstrap
-from tests.probes.assumptions.made_up import ELICITATION, RETRIEVAL, elicitation, retrieval
+from tests.probes.assumptions.made_up import (
+    ELICITATION,
+    RETRIEVAL,
+    SCORES,
+    candidates,
+    elicitation,
+    retrieval,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 FEW = Bootstrap(50)
 COLUMNS = [
     *("part", "of", "relation", "n", "model_a", "model_b", "wording_a", "wording_b"),
-    *("pairs", "a", "b", "difference", "low", "high", "candidates_a", "candidates_b"),
+    *("same_question", "pairs", "a", "b", "difference", "low", "high"),
+    *("candidates_a", "candidates_b", "chance_a", "chance_b", "note"),
 ]
 RANKS = st.lists(st.one_of(st.none(), st.integers(1, 9)), max_size=8)
 
@@ -27,9 +47,12 @@ def found(
     recalled: pl.DataFrame | None = None, named: pl.DataFrame | None = None, kind: str = "masked"
 ) -> Findings:
     """What a model shows; nothing where no table is given."""
+    asked = pl.DataFrame(schema=RETRIEVAL) if recalled is None else recalled
     tables = {
-        "retrieval": pl.DataFrame(schema=RETRIEVAL) if recalled is None else recalled,
+        "retrieval": asked,
+        "retrieval_scores": pl.DataFrame(schema=SCORES),
         "elicitation": pl.DataFrame(schema=ELICITATION) if named is None else named,
+        "candidates": candidates(asked["wording"].unique()),
     }
     return Findings(pl.DataFrame(), tables, {"kind": kind})
 
@@ -139,11 +162,106 @@ def test_a_sentence_s_probability_is_not_compared_with_a_word_s() -> None:
     assert alike["of"].to_list() == ["mrr", "probability", "renormalised"]
 
 
-def test_how_many_candidates_competed_is_told() -> None:
-    """A rank among fewer words is better by itself."""
-    one, other = recalled([1], candidates=20), recalled([1], candidates=21000)
-    row = compare({"one": one, "other": other}, FEW).row(0, named=True)
-    assert (row["candidates_a"], row["candidates_b"]) == (20, 21000)
+def scored(values: NDArray[np.float64], words: Sequence[str], names: Sequence[str]) -> Findings:
+    """A model that ranks concepts among words, whose log-probabilities are given.
+
+    Args:
+        values: Nats by concept and word; nan where the model cannot write the word.
+        words: The candidates; the concepts are among them.
+        names: The concepts.
+    """
+    vocabulary = Vocabulary(words)
+    rows, scores = [], []
+    for name, own in zip(names, values, strict=True):
+        known = dict(zip(words, own.tolist(), strict=True))
+        ordered = np.array([known[word] for word in vocabulary.words])
+        ranking = rank(RankingPrompt("", vocabulary, tuple(names)), ordered, np.ones(len(words)))
+        stands = ranking[name]
+        renormalised = None
+        if stands.logprob is not None and ranking.normaliser is not None:
+            renormalised = stands.logprob - ranking.normaliser
+        rows.append(
+            {
+                "concept": name,
+                "word": name,
+                "rank": stands.rank,
+                "logprob": stands.logprob,
+                "renormalised": renormalised,
+                "candidates": len(words) - ranking.missing,
+            }
+        )
+        scores += [("sentence", name, 1, each.target, each.logprob) for each in ranking.targets]
+    tables = {
+        "retrieval": retrieval(*rows),
+        "retrieval_scores": pl.DataFrame(scores, SCORES, orient="row"),
+        "elicitation": pl.DataFrame(schema=ELICITATION),
+        "candidates": candidates(digest=vocabulary.digest, missing=int(np.isnan(values).any())),
+    }
+    return Findings(pl.DataFrame(), tables, {"kind": "masked"})
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ranks_are_compared_over_common_candidates(seed: int) -> None:
+    """Of models that rank different words, by a count over the concepts that both can write."""
+    random = np.random.default_rng(seed)
+    names = [f"c{at}" for at in range(7)]
+    more = [f"w{at}" for at in range(200)]
+    sides = []
+    for words in (names, [*names, *more]):
+        values = -random.integers(1, 30, (len(names), len(words))) / 4
+        values[:, random.random(len(words)) < 0.1] = np.nan
+        sides.append((values, words))
+    models = {name: scored(*side, names) for name, side in zip("ab", sides, strict=True)}
+    table = compare(models, FEW)
+    both = [
+        at for at in range(len(names)) if all(not np.isnan(values[0, at]) for values, _ in sides)
+    ]
+    for side, (values, _) in zip("ab", sides, strict=True):
+        ranks = [int((values[at, both] >= values[at, at]).sum()) for at in both]
+        shares = [np.exp(values[at, at]) / np.exp(values[at, both]).sum() for at in both]
+        found = {row["of"]: row for row in table.iter_rows(named=True)}
+        assert found["mrr"][side] == pytest.approx(np.mean([1 / each for each in ranks]))
+        assert found["renormalised"][side] == pytest.approx(np.mean(shares))
+        assert found["mrr"][f"candidates_{side}"] == len(both)
+        assert found["mrr"][f"chance_{side}"] == pytest.approx(
+            np.mean([1 / each for each in range(1, len(both) + 1)])
+        )
+        assert found["mrr"]["note"] == AMONG_COMMON
+        chances = np.mean([np.exp(values[at, at]) for at in both])
+        assert found["probability"][side] == pytest.approx(chances)
+        assert found["probability"]["candidates_a"] is None
+
+
+def test_ranks_among_the_same_candidates_stay_as_they_are() -> None:
+    """With their number and the reciprocal rank that chance gives, and no note."""
+    row = compare({"one": recalled([1, 2]), "other": recalled([2, 2])}, FEW).row(0, named=True)
+    assert (row["a"], row["b"], row["note"]) == (0.75, 0.5, None)
+    assert row["candidates_a"] == row["candidates_b"] == 100
+    assert row["chance_a"] == pytest.approx(sum(1 / k for k in range(1, 101)) / 100)
+
+
+def test_average_precision_over_different_words_has_no_difference() -> None:
+    """Each model keeps its own figure; the note says why there is no difference."""
+    one, other = named({"bear": [1, 2, 3]}), named({"bear": [2, 3, 4]})
+    tables = {**other.tables, "candidates": candidates(digest="other words")}
+    precision, rho = compare({"one": one, "other": replace(other, tables=tables)}, FEW).rows(
+        named=True
+    )
+    assert (precision["a"], precision["difference"], precision["low"]) == (1, None, None)
+    assert precision["note"] == NO_DIFFERENCE
+    assert precision["candidates_b"] == 100
+    assert (rho["difference"], rho["note"]) == (0, None)
+
+
+def test_wordings_that_ask_different_questions_are_marked_and_warned_of() -> None:
+    """A blank in the middle of a sentence and one at its end; the same wording is neither."""
+    masked = recalled([1, 2], wording="sentence")
+    causal = recalled([2, 2], wording="blank-last")
+    assert set(compare({"m": masked, "c": causal}, FEW)["same_question"]) == {False}
+    assert set(compare({"m": masked, "n": masked}, FEW)["same_question"]) == {True}
+    wordings = {"m": ["sentence"], "c": ["blank-last"], "both": ["blank-last", "sentence"]}
+    (warning,) = different_questions(wordings)
+    assert "m was asked for concepts in the wording sentence, c in blank-last" in warning
 
 
 def named(ranks: dict[str, list[int]]) -> Findings:

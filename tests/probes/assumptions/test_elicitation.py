@@ -6,17 +6,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tacit.english import Nouns
 from tacit.errors import RequestError
 from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.elicitation import (
     ElicitationPrompt,
+    ElicitationRules,
     Phrasing,
-    Response,
-    completion,
     elicit,
-    is_plural,
 )
+from tacit.probes.assumptions.number import is_plural
+from tacit.probes.assumptions.responses import SINGULAR, Response, completion
 from tacit.probes.assumptions.spelling import american, spellings
 from tacit.probes.assumptions.templates import load_templates
 from tacit.prompts import Prompt
@@ -42,7 +41,8 @@ def words(prompt: ElicitationPrompt) -> dict[str, int]:
 
 def test_the_prompts_of_a_concept(norms: Norms) -> None:
     """One for each relation that people completed in one word, all alternatives counted."""
-    found = {one.relation: one for one in elicit(norms).prompts if one.concept == "bear"}
+    asked = elicit(norms, rules=ElicitationRules(responses="feature")).prompts
+    found = {one.relation: one for one in asked if one.concept == "bear"}
     assert {name: (one.text, words(one)) for name, one in found.items()} == {
         "is": ("Everyone knows that a bear is ___.", {"big": 15, "large": 15, "brown": 9}),
         "is a": ("Everyone knows that a bear is a ___.", {"bear": 20, "animal": 11}),
@@ -56,7 +56,8 @@ def test_the_prompts_of_a_concept(norms: Norms) -> None:
 
 def test_texts_have_the_concepts_article_and_no_sense_tag(norms: Norms) -> None:
     """By its sound; phrases keep their words."""
-    texts = {one.concept: one.text for one in elicit(norms).prompts if one.relation == "has"}
+    asked = elicit(norms, rules=ElicitationRules("all")).prompts
+    texts = {one.concept: one.text for one in asked if one.relation == "has"}
     assert texts["owl"] == "Everyone knows that an owl has ___."
     assert texts["polar_bear"] == "Everyone knows that a polar bear has ___."
     assert texts["seal_(animal)"] == "Everyone knows that a seal has ___."
@@ -76,8 +77,8 @@ def test_the_ablation_and_the_last_blank(norms: Norms) -> None:
 
 def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
     """And every other concept has a prompt or is counted as without, for each relation."""
-    found = elicit(norms)
-    assert found.plural == ("tongs",)
+    found = elicit(norms, rules=ElicitationRules("all"))
+    assert [(step.name, step.removed) for step in found.steps] == [("plural", ("tongs",))]
     assert found.counts() == {"is": 1, "is a": 1, "has": 7, "has a": 0, "made of": 1}
     assert found.without == {"is": 6, "is a": 6, "has": 0, "has a": 7, "made of": 6}
 
@@ -85,7 +86,8 @@ def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
 def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
     """Underscored ones, those of their column, and those that fit another relation."""
     norms = small(tmp_path, "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown")
-    found = {one.relation: words(one) for one in elicit(norms).prompts}
+    asked = elicit(norms, rules=ElicitationRules(responses="feature")).prompts
+    found = {one.relation: words(one) for one in asked}
     assert found == {
         "is": {"wooden": 4, "brown": 4},
         "made of": {"wood": 4, "timber": 4, "oak": 4},
@@ -95,7 +97,7 @@ def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
 def test_a_response_named_twice_has_its_highest_frequency(tmp_path: Path) -> None:
     """Equal ones come in the order of the file."""
     norms = small(tmp_path, "pan\tis hot\t2\t", "pan\tis big\t3\t", "pan\tis hot_warm\t3\t")
-    (prompt,) = elicit(norms).prompts
+    (prompt,) = elicit(norms, rules=ElicitationRules(responses="feature")).prompts
     assert list(words(prompt).items()) == [("hot", 3), ("big", 3), ("warm", 3)]
 
 
@@ -114,7 +116,7 @@ def test_two_spellings_are_one_response(tmp_path: Path) -> None:
 
 def test_the_sensible_set_is_of_all_concepts(norms: Norms) -> None:
     """Every word with which a relation was completed, once."""
-    found = elicit(norms)
+    found = elicit(norms, rules=ElicitationRules(responses="feature"))
     assert found.completions("is a") == ("bear", "animal")
     assert found.completions("has")[:5] == ("fur", "hair", "claws", "paws", "legs")
     assert len(found.completions("has")) == len(set(found.completions("has")))
@@ -154,7 +156,9 @@ def test_an_article_of_another_sound_may_be_left_out(norms: Norms) -> None:
 
 def test_corrections_and_rare_properties(norms: Norms) -> None:
     """A correction stands for all that a property gave; the least frequency leaves out the rest."""
-    found = elicit(norms, None, [Correction("has fur_hair", "has fluff")], least_people=8)
+    found = elicit(
+        norms, None, [Correction("has fur_hair", "has fluff")], ElicitationRules(least_people=8)
+    )
     (bear,) = [one for one in found.prompts if (one.concept, one.relation) == ("bear", "has")]
     assert words(bear) == {"fluff": 27, "claws": 15}
 
@@ -173,7 +177,7 @@ def test_corrections_and_rare_properties(norms: Norms) -> None:
 )
 def test_plurals_are_told(concept: str, plural: bool) -> None:  # noqa: FBT001 - a test's parameter
     """By the lists, the lexicon, and the s of what neither knows."""
-    assert is_plural(concept, Nouns.load()) is plural
+    assert is_plural(concept) is plural
 
 
 @pytest.mark.parametrize(
@@ -222,5 +226,12 @@ def test_the_real_norms_make_elicitation_prompts() -> None:
     """Fewer than one concept in two is completed for any relation, 15 concepts are plural."""
     found = elicit(read_norms(BUCHANAN))
     assert found.counts() == {"is": 71, "is a": 102, "has": 58, "has a": 31, "made of": 31}
-    assert len(found.plural) == 15
-    assert {"children", "feet", "scissors"} < set(found.plural)
+    removed = {step.name: set(step.removed) for step in found.steps}
+    assert {name: len(names) for name, names in removed.items()} == {
+        "has a sense tag": 0,
+        "more than one word": 0,
+        "plural": 15,
+    }
+    assert {"children", "feet", "scissors"} < removed["plural"]
+    # "is a sounds", "has a toolboxes"
+    assert found.notes[SINGULAR] == 6

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -365,3 +366,41 @@ def test_series_differ_in_hue_shape_or_dash() -> None:
         (one.hue, one.shape, one.dash) for one in series(map(str, range(12)), PALETTES["house"])
     ]
     assert len(set(looks)) == 12
+
+
+def test_chance_is_drawn_beside_the_ranks_and_told(one: Shown) -> None:
+    """A dotted line in the panel of reciprocal ranks alone; the caption has the number of words."""
+    row = by_number(one, order="top-decreasing", category=None, n=4)
+    for name in ("retrieval", "retrieval_categories", "retrieval_orders"):
+        chart = FIGURES[name](one)
+        levels = {held["chance"] for held in rows(chart) if held.get("chance") is not None}
+        assert {round(level, 12) for level in levels} == {round(row["chance_mrr"], 12)}, name
+        words = said(figure(chart))
+        assert "dotted: mean reciprocal rank by chance, 0.001 among 19,998 candidates" in words
+    words = said(figure(FIGURES["elicitation"](one)))
+    assert "mAP by chance, and the number of candidates: vocabulary" in words
+    assert "among 20,000; sensible" in words
+    assert "rank: among 19,998 candidates" in said(figure(FIGURES["retrieval_examples"](one)))
+
+
+def test_a_whole_sentences_probability_is_not_drawn() -> None:
+    """Of a causal model in the wording sentence the one among the candidates stands for it."""
+    found = Made(kind="causal").findings()
+    tiny = found.tables["retrieval_by_number"].with_columns(
+        pl.col("^probability.*$") * 1e-127,
+    )
+    examples = {
+        name: found.tables[name].with_columns(pl.col("logprob") - 292)
+        for name in ("retrieval", "retrieval_top")
+    }
+    tables = {**found.tables, **examples, "retrieval_by_number": tiny}
+    causal = Shown({"gpt2": replace(found, tables=tables)}, {}, Look())
+    row = by_number(causal, order="top-decreasing", category=None, n=4)
+    for name in ("retrieval", "retrieval_orders", "retrieval_categories"):
+        values = {held["value"] for held in rows(FIGURES[name](causal)) if held.get("value")}
+        assert row["renormalised"] in values, name
+        assert min(values) > 1e-6, name
+    held = said(figure(FIGURES["retrieval"](causal)))
+    assert "b) probability among the candidates" in held
+    cells = [held for held in rows(FIGURES["retrieval_examples"](causal)) if "told" in held]
+    assert {held["told"] for held in cells if held["place"] == 1} == {f"{0.48 * math.exp(0.1):.2f}"}

@@ -12,12 +12,14 @@ import pytest
 
 from tacit.errors import RequestError
 from tacit.models.fake import FakeModel
+from tacit.probes.assumptions.compare import compare
 from tacit.probes.assumptions.measures import measures
 from tacit.probes.assumptions.probe import AssumptionsProbe, Choices
 from tacit.probes.assumptions.words import Words
 from tacit.prompts import Prompt
 from tacit.rankings import RankingPrompt, Vocabulary
 from tacit.sources.norms import Norms, Property
+from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
     from tacit.probes.findings import Findings
@@ -49,11 +51,7 @@ def run(probe: AssumptionsProbe) -> Findings:
 def test_a_concept_stands_where_a_count_by_hand_puts_it(norms: Norms) -> None:
     """Rank, log-probability and renormalised one, over the words that the model has."""
     rows = run(probe_of(norms)).tables["retrieval"].filter(pl.col("category").is_null())
-    assert rows["concept"].unique(maintain_order=True).to_list() == [
-        "bear",
-        "seal_(animal)",
-        "unicorn",
-    ]
+    assert rows["concept"].unique(maintain_order=True).to_list() == ["bear", "unicorn"]
     for row in rows.iter_rows(named=True):
         prompt = Prompt(row["text"], WORDS)
         all_values = [value(prompt, word) for word in WORDS]
@@ -100,7 +98,7 @@ def test_a_causal_model_is_asked_with_the_blank_last(norms: Norms) -> None:
 
 def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> None:
     """The word behind its article, and all that follows behind the word, added up."""
-    probe = probe_of(norms, "causal", causal="sentence")
+    probe = probe_of(norms, "causal", causal="sentence", concepts="tagged")
     assert probe.wordings == ("sentence",)
     assert {prompt.text for prompt in probe.prompts} == {"A", "A bear", "A seal", "A unicorn"}
     rows = run(probe).tables["retrieval"].filter(pl.col("category").is_null())
@@ -118,7 +116,7 @@ def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> 
 
 def test_both_wordings_stand_in_one_run(norms: Norms) -> None:
     """The same concepts, told apart by the column ``wording``."""
-    rows = run(probe_of(norms, "causal", causal="both")).tables["retrieval"]
+    rows = run(probe_of(norms, "causal", causal="both", concepts="tagged")).tables["retrieval"]
     concepts = {
         wording: part["concept"].unique(maintain_order=True).to_list()
         for (wording,), part in rows.group_by("wording")
@@ -128,23 +126,33 @@ def test_both_wordings_stand_in_one_run(norms: Norms) -> None:
     assert set(by_number["wording"]) == {"sentence", "blank-last"}
 
 
-@pytest.mark.parametrize("kind", ["masked", "causal"])
-def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str) -> None:
-    """Then concepts with a vowel stay, and each word is scored behind A or An."""
-    probe = probe_of(norms, kind, articles="candidate", vocabulary="concepts", causal="sentence")
+@pytest.mark.parametrize(
+    ("kind", "wording"),
+    [
+        ("masked", "blank-last"),
+        ("seq2seq", "blank-last"),
+        ("causal", "sentence"),
+        ("causal", "blank-last"),
+    ],
+)
+def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str, wording: Any) -> None:  # noqa: ANN401 - a choice
+    """Then concepts with a vowel stay, and the article is scored with the word."""
+    probe = probe_of(norms, kind, articles="candidate", vocabulary="concepts", causal=wording)
     rows = run(probe).tables["retrieval"]
     words = set(rows["word"])
-    assert words == {"bear", "owl", "seal", "unicorn", "hour"}
+    assert words == {"bear", "owl", "unicorn", "hour"}
     row = rows.filter(pl.col("concept") == "owl", pl.col("n") == 1).row(0, named=True)
-    assert row["text"] == "An ___ has legs."
-    article = {word: "An" if word in {"owl", "hour"} else "A" for word in words}
-    if kind == "masked":
-        values = {w: value(Prompt(f"{a} ___ has legs.", ("x",)), w) for w, a in article.items()}
+    named = {w: f"An {w}" if w in {"owl", "hour"} else f"A {w}" for w in words}
+    if (kind, wording) == ("causal", "sentence"):
+        text = "___ has legs."
+        values = {w: value(Prompt("", ("x",)), f"{a} has legs.") for w, a in named.items()}
+    elif kind == "causal":
+        text = "Something that has legs is called ___"
+        values = {w: value(Prompt(text, ("x",)), a[0].lower() + a[1:]) for w, a in named.items()}
     else:
-        values = {
-            w: value(Prompt(a, ("x",)), w) + value(Prompt(f"{a} {w}", ("x",)), "has legs.")
-            for w, a in article.items()
-        }
+        text = "___ has legs."
+        values = {w: value(Prompt(text, ("x",)), a) for w, a in named.items()}
+    assert row["text"] == text
     assert row["logprob"] == pytest.approx(values["owl"], abs=1e-12)
     assert row["rank"] == sum(one >= values["owl"] for one in values.values())
 
@@ -152,7 +160,7 @@ def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str) -> Non
 def test_the_concept_list_competes_with_itself_alone(norms: Norms) -> None:
     """Every concept is a candidate, also one that is no whole word of the model."""
     probe = probe_of(norms, vocabulary="concepts", articles="fixed")
-    assert probe.retrievals[0].vocabulary.words == ("bear", "seal", "unicorn")
+    assert probe.retrievals[0].vocabulary.words == ("bear", "unicorn")
 
 
 def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
@@ -226,7 +234,9 @@ def test_models_without_a_common_word_are_refused() -> None:
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"vocabulary": "big"}, "'big' is none of shared, own, concepts"),
+        ({"vocabulary": "big"}, "'big' is none of shared, own, concepts, file"),
+        ({"vocabulary": "file"}, "'file' needs words"),
+        ({"words": Vocabulary(["bear"])}, "no other vocabulary has any"),
         ({"causal": "odd"}, "'odd' is none of blank-last, sentence, both"),
         ({"orders": "some"}, "'some' are none of all, main"),
         ({"articles": "candidate"}, "add --vocabulary concepts"),
@@ -245,8 +255,119 @@ def test_norms_without_a_concept_to_ask_about_are_refused(norms: Norms) -> None:
 
 
 def test_the_target_is_asked_for_in_every_ranking_of_retrieval(norms: Norms) -> None:
-    """One target each, over the shared words; elicitation asks for all accepted spellings."""
-    probe = probe_of(norms)
-    retrieval = probe.retrievals[0].rankings
-    assert all(isinstance(one, RankingPrompt) and len(one.targets) == 1 for one in retrieval)
+    """It comes first, over the shared words; prompts of Figure 2 score the other concepts too."""
+    probe = probe_of(norms, orders="all", concepts="tagged")
+    part = probe.retrievals[0]
+    retrieval = part.rankings
+    for item, one in zip(part.items, retrieval, strict=True):
+        assert isinstance(one, RankingPrompt)
+        assert one.targets[0] == item.prompt.word
+        main = item.order == "top-decreasing" and item.category is None
+        assert len(one.targets) == (3 if main else 1)
+        assert set(one.targets) <= {"bear", "seal", "unicorn"}
     assert {one.vocabulary.words for one in retrieval} == {tuple(sorted(WORDS))}
+
+
+def test_the_article_counts_against_a_word(norms: Norms) -> None:
+    """Of two words that are as probable behind their articles, the one with the rarer one loses."""
+    articles = {"A": math.log(0.9), "An": math.log(0.1)}
+
+    def score(_prompt: Prompt, answer: str) -> float:
+        return articles[answer.split(" ", maxsplit=1)[0]] - 1.0 if " " in answer else -1.0
+
+    model = FakeModel(score, words=WORDS)
+    probe = probe_of(norms, articles="candidate", vocabulary="concepts")
+    rows = probe.measure(model.score(probe.prompts), model.rank(probe.rankings)).tables["retrieval"]
+    ranks = {row["word"]: row["rank"] for row in rows.iter_rows(named=True)}
+    assert ranks == {"bear": 2, "unicorn": 2, "owl": 4, "hour": 4}
+
+
+def test_a_vocabulary_of_ones_own_gives_the_candidates_and_the_filter(norms: Norms) -> None:
+    """Words that the model does not have are counted, and so are its own that are left out."""
+    words = Vocabulary(["bear", "fur", "zebra"])
+    found = run(probe_of(norms, vocabulary="file", words=words))
+    rows = found.tables["retrieval"]
+    assert set(rows["concept"]) == {"bear"}
+    assert set(rows["candidates"]) == {3}
+    told = found.summary["vocabulary"]
+    assert (told["name"], told["words"]) == ("file", 3)
+    assert (told["not_own"], told["own_left_out"]) == (1, len(WORDS) - 2)
+    saved = found.tables["vocabulary"]
+    assert saved.filter(pl.col("candidate"))["word"].to_list() == ["bear", "fur", "zebra"]
+    assert saved.filter(~pl.col("own"))["word"].to_list() == ["zebra"]
+
+
+def test_presets_are_told(norms: Norms) -> None:
+    """Which concepts and responses, and how ties are ordered."""
+    summary = run(probe_of(norms, concepts="tagged", responses="first")).summary
+    assert summary["presets"] == {"concepts": "tagged", "responses": "first"}
+    assert summary["ties"] == {
+        "rule": "order of the file; increasing frequency is the reverse of decreasing",
+        "concepts": 1,
+    }
+    assert summary["elicitation_steps"][0]["filter"] == "more than one word"
+
+
+def test_rho_follows_the_number_of_people(norms: Norms) -> None:
+    """The frequency of a response is that of its own alternative."""
+    rows = (
+        run(probe_of(norms))
+        .tables["elicitation"]
+        .filter(
+            pl.col("concept") == "bear", pl.col("relation") == "has", pl.col("over") == "vocabulary"
+        )
+    )
+    frequencies = dict(rows.select("word", "frequency").iter_rows())
+    assert frequencies == {"fur": 25, "hair": 2, "claws": 15, "paws": 7}
+
+
+@pytest.mark.parametrize("wording", ["blank-last", "sentence"])
+def test_every_concepts_score_is_kept(norms: Norms, wording: str) -> None:
+    """In the prompts of Figure 2: ranks among the concepts follow from them."""
+    probe = probe_of(norms, "causal", causal=wording, concepts="tagged")
+    tables = run(probe).tables
+    scores = tables["retrieval_scores"]
+    main = tables["retrieval"].filter(pl.col("category").is_null())
+    assert scores.height == 3 * main.height
+    own = main.join(scores, on=["wording", "concept", "n", "word"])
+    assert own["logprob"].to_list() == own["logprob_right"].to_list()
+    if wording == "sentence":  # the concepts are all candidates
+        best = own.select("concept", "n", "rank", best="logprob")
+        counted = best.join(scores, on=["concept", "n"])
+        ranks = counted.group_by("concept", "n", "rank").agg(
+            counted=(pl.col("logprob") >= pl.col("best")).sum()
+        )
+        assert ranks["rank"].to_list() == ranks["counted"].to_list()
+
+
+def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:
+    """How many words compete, and a digest by which two runs know that they are the same."""
+    probe = probe_of(norms, "causal", causal="both", concepts="tagged")
+    found = run(probe).tables["candidates"]
+    retrieval = {row["of"]: row for row in found.filter(part="retrieval").iter_rows(named=True)}
+    assert retrieval["blank-last"]["words"] == len(WORDS)
+    assert retrieval["blank-last"]["digest"] == Vocabulary(WORDS).digest
+    assert retrieval["sentence"]["words"] == 3
+    assert retrieval["sentence"]["digest"] == Vocabulary(["bear", "seal", "unicorn"]).digest
+    own = found.filter(part="elicitation", of="vocabulary")
+    assert set(own["digest"]) == {Vocabulary(WORDS).digest}
+    assert set(found["missing"]) == {0}
+
+
+def test_a_masked_and_a_causal_model_are_compared_among_the_concepts(norms: Norms) -> None:
+    """One ranks 10 words and the other 3 concepts; both are ranked among the 3."""
+    found = {
+        "masked": run(probe_of(norms, concepts="tagged")),
+        "causal": run(probe_of(norms, "causal", causal="sentence", concepts="tagged")),
+    }
+    table = compare(found, Bootstrap(20)).filter(of="mrr")
+    assert set(table["candidates_a"]) == set(table["candidates_b"]) == {3}
+    concepts = ("bear", "seal", "unicorn")
+    for row in table.iter_rows(named=True):
+        asked = found["masked"].tables["retrieval"].filter(pl.col("category").is_null(), n=row["n"])
+        ranks = []
+        for one in asked.iter_rows(named=True):
+            prompt = Prompt(one["text"], WORDS)
+            best = value(prompt, one["word"])
+            ranks.append(sum(value(prompt, word) >= best for word in concepts))
+        assert row["a"] == pytest.approx(sum(1 / rank for rank in ranks) / len(ranks))

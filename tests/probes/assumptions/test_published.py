@@ -137,12 +137,12 @@ def test_properties_of_the_average_concept() -> None:
 def test_what_order_adds_is_the_most_over_numbers() -> None:
     """In the paper's wording and all categories; 0.6 - 0.3 at two properties."""
     rows = [
-        ("sentence", order, None, n, mrr)
+        ("sentence", order, None, n, 20_000, 5e-4, mrr)
         for order, values in (("top-decreasing", (0.4, 0.6, 0.7)), ("top-increasing", (0.3, 0.3)))
         for n, mrr in enumerate(values, 1)
     ]
-    rows += [("blank-last", "top-decreasing", None, 1, 0.99)]
-    table = frame(rows, "wording order category n mrr").with_columns(
+    rows += [("blank-last", "top-decreasing", None, 1, 20_000, 5e-4, 0.99)]
+    table = frame(rows, "wording order category n candidates chance_mrr mrr").with_columns(
         pl.col("category").cast(pl.String)
     )
     found = cell(
@@ -228,3 +228,47 @@ def test_a_model_that_the_paper_has_not_is_refused() -> None:
     """With the names of those it has."""
     with pytest.raises(RequestError, match="bert-base, bert-large, roberta-base, roberta-large"):
         published_table({}, "gpt2")
+
+
+def test_ranks_among_other_candidates_have_no_difference(found: Findings) -> None:
+    """34 words are not the paper's vocabulary; ours stands with its candidates and the reason."""
+    name = "retrieval_by_number"
+    few = found.tables[name].with_columns(candidates=34, chance_mrr=0.121)
+    row = cell(published_table({name: few}, "roberta-large", found.summary), "MRR at 1 property")
+    assert row["ours"] is not None
+    assert (row["difference"], row["candidates"], row["chance"]) == (None, 34, 0.121)
+    assert "the run ranks 34 candidates, the paper 17,958 to 21,018" in row["note"]
+    row = cell(published_table(found.tables, "roberta-large", found.summary), "MRR at 1 property")
+    assert row["difference"] is not None
+    assert (row["candidates"], row["note"]) == (19_998, None)
+
+
+def test_the_words_of_one_model_are_not_those_that_models_share(found: Findings) -> None:
+    """Even where there are as many of them."""
+    for told in ({"name": "own"}, {"name": "shared", "shared": 20_000, "own": 20_000}):
+        summary = {**found.summary, "vocabulary": told}
+        table = published_table(found.tables, "roberta-large", summary)
+        row = cell(table, "MRR at 10 properties")
+        assert row["difference"] is None
+        assert "one model's own words" in row["note"]
+
+
+def test_average_precision_among_other_words_has_no_difference(found: Findings) -> None:
+    """A model of the paper has from 17,958 words to its whole vocabulary."""
+    name = "elicitation_by_relation"
+    few = found.tables[name].with_columns(candidates=1_876)
+    row = cell(published_table({name: few}, "bert-base", found.summary), "has", "mAP vocabulary")
+    assert (row["difference"], row["candidates"]) == (None, 1_876)
+    assert "the run ranks 1,876 words, and bert-base has 17,958 to 28,996" in row["note"]
+    row = cell(published_table(found.tables, "bert-base"), "has", "mAP vocabulary")
+    assert row["difference"] is not None
+
+
+def test_another_wording_is_noted(found: Findings) -> None:
+    """The paper asks in the wording sentence; the difference of a run without it says so."""
+    name = "retrieval_by_number"
+    other = found.tables[name].with_columns(wording=pl.lit("blank-last"))
+    table = published_table({name: other}, "roberta-large", found.summary)
+    row = cell(table, "MRR at 1 property")
+    assert row["difference"] is not None
+    assert row["note"] == "asked in the wording blank-last, in the paper in the wording sentence"

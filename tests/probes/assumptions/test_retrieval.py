@@ -18,6 +18,7 @@ from tacit.probes.assumptions.retrieval import (
     Asking,
     ByFrequency,
     Shuffled,
+    has_ties,
     random_baseline,
     retrieval_prompts,
 )
@@ -49,8 +50,8 @@ def test_the_prompts_of_a_concept_to_the_character(norms: Norms) -> None:
     (bear,) = choose_concepts(word_properties(norms), Filters(vocabulary={"bear"})).concepts
     prompts = retrieval_prompts([bear])
     assert [prompt.n for prompt in prompts] == list(range(1, 11))
-    assert {(prompt.concept, prompt.word, prompt.article) for prompt in prompts} == {
-        ("bear", "bear", "a")
+    assert {(prompt.concept, prompt.word, prompt.answer) for prompt in prompts} == {
+        ("bear", "bear", "bear")
     }
     assert [prompt.text for prompt in prompts[:3]] == [
         "A ___ has fur.",
@@ -79,10 +80,8 @@ def test_the_blank_may_be_last(norms: Norms) -> None:
 
 
 def test_each_filter_counts_what_it_left_out(norms: Norms) -> None:
-    """In the paper's order: a sense tag when asked, words, sound, vocabulary, properties."""
-    chosen = choose_concepts(
-        word_properties(norms), Filters(tagged=False, vocabulary={"bear", "fox", "owl"})
-    )
+    """In the paper's order: sense tag, words, sound, vocabulary, properties."""
+    chosen = choose_concepts(word_properties(norms), Filters(vocabulary={"bear", "fox", "owl"}))
     assert [(step.name, step.removed, step.left) for step in chosen.steps] == [
         ("has a sense tag", ("seal_(animal)",), 7),
         ("more than one word", ("polar_bear",), 6),
@@ -94,8 +93,9 @@ def test_each_filter_counts_what_it_left_out(norms: Norms) -> None:
 
 
 def test_sense_tags_are_stripped_or_left_out(norms: Norms) -> None:
-    """By default the concept stays, and the blank holds the word alone."""
-    chosen = choose_concepts(word_properties(norms))
+    """With the preset ``tagged`` the concept stays, and the blank holds the word alone."""
+    assert "seal" not in [one.word for one in choose_concepts(word_properties(norms)).concepts]
+    chosen = choose_concepts(word_properties(norms), Filters("tagged"))
     assert [one.word for one in chosen.concepts] == ["bear", "seal", "unicorn"]
     assert [step.name for step in chosen.steps] == [
         *("more than one word", "begins with a vowel sound", "fewer than 10 usable properties")
@@ -114,26 +114,20 @@ def test_the_vocabulary_minds_case(norms: Norms) -> None:
 
 
 def test_articles_of_each_candidate_keep_vowels(norms: Norms) -> None:
-    """A text for each article; the target's own is the prompt's."""
+    """The blank holds the article too, so that it is scored with the word."""
     filters = Filters(articles="candidate")
     chosen = choose_concepts(word_properties(norms), filters).concepts
-    assert [one.word for one in chosen] == ["bear", "owl", "seal", "unicorn", "hour"]
+    assert [one.word for one in chosen] == ["bear", "owl", "unicorn", "hour"]
     prompts = {
         prompt.word: prompt
         for prompt in retrieval_prompts(chosen, Asking(articles="candidate", most=1))
     }
     owl, unicorn = prompts["owl"], prompts["unicorn"]
-    assert dict(owl.texts) == {"a": "A ___ has legs.", "an": "An ___ has legs."}
-    assert (owl.text, unicorn.text) == ("An ___ has legs.", "A ___ has legs.")
-    assert owl.text_for("a") == unicorn.text
+    assert owl.text == unicorn.text == "___ has legs."
+    assert (owl.answer, unicorn.answer) == ("An owl", "A unicorn")
     last = retrieval_prompts(chosen[1:2], Asking("blank-last", "candidate", most=1))
-    assert last[0].text == "Something that has legs is called an ___"
-
-
-def test_with_fixed_articles_every_candidate_has_the_same_text(norms: Norms) -> None:
-    """As in the paper."""
-    (prompt, *_) = retrieval_prompts(choose_concepts(word_properties(norms)).concepts)
-    assert prompt.text_for("an") == prompt.text_for("a") == "A ___ has fur."
+    assert last[0].text == "Something that has legs is called ___"
+    assert last[0].answer == "an owl"
 
 
 def test_a_category_counts_a_concept_as_far_as_it_has_properties(norms: Norms) -> None:
@@ -145,21 +139,36 @@ def test_a_category_counts_a_concept_as_far_as_it_has_properties(norms: Norms) -
 
 
 def test_the_four_orders() -> None:
-    """Top or bottom, decreasing or increasing; equal ones always in the order of the file."""
+    """Top or bottom, decreasing or increasing; ties are reversed with the order."""
     frequencies = (5, 9, 9, 2, 5, 1)
     assert [(order.name, stated(order, *frequencies, most=3)) for order in FOUR_ORDERS] == [
         ("top-decreasing", "120"),
-        ("top-increasing", "012"),
-        ("bottom-decreasing", "035"),
-        ("bottom-increasing", "530"),
+        ("top-increasing", "021"),
+        ("bottom-decreasing", "435"),
+        ("bottom-increasing", "534"),
     ]
+
+
+def test_increasing_is_not_decreasing_where_all_frequencies_are_equal() -> None:
+    """Most concepts of CSLB have ten least frequent properties of two people each."""
+    frequencies = (9, *[2] * 12)
+    orders = {order.name: stated(order, *frequencies, most=3) for order in FOUR_ORDERS}
+    # Property 10 is written "10".
+    assert orders["bottom-decreasing"] == "101112"
+    assert orders["bottom-increasing"] == "121110"
+
+
+def test_ties_among_the_first_ten_properties_are_told() -> None:
+    """A tie behind the tenth property does not count."""
+    assert has_ties(concept(5, 4, 4))
+    assert not has_ties(concept(*range(20, 10, -1), 9, 9))
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=15), st.integers(1, 12))
 def test_orders_select_the_extremes_and_sort_them(frequencies: list[int], most: int) -> None:
-    """Against sorting by hand, for any frequencies."""
+    """Against sorting by hand, for any frequencies: one ranking, read from either end."""
     falling = sorted(range(len(frequencies)), key=lambda i: (-frequencies[i], i))
-    rising = sorted(range(len(frequencies)), key=lambda i: (frequencies[i], i))
+    rising = sorted(range(len(frequencies)), key=lambda i: (frequencies[i], -i))
     for order in FOUR_ORDERS:
         chosen = set((falling if order.selection == "top" else rising)[:most])
         every = falling if order.direction == "decreasing" else rising
@@ -202,6 +211,7 @@ def test_a_random_set_is_uniform() -> None:
     ("made", "arguments"),
     [
         (Filters, {"articles": "none"}),
+        (Filters, {"concepts": "some"}),
         (Filters, {"least": 0}),
         (Asking, {"wording": "question"}),
         (Asking, {"most": 0}),
@@ -242,3 +252,28 @@ def test_the_real_norms_make_prompts_of_what_can_be_worded() -> None:
         "A ___ has stripes, lives in africa, is an animal, eats grass, has a tail, has hooves, "
         "is a mammal, is black and white, lives in the wild, and looks like a horse."
     )
+
+
+def test_the_counts_of_the_paper_are_printed_in_its_order(tmp_path: Path) -> None:
+    """638 concepts made up in the proportions of the real file give 266 and 2,660 prompts."""
+    words = [f"b{number}" for number in range(266)]
+    names = [
+        *(f"bat{number}_(animal)" for number in range(10)),
+        *(f"polar_bear{number}" for number in range(25)),
+        *(f"owl{number}" for number in range(45)),
+        *(f"c{number}" for number in range(292)),
+        *words,
+    ]
+    random.Random(0).shuffle(names)  # noqa: S311 - no secret
+    rows = [f"{name}\thas part{n}\t{20 - n}" for name in names for n in range(10)]
+    path = tmp_path / "norms.tsv"
+    path.write_text("concept\tfeature\tpf\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    chosen = choose_concepts(word_properties(read_norms(path)), Filters(vocabulary=words))
+    assert [(step.name, len(step.removed), step.left) for step in chosen.steps] == [
+        ("has a sense tag", 10, 628),
+        ("more than one word", 25, 603),
+        ("begins with a vowel sound", 45, 558),
+        ("not in the vocabulary", 292, 266),
+        ("fewer than 10 usable properties", 0, 266),
+    ]
+    assert len(retrieval_prompts(chosen.concepts)) == 2660

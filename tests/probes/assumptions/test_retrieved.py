@@ -16,7 +16,7 @@ from tests.probes.assumptions.made_up import RETRIEVAL, retrieval
 FEW = Bootstrap(50)
 RANKS = st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 9))), max_size=40)
 COLUMNS = [
-    *("wording", "order", "category", "n", "concepts", "missing"),
+    *("wording", "order", "category", "n", "concepts", "missing", "candidates", "chance_mrr"),
     *(f"{figure}{end}" for figure in FIGURES for end in ("", "_low", "_high")),
 ]
 
@@ -54,7 +54,7 @@ def test_the_mean_reciprocal_rank_in_fractions(ranks: list[tuple[int, int | None
         there = [rank for rank in of if rank is not None]
         assert (row["concepts"], row["missing"]) == (len(there), len(of) - len(there))
         if not there:
-            assert [row[name] for name in COLUMNS[6:]] == [None] * 12
+            assert [row[name] for name in COLUMNS[6:]] == [None] * 14
             continue
         mean = sum(Fraction(1, rank) for rank in there) / len(there)
         assert row["mrr"] == pytest.approx(float(mean), abs=1e-12)
@@ -143,6 +143,19 @@ def test_nothing_gives_an_empty_table() -> None:
     found = by_number(pl.DataFrame(schema=RETRIEVAL), FEW)
     assert found.columns == COLUMNS
     assert found.is_empty()
+
+
+def test_candidates_and_chance_stand_beside_the_ranks() -> None:
+    """The most candidates, and the mean chance of the concepts that have a rank."""
+    rows = [
+        standing(2, candidates=10),
+        standing(3, candidates=12, concept="wolf"),
+        standing(None, candidates=99, concept="gnu"),
+    ]
+    row = by_number(retrieval(*rows), FEW).row(0, named=True)
+    assert row["candidates"] == 12
+    harmonic = [sum(1 / rank for rank in range(1, n + 1)) / n for n in (10, 12)]
+    assert row["chance_mrr"] == pytest.approx(sum(harmonic) / 2)
 
 
 def test_what_a_concept_contributes() -> None:

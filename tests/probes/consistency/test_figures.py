@@ -538,7 +538,7 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
     assert {"100", "< 1", "gave the answer (% of 300)"} <= set(texts(figure))
     assert "all inputs of one: max 0.62, count 0.62, calibrated 0.62" in said(figure)
     assert "6 Question: \N{HORIZONTAL ELLIPSIS}? Answer:" in said(figure)
-    assert "meta-prompt 6, True/False: gave 1 answers (0.3 %)" in tips(figure)
+    assert "meta-prompt 6, True/False: gave 1 answer (0.3 %)" in tips(figure)
 
 
 def test_a_way_without_a_score_is_a_dash() -> None:

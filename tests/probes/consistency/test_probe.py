@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
+from tacit.knowledge.counts import Counts
 from tacit.probes.consistency.answering import Method
 from tacit.probes.consistency.probe import Reading
 from tacit.sources.anchors import Anchor
@@ -343,3 +344,13 @@ def test_an_anchor_without_facts_changes_no_consistency(
         assert each.summary["anchors"] == 8 + more
         assert each.summary["without_facts"] == 1 + more
         assert each.summary["anchor_accuracy"][1] == base.summary["anchor_accuracy"][1]
+
+
+def test_the_counts_of_the_extraction_are_in_the_summary() -> None:
+    """Those that the background brings; of a background by hand there are none."""
+    counts = Counts(9, 2, 12, 7, 1, None, 0, 0, 50, 40, 10)
+    probe = probe_of(CASES)
+    assert "question_facts" not in measured(probe, Dice(0)).summary
+    counted = replace(probe, background=replace(probe.background, counts=counts))
+    summary = measured(counted, Dice(0)).summary
+    assert {name: summary[name] for name in asdict(counts)} == asdict(counts)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tacit.probes.consistency.asked import Asked
 from tacit.probes.consistency.knowing import Known
 from tacit.probes.consistency.relevance import relevance
-from tacit.statistics import Bootstrap
+from tacit.statistics.studentised import Permutations
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.run_by_hand import Run, knows
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     # A fact: whether it is known, its relation, and the places of its anchors.
     Row = tuple[Answer, str, Sequence[int]]
 
-FEW = Bootstrap(100)
+FEW = Permutations(199)
 ANSWERS = st.sampled_from([True, False, None])
 NAMES = ("facts_right", "facts_wrong", "given_right", "given_wrong", "accuracy", "relevance")
 
 
-def found(facts: Sequence[Row], right: Sequence[Answer]) -> dict[str, dict[str, float | None]]:
+def found(facts: Sequence[Row], right: Sequence[Answer]) -> dict[str, dict[str, Any]]:
     """The relevance of some facts to some anchors, by relation."""
     known = np.array([math.nan if own is None else float(own) for own, _, _ in facts])
     table = pl.DataFrame(
@@ -85,11 +85,41 @@ def test_knowledge_that_has_nothing_to_do_with_it_is_not_relevant() -> None:
     rows = found(facts, [True, True, True, False, False, False, True, False])
     assert rows["IsA"]["relevance"] == pytest.approx(0, abs=1e-12)
     assert rows["HasA"]["relevance"] == pytest.approx(0, abs=1e-12)
-    low, high = rows["HasA"]["low"], rows["HasA"]["high"]
-    assert low is not None
-    assert high is not None
-    assert low <= 1e-12
-    assert high >= -1e-12
+
+
+def test_six_facts_right_of_1151_have_no_interval() -> None:
+    """The counts of either side are there, and why; with 20 right there is an interval."""
+    random = np.random.default_rng(0)
+    right = (random.random(400) < 0.4).tolist()
+    places = random.integers(0, 400, 1151).tolist()
+    for few, reason in ((6, "too few facts right"), (20, None), (1145, "too few facts wrong")):
+        facts: list[Row] = [(number < few, "IsA", [at]) for number, at in enumerate(places)]
+        for row in found(facts, right).values():
+            assert (row["facts_right"], row["facts_wrong"]) == (few, 1151 - few)
+            assert row["relevance"] is not None
+            assert row["no_interval"] == reason
+            assert (row["low"] is None) == (row["high"] is None) == (reason is not None)
+
+
+def test_each_relation_has_its_own_interval() -> None:
+    """One relation's facts follow the answers, the other's do not; all together lie between."""
+    random = np.random.default_rng(1)
+    right = random.random(300) < 0.5
+    known = np.concatenate([random.random(300) < 0.2 + 0.6 * right, random.random(300) < 0.5])
+    names = ["IsA"] * 300 + ["HasA"] * 300
+    facts: list[Row] = [
+        (bool(own), name, [number % 300])
+        for number, (own, name) in enumerate(zip(known, names, strict=True))
+    ]
+    rows = found(facts, right.tolist())
+    low, high = ({name: row[end] for name, row in rows.items()} for end in ("low", "high"))
+    assert low["IsA"] is not None
+    assert low["HasA"] is not None
+    assert high["HasA"] is not None
+    assert low["IsA"] > 0.1
+    assert low["HasA"] < 0 < high["HasA"]
+    assert low["all"] is not None
+    assert low["HasA"] < low["all"] < low["IsA"]
 
 
 def test_nothing_known_is_undefined() -> None:

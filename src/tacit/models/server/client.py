@@ -9,7 +9,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.errors import MissingPackage, ModelError, ScoringError
+from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
 from tacit.models.server import forms
 from tacit.models.server.hiding import hider
 
@@ -112,7 +112,8 @@ class Client:
         """What the server says of the models that it serves; none where it does not say.
 
         Raises:
-            ModelError: Nobody answers at the address, or the key is refused.
+            NetworkError: No server answers at the address.
+            ModelError: The key is refused.
             ScoringError: As ``complete``.
         """
         try:
@@ -176,7 +177,7 @@ class Client:
                     longer = seconds == self._timeout
                     failure += " (--timeout lets it take longer)" if longer else ""
                 if first and isinstance(error, self._cannot_connect):
-                    raise ModelError(
+                    raise NetworkError(
                         f"{self.address}: no server answers there ({failure}); is it started?"
                     ) from None
             else:

@@ -1,7 +1,7 @@
 """How one answer's log-probability is read off a server, by next tokens or by an echo.
 
-The boundary rule is that of every model: the whole string is cut into tokens, and those that cover
-the answer's characters are the answer's. A token is read off as the next one only where the text
+The boundary rule is that of every model: the whole string is tokenized, and the tokens that cover
+the separator and the answer are scored. A token is read off as the next one only where the text
 before it, by itself, is cut into the very tokens that stand before it in the whole string.
 """
 

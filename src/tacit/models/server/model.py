@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import PromptError, ScoringError
+from tacit.errors import ScoringError, TooLongError
 from tacit.models.base import WHOLE
 from tacit.models.encoding import fill
 from tacit.models.server.address import ServerOptions, check_address, key_from_environment
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.models.server.preflight import Abilities
     from tacit.prompts import Prompt
 
-SCORER = "server-1"
+SCORER = "server-2"
 
 _BYTES_PER_TOKEN = 4
 
@@ -137,7 +137,7 @@ class ServerModel:
         """The tokens of a text.
 
         Raises:
-            PromptError: There are more than the model takes.
+            TooLongError: There are more than the model takes.
         """
         tokenizer, window = self._served.tokenizer, self._served.window
         if tokenizer is None:
@@ -145,7 +145,7 @@ class ServerModel:
         cost = len(tokenizer.cut(text).tokens) + (self._served.abilities.before or 0)
         # One token of the window is what the server generates.
         if window is not None and cost + 1 > window:
-            raise PromptError(
+            raise TooLongError(
                 f"{prompt.shown} is {cost} tokens long with its answer; {self.name} takes "
                 f"{window - 1} at most: shorten it, or choose a model with a longer window"
             )

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from tacit.english import Nouns
 from tacit.errors import RequestError
 from tacit.probes.assumptions.wording import bare, is_tagged
+from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from tacit.probes.assumptions.properties import Worded, WordedNorms
 
 Articles = Literal["fixed", "candidate"]
+ConceptPreset = Literal["paper", "tagged", "all"]
+"""Which concepts are asked about.
+
+``paper``: concepts of one word without a sense tag. ``tagged``: concepts with a sense tag too; the
+tag is stripped. ``all``: concepts of several words too, in elicitation alone, because the blank of
+retrieval holds one word.
+"""
+
+TAGGED = "has a sense tag"
+SEVERAL_WORDS = "more than one word"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +35,24 @@ class Filters:
     """Which concepts are asked about; the defaults are the paper's, without a vocabulary.
 
     Args:
-        tagged: Whether concepts with a sense tag, like ``seal_(animal)``, stay.
+        concepts: Which concepts are asked about.
         articles: ``fixed``: every prompt begins "A ___", and concepts that begin with a vowel
             sound are left out; ``candidate``: each candidate has its own article, and they stay.
         vocabulary: The concept's word must be one of these, in the same case; None for any.
         least: How many usable properties a concept must have.
 
     Raises:
-        RequestError: ``articles`` is neither, or ``least`` is below 1.
+        RequestError: ``concepts`` or ``articles`` is unknown, or ``least`` is below 1.
     """
 
-    tagged: bool = True
+    concepts: ConceptPreset = "paper"
     articles: Articles = "fixed"
     vocabulary: Collection[str] | None = None
     least: int = 10
 
     def __post_init__(self) -> None:
+        convert_strings(self, "vocabulary")
+        check_concepts(self.concepts)
         if self.articles not in get_args(Articles):
             raise RequestError(f"articles {self.articles!r} are neither fixed nor candidate")
         if self.least < 1:
@@ -81,8 +96,8 @@ class Chosen:
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
     """Filters the concepts of norms, in the order of the file.
 
-    The filters, in order: sense tag (when asked), one word, vowel sound (with fixed articles), in
-    the vocabulary (when given), enough properties.
+    The filters, in order: sense tag (preset ``paper``), one word, vowel sound (with fixed
+    articles), in the vocabulary (when given), enough properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()
@@ -90,18 +105,45 @@ def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chos
         Concept(name, bare(name), nouns.article(bare(name)), properties)
         for name, properties in worded.properties.items()
     ]
+    passed, steps = apply_filters(left, lambda concept: concept.name, _tests(filters))
+    return Chosen(tuple(passed), steps)
+
+
+def apply_filters(
+    left: Sequence[T],
+    name: Callable[[T], str],
+    tests: Iterable[tuple[str, Callable[[T], bool]]],
+) -> tuple[Sequence[T], tuple[Step, ...]]:
+    """Applies filters one after another.
+
+    Args:
+        left: The concepts.
+        name: Returns a concept's name.
+        tests: Each filter's name, and whether a concept passes it.
+
+    Returns:
+        The concepts that passed all filters, and what each filter did.
+    """
     steps = []
-    for name, passes in _tests(filters):
-        removed = tuple(concept.name for concept in left if not passes(concept))
-        left = [concept for concept in left if passes(concept)]
-        steps.append(Step(name, removed, len(left)))
-    return Chosen(tuple(left), tuple(steps))
+    for step, passes in tests:
+        removed = tuple(name(one) for one in left if not passes(one))
+        left = [one for one in left if passes(one)]
+        steps.append(Step(step, removed, len(left)))
+    return left, tuple(steps)
+
+
+def check_concepts(concepts: str) -> None:
+    """Raises RequestError if there is no such preset of concepts."""
+    if concepts not in get_args(ConceptPreset):
+        raise RequestError(
+            f"concepts {concepts!r} are none of {', '.join(get_args(ConceptPreset))}"
+        )
 
 
 def _tests(filters: Filters) -> Iterator[tuple[str, Callable[[Concept], bool]]]:
-    if not filters.tagged:
-        yield "has a sense tag", lambda concept: not is_tagged(concept.name)
-    yield "more than one word", lambda concept: " " not in concept.word
+    if filters.concepts == "paper":
+        yield TAGGED, lambda concept: not is_tagged(concept.name)
+    yield SEVERAL_WORDS, lambda concept: " " not in concept.word
     if filters.articles == "fixed":
         yield "begins with a vowel sound", lambda concept: concept.article == "a"
     if filters.vocabulary is not None:

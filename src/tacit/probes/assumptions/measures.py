@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.assumptions import elicited, retrieved
+from tacit.probes.assumptions.candidates import with_chance
 from tacit.probes.assumptions.favoured import favoured
 from tacit.statistics import Bootstrap
 
@@ -31,7 +32,9 @@ def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     elicitation = standings["elicitation"]
     return {
         "retrieval_by_number": retrieved.by_number(standings["retrieval"], bootstrap),
-        "elicitation_by_relation": elicited.by_relation(elicitation, bootstrap),
+        "elicitation_by_relation": with_chance(
+            elicited.by_relation(elicitation, bootstrap), elicitation
+        ),
         "agreement": elicited.agreement(elicitation, bootstrap),
         "ablation": elicited.ablation(elicitation, bootstrap),
         "favoured": favoured(elicitation, standings["elicitation_top"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.probes.assumptions.templates import load_templates
 from tacit.probes.figures.charts import SHAPES
 from tacit.probes.figures.panels import DASH
@@ -76,7 +77,8 @@ def wordings(table: pl.DataFrame) -> str:
 def intervals(shown: Shown) -> str:
     """How the summaries say that intervals were made, for a caption."""
     ways = [
-        f"{100 * how['level']:g} % intervals ({how['method']}, {how['resamples']:,} resamples, "
+        f"{100 * how['level']:g} % intervals ({how['method']}, "
+        f"{several(how['resamples'], 'resample')}, "
         f"clustered by {how['clusters']})"
         for _, how in shown.summaries("intervals")
     ]

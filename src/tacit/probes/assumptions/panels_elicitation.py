@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.probes.assumptions.panels import ends, intervals, relations, series, spread, with_preface
 from tacit.probes.assumptions.panels_lanes import Axis, Lanes
 from tacit.probes.figures.panels import APART, number, score, spanned, titled, written
@@ -59,6 +60,7 @@ def elicitation(shown: Shown) -> Chart | None:
         f"Eliciting a concept's properties, by relation{_named(shown)}",
         _SETS,
         f"{_RANKS}; {_prefaced(shown)}; lines: {intervals(shown)}; n: prompts",
+        _chance(shown),
         *_left_out(shown),
         width=_WIDE,
     )
@@ -156,6 +158,20 @@ def _prefaced(shown: Shown) -> str:
     )
 
 
+def _chance(shown: Shown) -> str:
+    """What a caption says of the candidates of mean average precision and of its chance level."""
+    table = shown.table("elicitation_by_relation")
+    if table is None:
+        return ""
+    told = []
+    for (over,), part in with_preface(table)[0].group_by("over", maintain_order=True):
+        counts = part["candidates"].drop_nulls().to_list()
+        levels = [f"{level:.3f}" for level in sorted(part["chance_map"].drop_nulls())]
+        between = " to ".join(dict.fromkeys((*levels[:1], *levels[-1:])))
+        told.append(f"{over} {between} among {spread(counts)}")
+    return f"mAP by chance, and the number of candidates: {'; '.join(told)}"
+
+
 def _left_out(shown: Shown) -> Iterator[str]:
     """What a caption says of responses and prompts that no measure could take in."""
     import polars as pl
@@ -192,7 +208,7 @@ def _worded(rows: pl.DataFrame, what: str) -> pl.DataFrame:
 
     tips = [
         f"{row['model']}, {row['relation']}: {what} {score(row['value'])}"
-        f"{spanned(row['low'], row['high'])}, n = {number(row['n'])} prompts"
+        f"{spanned(row['low'], row['high'])}, n = {several(row['n'], 'prompt')}"
         for row in rows.iter_rows(named=True)
     ]
     return rows.with_columns(
@@ -205,7 +221,7 @@ def _worded(rows: pl.DataFrame, what: str) -> pl.DataFrame:
 def _pair_tip(row: dict[str, Any]) -> str:
     return (
         f"{row['model']}, {row['relation']}: with {score(row['with_preface'])}, without "
-        f"{score(row['without_preface'])}, n = {number(row['prompts'])} prompts"
+        f"{score(row['without_preface'])}, n = {several(row['prompts'], 'prompt')}"
     )
 
 

@@ -6,7 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from tacit.probes.assumptions.panels import MAIN, by_wording, chance, wordings
+from tacit.english import several
+from tacit.probes.assumptions.candidates import chance_mrr
+from tacit.probes.assumptions.panels import MAIN, by_wording, chance, spread, wordings
+from tacit.probes.assumptions.retrieved import reads_sentences
 from tacit.probes.assumptions.templates import load_templates
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.figures.charts import FONT, mixed
@@ -158,6 +161,8 @@ def retrieval_examples(shown: Shown) -> Chart | None:
     table, top = shown.table("retrieval"), shown.table("retrieval_top")
     if table is None or top is None:
         return None
+    kinds = dict(shown.summaries("kind"))
+    table, top = (_with_shown(each, kinds) for each in (table, top))
     table = by_wording(table.filter(pl.col("category").is_null(), order=MAIN))
     top = by_wording(top.filter(pl.col("place") <= BEST))
     names, how = chosen(table)
@@ -175,10 +180,42 @@ def retrieval_examples(shown: Shown) -> Chart | None:
         "What a model takes a concept for as properties are added",
         f"each row adds a property to the prompt; its {BEST} best candidates with their "
         "probabilities, the deeper the shade the higher; framed: the concept itself",
+        _among(table, kinds),
         f"concepts: {how}; {wordings(table)}",
         width=900.0,
     )
     return below(charts, title, spacing=34)
+
+
+def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
+    """The table with ``shown``: the log-probability that stands in the figure.
+
+    Args:
+        table: ``model``, ``wording``, ``logprob`` and ``renormalised``.
+        kinds: Each model's kind.
+    """
+    import polars as pl
+
+    shown = [
+        row["renormalised"]
+        if reads_sentences(kinds.get(row["model"]), row["wording"])
+        else row["logprob"]
+        for row in table.select("model", "wording", "logprob", "renormalised").iter_rows(named=True)
+    ]
+    return table.with_columns(shown=pl.Series(shown, dtype=pl.Float64))
+
+
+def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
+    """What a caption says of the candidates, and of probabilities that are among them."""
+    counts = sorted(set(table["candidates"]))
+    whole = any(
+        reads_sentences(kinds.get(model), wording)
+        for model, wording in table.select("model", "wording").unique().iter_rows()
+    )
+    chances = " to ".join(dict.fromkeys(f"{chance_mrr(n):.3f}" for n in counts if n))
+    told = f"rank: among {spread(counts)} candidates (chance MRR {chances})"
+    among = "probability of a causal model in the wording sentence: among the candidates"
+    return f"{told}; {among}" if whole else told
 
 
 def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
@@ -207,7 +244,9 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
     with_paper = PAPERS in ranked
     names = list(dict.fromkeys([PAPERS, *typical] if with_paper else typical))
     which = ", ".join(f"{100 * share:.0f}th" for share in shares)
-    rest = f"by mean reciprocal rank, of {len(ranked):,} concepts, at the {which} percentile"
+    rest = (
+        f"by mean reciprocal rank, of {several(len(ranked), 'concept')}, at the {which} percentile"
+    )
     return names, (f"{PAPERS}, the paper's; {rest}" if with_paper else rest)
 
 
@@ -247,18 +286,21 @@ def _example(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -
             "number": [str(n) for n in part["n"]],
             "phrase": [shortened(step, SIZE, _PHRASE) for step in steps],
             "rank": [DASH if rank is None else f"{rank:,}" for rank in part["rank"]],
-            "probability": [chance(each) for each in part["logprob"].exp()],
+            "probability": [chance(each) for each in part["shown"].exp()],
         }
     )
     cells = [_cell(row, word, colours) for row in top.sort("n", "place").iter_rows(named=True)]
     named = concept if concept == word else f"{concept} (as {word})"
-    return Example(shortened(f"{named}: {of}", 12, 700.0), rows, pl.DataFrame(cells), colours)
+    counts = part["candidates"].to_list()
+    among = several(max(counts), "candidate")
+    heading = shortened(f"{named}: {of}, among {among}", 12, 700.0)
+    return Example(heading, rows, pl.DataFrame(cells), colours)
 
 
 def _cell(row: dict[str, Any], word: str, colours: Palette) -> dict[str, Any]:
     import math
 
-    probability = math.exp(row["logprob"])
+    probability = math.exp(row["shown"])
     told = chance(probability)
     room = _CELL - 22 - width_of(told, SIZE, bold=True)
     return {
@@ -268,5 +310,8 @@ def _cell(row: dict[str, Any], word: str, colours: Palette) -> dict[str, Any]:
         "told": told,
         "hue": mixed(colours.before, probability),
         "right": row["word"] == word,
-        "tip": f"{row['word']}: probability {told}, place {row['place']} of {row['n']} properties",
+        "tip": (
+            f"{row['word']}: probability {told}, place {row['place']} of "
+            f"{several(row['n'], 'property', 'properties')}"
+        ),
     }

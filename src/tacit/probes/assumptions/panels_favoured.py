@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.probes.assumptions.panels import relations, spread, with_preface
 from tacit.probes.figures.charts import FONT, mixed
 from tacit.probes.figures.lettering import shortened
@@ -92,5 +93,5 @@ def _panel(part: pl.DataFrame, relation: str, most: float, colours: Palette) -> 
 def _tip(row: dict[str, Any]) -> str:
     return (
         f"{row['model']}, {row['relation']} {row['word']}: first in {row['first']:,} of "
-        f"{row['prompts']:,} prompts ({share(row['share'])}), right in {row['right']:,}"
+        f"{several(row['prompts'], 'prompt')} ({share(row['share'])}), right in {row['right']:,}"
     )

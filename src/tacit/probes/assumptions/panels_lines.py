@@ -22,6 +22,8 @@ HEIGHT = 210  # pixels
 _HEADING, _MODEL = -12.0, -32.0  # pixels above a panel
 _LINE = 17  # pixels of a row of counts
 _FAINT = 0.13  # how much of its hue a band has
+_DOTTED = (1, 3)
+_DIGITS = 9  # of means that are equal but for rounding
 _MARGIN = 0.45  # properties before the first and behind the last
 
 
@@ -31,7 +33,8 @@ class Curves:
 
     Args:
         rows: A point each: ``n`` (properties), ``series`` (its name), ``value``, ``low`` and
-            ``high`` (null where there is no band), ``tip``, and ``count`` where counts are shown.
+            ``high`` (null where there is no band), ``chance`` (null where none is drawn), ``tip``,
+            and ``count`` where counts are shown.
         of: The series, in the order of the legend.
         title: Of the upright axis.
         domain: Its ends.
@@ -99,6 +102,7 @@ class Curves:
                 bands = rows.filter(series=one.name).drop_nulls(["low", "high"])
                 band = alt.Chart(bands).mark_area(color=one.hue, opacity=_FAINT)
                 yield band.encode(x=x, y=low, y2="high:Q")
+        yield from self._chance(x, scale, axis)
         # Lines by themselves, so that the legend is of the marks alone.
         for one in self.of:
             line = alt.Chart(rows.filter(series=one.name))
@@ -108,6 +112,21 @@ class Curves:
         yield marks.encode(
             x=x, y=y, color=self._hue(told), shape=self._shape(told), description="tip:N"
         )
+
+    def _chance(self, x: alt.X, scale: dict[str, Any], axis: dict[str, Any]) -> Iterator[alt.Chart]:
+        """A dotted line at the chance level; one per series where these differ."""
+        import altair as alt
+
+        rows = self.rows.drop_nulls(["value", "chance"]).sort("n", maintain_order=True)
+        y = alt.Y("chance:Q", title=self.title, scale=scale, axis=axis)
+        by_series = {one.name: rows.filter(series=one.name) for one in self.of}
+        alike = rows["chance"].round(_DIGITS).n_unique() == 1
+        for one in self.of:
+            hue = self.colours.muted if alike else one.hue
+            line = alt.Chart(by_series[one.name]).mark_line(
+                color=hue, strokeWidth=1.2, strokeDash=list(_DOTTED)
+            )
+            yield line.encode(x=x, y=y)
 
     def _x(self, *, labelled: bool = True) -> alt.X:
         import altair as alt

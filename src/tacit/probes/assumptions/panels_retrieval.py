@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.probes.assumptions.panels import (
     MAIN,
     Series,
@@ -17,6 +18,7 @@ from tacit.probes.assumptions.panels import (
     wordings,
 )
 from tacit.probes.assumptions.panels_lines import Curves
+from tacit.probes.assumptions.retrieved import reads_sentences
 from tacit.probes.figures.charts import SHAPES
 from tacit.probes.figures.panels import below, counted, score, spanned, titled
 
@@ -75,6 +77,7 @@ class _Sheet:
             value=pl.col(measure),
             low=pl.col(f"{measure}_low"),
             high=pl.col(f"{measure}_high"),
+            chance=pl.col("chance_mrr") if measure == "mrr" else pl.lit(None, pl.Float64),
             tip=pl.Series(tips, dtype=pl.String),
         )
         held = set(rows["series"])
@@ -82,7 +85,7 @@ class _Sheet:
             rows,
             [one for one in self.series if one.name in held],
             _MEASURES[measure],
-            ends([*self.table[measure], *self.table[f"{measure}_high"]]),
+            ends([*self.table[measure], *self.table[f"{measure}_high"], *rows["chance"]]),
             self.colours,
             self.width,
             self.banded,
@@ -121,9 +124,10 @@ def retrieval(shown: Shown) -> Chart | None:
         f"Retrieving a concept from its properties{named}",
         "mean over concepts of the reciprocal rank of the concept's word among the candidates, of "
         "its probability among all that the model may write there, and of its probability among "
-        "the candidates alone",
+        f"the candidates alone{_whole(shown)}",
+        chance_told(table),
         f"properties: the most frequently named first; bands: {intervals(shown)}",
-        f"{counted(table['concepts'], 'concepts')}{_missing(table)}; {wordings(table)}",
+        f"{counted(table['concepts'], 'concept')}{_missing(table)}; {wordings(table)}",
         width=_PAIR if len(measures) < len(_MEASURES) else _ALL_THREE,
     )
     return alt.vconcat(alt.hconcat(*charts, spacing=30), title=title)
@@ -155,6 +159,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
         "concepts are fewer the larger k is",
         f"properties: the most frequently named first; bands: {intervals(shown)}; "
         f"{wordings(table)}",
+        chance_told(table),
         width=_PAIR,
     )
     return below([_with_counts(sheet, model) for model in sheet.models()], title, spacing=40)
@@ -183,7 +188,8 @@ def retrieval_orders(shown: Shown) -> Chart | None:
         "top: the concept's most frequently named properties; bottom: its least frequently named; "
         "stated by decreasing or increasing production frequency",
         band if drawn else "",
-        f"{counted(table['concepts'], 'concepts')}{_missing(table)}; {wordings(table)}",
+        chance_told(table),
+        f"{counted(table['concepts'], 'concept')}{_missing(table)}; {wordings(table)}",
         width=_PAIR,
     )
     *first, last = sheet.models()
@@ -193,9 +199,59 @@ def retrieval_orders(shown: Shown) -> Chart | None:
 
 
 def _ranked(shown: Shown) -> pl.DataFrame | None:
-    """The measures of retrieval where some concept has a rank, with ``of``."""
+    """The measures of retrieval where some concept has a rank, with ``of``.
+
+    The probability of a whole sentence is left out: only the one among the candidates is shown.
+    """
+    import polars as pl
+
     table = shown.defined("retrieval_by_number", "mrr")
-    return None if table is None else by_wording(table.drop_nulls("mrr"))
+    if table is None:
+        return None
+    kinds = dict(shown.summaries("kind"))
+    whole = pl.Series(
+        [
+            reads_sentences(kinds.get(model), wording)
+            for model, wording in table.select("model", "wording").iter_rows()
+        ],
+        dtype=pl.Boolean,
+    )
+    names = [f"probability{end}" for end in ("", "_low", "_high")]
+    hidden = (pl.when(~whole).then(pl.col(name)).alias(name) for name in names)
+    return by_wording(table.with_columns(hidden).drop_nulls("mrr"))
+
+
+def _whole(shown: Shown) -> str:
+    """What a caption says where some model gives the probability of whole sentences only."""
+    if any(
+        reads_sentences(kind, wording)
+        for model, kind in shown.summaries("kind")
+        for wording in dict(shown.summaries("wordings")).get(model, ())
+    ):
+        return " (the only one that a causal model has in the wording sentence)"
+    return ""
+
+
+def chance_told(table: pl.DataFrame) -> str:
+    """What a caption says of the candidates and the chance level of each model's ranks.
+
+    Args:
+        table: ``of``, ``candidates`` and ``chance_mrr``.
+    """
+    import polars as pl
+
+    levels = table.group_by("of", maintain_order=True).agg(
+        pl.col("candidates").max(), pl.col("chance_mrr").mean()
+    )
+    told: dict[str, list[str]] = {}
+    for of, candidates, level in levels.iter_rows():
+        text = f"chance {level:.3f} among {several(candidates, 'candidate')}"
+        told.setdefault(text, []).append(of)
+    dotted = "dotted: mean reciprocal rank by chance"
+    if len(told) == 1:
+        return f"{dotted}, {next(iter(told)).removeprefix('chance ')}"
+    listed = "; ".join(f"{', '.join(of)}: {text}" for text, of in told.items())
+    return f"{dotted}; {listed}; ranks among different candidates are not comparable"
 
 
 def _orders(colours: Palette) -> tuple[Series, ...]:
@@ -212,23 +268,29 @@ def _orders(colours: Palette) -> tuple[Series, ...]:
 
 def _tip(row: Mapping[str, Any], measure: str) -> str:
     value, low, high = (row[f"{measure}{end}"] for end in ("", "_low", "_high"))
-    some = "property" if row["n"] == 1 else "properties"
+    stated = several(row["n"], "property", "properties")
     how = score if measure == "mrr" else chance
     return (
-        f"{row['of']}, {row['series']}, {row['n']} {some}: {_MEASURES[measure]} {how(value)}"
-        f"{spanned(low, high, how)}, n = {row['concepts']:,} concepts"
+        f"{row['of']}, {row['series']}, {stated}: {_MEASURES[measure]} {how(value)}"
+        f"{spanned(low, high, how)}, n = {several(row['concepts'], 'concept')}"
     )
 
 
 def _side_by_side(sheet: _Sheet, model: str, *, legend: bool) -> alt.HConcatChart:
-    """A model's row: reciprocal rank and probability."""
+    """A model's row: reciprocal rank and probability (of whole sentences: among candidates)."""
     import altair as alt
 
     charts = [
         sheet.curves(name, model).chart(_MEASURES[name], model=named, legend=legend)
-        for name, named in (("mrr", model), ("probability", ""))
+        for name, named in (("mrr", model), (_second(sheet.table, model), ""))
     ]
     return alt.hconcat(*charts, spacing=30)
+
+
+def _second(table: pl.DataFrame, model: str) -> str:
+    """The probability that a model's second panel shows."""
+    own = table.filter(of=model)["probability"]
+    return "renormalised" if own.is_null().all() else "probability"
 
 
 def _with_counts(sheet: _Sheet, model: str) -> alt.HConcatChart:

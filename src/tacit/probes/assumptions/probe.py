@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.assumptions import categories, standings
-from tacit.probes.assumptions.elicitation import Phrasing, elicit
+from tacit.probes.assumptions.candidates import candidate_sets
+from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, elicit
 from tacit.probes.assumptions.eliciting import Eliciting, Prince
 from tacit.probes.assumptions.filters import Filters, choose_concepts
 from tacit.probes.assumptions.measures import intervals, measures
 from tacit.probes.assumptions.properties import Limits, word_properties
+from tacit.probes.assumptions.retrieval import TIES, has_ties
 from tacit.probes.assumptions.retrieving import Retrieval, orders_of
 from tacit.probes.findings import Findings
 from tacit.rankings import TOP, Vocabulary
@@ -24,14 +27,15 @@ if TYPE_CHECKING:
 
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
-    from tacit.probes.assumptions.filters import Articles, Chosen
+    from tacit.probes.assumptions.filters import Articles, Chosen, ConceptPreset, Step
     from tacit.probes.assumptions.properties import WordedNorms
+    from tacit.probes.assumptions.responses import ResponsePreset
     from tacit.probes.assumptions.words import Words
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Ranking, RankingPrompt
     from tacit.sources.norms import Norms
 
-Candidates = Literal["shared", "own", "concepts"]
+Candidates = Literal["shared", "own", "concepts", "file"]
 CausalWording = Literal["blank-last", "sentence", "both"]
 
 
@@ -41,11 +45,13 @@ class Choices:
 
     Args:
         vocabulary: The candidates of retrieval: the words ``shared`` by the models compared, each
-            model's ``own``, or the ``concepts`` that are asked about.
+            model's ``own``, the ``concepts`` that are asked about, or those of a ``file``.
+        words: The words of the file.
         causal: How causal models are asked for a concept: ``blank-last``, ``sentence`` or ``both``.
         articles: As for ``Filters``; ``candidate`` goes with the vocabulary ``concepts``.
         orders: ``all``, or ``main`` for the one of Figure 2.
-        tagged: Whether concepts with a sense tag stay.
+        concepts: Which concepts are asked about, as for ``Filters``.
+        responses: Which of people's wordings are responses, as for ``ResponsePreset``.
         least: How many usable properties a concept must have.
         limits: Which properties are passed over before all else.
         corrections: A person's own wordings.
@@ -58,10 +64,12 @@ class Choices:
     """
 
     vocabulary: Candidates = "shared"
+    words: Vocabulary | None = None
     causal: CausalWording = "blank-last"
     articles: Articles = "fixed"
     orders: str = "all"
-    tagged: bool = True
+    concepts: ConceptPreset = "paper"
+    responses: ResponsePreset = "people"
     least: int = 10
     limits: Limits = field(default_factory=Limits)
     corrections: Sequence[Correction] = ()
@@ -74,6 +82,8 @@ class Choices:
             raise RequestError(
                 f"the vocabulary {self.vocabulary!r} is none of {', '.join(get_args(Candidates))}"
             )
+        if (self.vocabulary == "file") != (self.words is not None):
+            raise RequestError("the vocabulary 'file' needs words, and no other vocabulary has any")
         if self.causal not in get_args(CausalWording):
             raise RequestError(
                 f"the wording {self.causal!r} is none of {', '.join(get_args(CausalWording))}"
@@ -115,8 +125,8 @@ class AssumptionsProbe:
         if not self.chosen.concepts:
             removed = ", ".join(f"{len(s.removed)} {s.name}" for s in self.chosen.steps)
             raise RequestError(
-                f"none of {len(self.worded.properties)} concepts can be asked about ({removed}): "
-                "try --least with fewer properties, or --vocabulary concepts"
+                f"none of {several(len(self.worded.properties), 'concept')} can be asked about "
+                f"({removed}): try --least with fewer properties, or --vocabulary concepts"
             )
 
     @property
@@ -129,11 +139,13 @@ class AssumptionsProbe:
         """The concepts that are asked about, and what each filter did."""
         choices = self.choices
         among = None if choices.vocabulary == "concepts" else self._whole_words.words
-        filters = Filters(choices.tagged, choices.articles, among, choices.least)
+        filters = Filters(choices.concepts, choices.articles, among, choices.least)
         return choose_concepts(self.worded, filters)
 
     @property
     def _whole_words(self) -> Vocabulary:
+        if self.choices.words is not None:
+            return self.choices.words
         shared = self.choices.vocabulary == "shared"
         return self.words.shared if shared else self.words.own[self.model]
 
@@ -189,7 +201,10 @@ class AssumptionsProbe:
     def _elicited(self, *, preface: bool) -> Elicitation:
         choices = self.choices
         found = elicit(
-            self.norms, Phrasing(preface, self._ending), choices.corrections, choices.limits.people
+            self.norms,
+            Phrasing(preface, self._ending),
+            choices.corrections,
+            ElicitationRules(choices.concepts, choices.responses, choices.limits.people),
         )
         return found.limited(self.norms, choices.limit)
 
@@ -212,21 +227,24 @@ class AssumptionsProbe:
             candidates. The tables are described in docs/reference/assumptions.md.
         """
         left, scored = iter(rankings), iter(scores)
-        stood: list[pl.DataFrame] = []
-        tops: list[pl.DataFrame] = []
-        for part in self.retrievals:
-            ranked = part.ranked(
-                [next(left) for _ in part.rankings], [next(scored) for _ in part.prompts]
+        retrieved = [
+            (
+                part,
+                part.ranked(
+                    [next(left) for _ in part.rankings], [next(scored) for _ in part.prompts]
+                ),
             )
-            stood.append(standings.retrieval_table(part, ranked))
-            tops.append(standings.retrieval_top(part, ranked))
+            for part in self.retrievals
+        ]
         elicited = [next(left) for _ in self.eliciting.rankings]
         where = {
-            "retrieval": _stacked(stood),
-            "retrieval_top": _stacked(tops),
+            "retrieval": _stacked([standings.retrieval_table(*each) for each in retrieved]),
+            "retrieval_top": _stacked([standings.retrieval_top(*each) for each in retrieved]),
+            "retrieval_scores": _stacked([standings.retrieval_scores(*each) for each in retrieved]),
             "elicitation": standings.elicitation_table(self.eliciting, elicited),
             "elicitation_top": standings.elicitation_top(self.eliciting, elicited),
             "prince": standings.prince_table(self.prince, list(left)),
+            "candidates": candidate_sets(retrieved, (self.eliciting, elicited)),
         }
         questions = standings.questions_table(self.rankings, rankings)
         tables = {**where, **measures(where), **self._about()}
@@ -237,9 +255,18 @@ class AssumptionsProbe:
         import polars as pl
 
         own, shared = self.words.own[self.model], self.words.shared
+        candidates = self.retrievals[0].vocabulary
         words = pl.DataFrame(
-            [(word, word in shared) for word in own.words],
-            {"word": pl.String, "shared": pl.Boolean},
+            [
+                (word, word in own, word in shared, word in candidates)
+                for word in sorted({*own.words, *candidates.words})
+            ],
+            {
+                "word": pl.String,
+                "own": pl.Boolean,
+                "shared": pl.Boolean,
+                "candidate": pl.Boolean,
+            },
             orient="row",
         )
         steps = pl.DataFrame(
@@ -259,39 +286,51 @@ class AssumptionsProbe:
         asked = self.eliciting.asked[True]
         named = "concepts" if first.listed else self.choices.vocabulary
         retrieved = rankings[: sum(len(part.rankings) for part in self.retrievals)]
+        ranked = [one for one in retrieved if one.unranked is None]
+        own = self.words.own[self.model]
+        beside = sum(word not in own for word in first.vocabulary.words)
         return {
             "kind": self.kind,
+            "presets": {"concepts": self.choices.concepts, "responses": self.choices.responses},
+            "ties": {"rule": TIES, "concepts": sum(map(has_ties, first.concepts))},
             "concepts": len(first.concepts),
-            "retrieval_prompts": sum(
-                item.category is None and item.order == first.orders[0].name for item in first.items
-            ),
+            "retrieval_prompts": sum(map(first.is_main, first.items)),
             "elicitation_prompts": len(asked.prompts),
             "vocabulary": {
                 "name": named,
                 "words": len(first.vocabulary),
-                "own": len(self.words.own[self.model]),
+                "own": len(own),
+                "not_own": beside,
+                "own_left_out": len(own) - (len(first.vocabulary) - beside),
                 "shared": len(self.words.shared),
                 "no_letters": self.words.others[self.model],
             },
             "wordings": list(self.wordings),
             "elicitation_wording": self._ending,
-            "steps": [
-                {"filter": step.name, "removed": len(step.removed), "left": step.left}
-                for step in self.chosen.steps
-            ],
+            "steps": _counts(self.chosen.steps),
             "properties": {
                 "all": len(self.norms.properties),
                 "usable": self.worded.usable,
                 **self.worded.dropped,
                 "corrected": self.worded.corrected,
             },
+            "worded_by_feature": dict(self.worded.from_feature),
+            "uncounted": {problem: list(at) for problem, at in self.norms.uncounted.items()},
             "relations": asked.counts(),
             "without_response": dict(asked.without),
-            "plural": len(asked.plural),
-            "several": max((one.several for one in retrieved), default=0),
-            "missing": max((one.missing for one in retrieved), default=0),
+            "elicitation_steps": _counts(asked.steps),
+            "responses": dict(asked.notes),
+            "several": max((one.several for one in ranked), default=0),
+            "missing": max((one.missing for one in ranked), default=0),
             "top": self.choices.top,
         }
+
+
+def _counts(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """What filters did, for a manifest."""
+    return [
+        {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
+    ]
 
 
 def _stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:

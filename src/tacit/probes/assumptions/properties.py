@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
+from tacit.probes.assumptions import alternatives
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.wording import names, predicate
 
@@ -21,6 +22,11 @@ UNWORDED = "no wording"
 LONG = "too long"
 NAMING = "names its concept"
 SAME = "worded as another"
+
+UNGRAMMATICAL = "alternative ungrammatical"
+NO_VERB = "alternative without a wording"
+FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
+"""Why a feature is stated, and not its first alternative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +60,14 @@ class Worded:
         property: As people named it.
         text: The predicate: "has fur".
         corrected: Whether the text is a person's own correction.
+        from_feature: Why the feature is stated and not its first alternative: ``UNGRAMMATICAL``
+            or ``NO_VERB``; None where it is not, or there is no alternative.
     """
 
     property: Property
     text: str
     corrected: bool = False
+    from_feature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +79,7 @@ class WordedNorms:
         properties: By concept, in the order of the file; a concept of which none is left has none.
         dropped: The number of properties passed over, by reason, in the order of the tests.
         corrected: How many wordings were corrected.
-        from_feature: How many properties whose first alternative has no wording are worded by
-            their feature instead.
+        from_feature: How many of them state the feature and not its first alternative, by reason.
         unmatched: Corrections that met no property.
     """
 
@@ -79,7 +87,7 @@ class WordedNorms:
     properties: Mapping[str, tuple[Worded, ...]]
     dropped: Mapping[str, int]
     corrected: int
-    from_feature: int
+    from_feature: Mapping[str, int]
     unmatched: tuple[Correction, ...]
 
     @property
@@ -93,9 +101,9 @@ def word_properties(
 ) -> WordedNorms:
     """Words every property of norms.
 
-    A property is worded as its correction says; else by its first alternative; else, where it has
-    none or none that has a wording, by its feature. Of properties of one concept that are worded
-    alike, the most frequent stays (the first of equal ones).
+    A property is worded as its correction says; else by its first alternative; else, where that is
+    missing, ungrammatical or has no wording, by its feature. Of properties of one concept that are
+    worded alike, the most frequent stays (the first of equal ones).
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)
@@ -109,7 +117,8 @@ def word_properties(
         dropped[SAME] += len(worded) - len(left[concept])
     usable = [one for some in left.values() for one in some]
     corrected = sum(one.corrected for one in usable)
-    from_feature = sum(map(_is_from_feature, usable))
+    counts = Counter(one.from_feature for one in usable)
+    from_feature = {reason: counts[reason] for reason in FROM_FEATURE}
     return WordedNorms(norms, left, dict(dropped), corrected, from_feature, known.unmatched)
 
 
@@ -118,17 +127,23 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
     if one.frequency < limits.people:
         return RARE
     own = corrections.wording(one)
-    said = own or next(filter(None, map(predicate, (*one.alternatives[:1], one.feature))), None)
+    said, reason = (own, None) if own else _said(one)
     if said is None:
         return UNWORDED
     if limits.words is not None and len(said.split()) > limits.words:
         return LONG
-    return NAMING if names(said, one.concept) else Worded(one, said, own is not None)
+    return NAMING if names(said, one.concept) else Worded(one, said, own is not None, reason)
 
 
-def _is_from_feature(worded: Worded) -> bool:
-    first = worded.property.alternatives[:1]
-    return bool(first) and not worded.corrected and predicate(first[0]) is None
+def _said(one: Property) -> tuple[str | None, str | None]:
+    """The predicate of a property, and why its first alternative is not stated."""
+    if not one.alternatives:
+        return predicate(one.feature), None
+    said = alternatives.worded(one.alternatives[0], one.feature)
+    if said is None:
+        return predicate(one.feature), NO_VERB
+    better = alternatives.corrected(said, one.feature)
+    return (said, None) if better is None else (better, UNGRAMMATICAL)
 
 
 def _distinct(worded: Iterable[Worded]) -> tuple[Worded, ...]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
+from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.assumptions.panels import MAIN
 from tacit.probes.assumptions.spelling import american
@@ -48,8 +49,27 @@ class Cell(NamedTuple):
     value: float | None
     low: float | None = None
     high: float | None = None
+    among: Among | None = None
 
 
+class Among(NamedTuple):
+    """What our figure of ranks is among, beside the candidates that the paper ranks.
+
+    Args:
+        candidates: How many words the run ranks; None where it has no such figure.
+        chance: What random rankings of them give.
+        differs: Why the paper's candidates are others, so that there is no difference; None where
+            they are the same as far as the paper tells.
+        note: What else a reader must know of the comparison.
+    """
+
+    candidates: int | None
+    chance: float | None
+    differs: str | None
+    note: str | None = None
+
+
+@cache
 def published() -> dict[str, Any]:
     """What the paper prints, by table."""
     path = resources.files("tacit") / "data" / "published" / "assumptions.yaml"
@@ -73,8 +93,10 @@ def published_table(
     Returns:
         Columns table, row, column, ours (null where the run has none), published, low, high (the
         ends where a range is printed), difference: ours less published, or less the nearer end of
-        a range and 0 within it (null for a mean over the paper's models), and obtained: how the
-        run's were had, null where it does not say.
+        a range and 0 within it (null for a mean over the paper's models, and for ranks among other
+        candidates than the paper's), candidates and chance (of figures of ranks: how many words
+        the run ranks, and what random rankings of them give), note (why there is no difference, or
+        what it hides), and obtained: how the run's were had, null where it does not say.
 
     Raises:
         RequestError: The model is none of the paper's.
@@ -87,7 +109,13 @@ def published_table(
     cells = [*_table_1(ours), *_table_2(ours), *_table_3(ours), *_text(ours)]
     kept = [cell for cell in cells if model is None or cell.of in {None, _EACH, _MEAN, model}]
     names = ("ours", "published", "low", "high", "difference")
-    schema = dict.fromkeys(("table", "row", "column"), pl.String) | dict.fromkeys(names, pl.Float64)
+    schema = {
+        **dict.fromkeys(("table", "row", "column"), pl.String),
+        **dict.fromkeys(names, pl.Float64),
+        "candidates": pl.Int64,
+        "chance": pl.Float64,
+        "note": pl.String,
+    }
     table = pl.DataFrame([_row(cell, model) for cell in kept], schema, orient="row")
     obtained = None if summary is None else summary.get("obtained")
     return table.with_columns(pl.lit(obtained, pl.String).alias("obtained"))
@@ -97,10 +125,22 @@ def _row(cell: Cell, model: str | None) -> tuple[str | float | None, ...]:
     told = cell.column if cell.of in {None, model} else f"{cell.column}, {_of(cell)}"
     own = cell.of is None or (model is not None and cell.of != _MEAN)
     difference = _difference(cell) if own else None
+    among = cell.among or Among(None, None, None)
+    note = None
+    if difference is not None:
+        note = among.differs or among.note
+        difference = difference if among.differs is None else None
     return (
         *(cell.table, cell.row, told.removeprefix(", ")),
         *(cell.ours, cell.value, cell.low, cell.high, difference),
+        *(among.candidates, among.chance, note),
     )
+
+
+def _words() -> tuple[int, int]:
+    """How many words the paper's models may share."""
+    least, most = published()["candidates"]["shared"]
+    return least, most
 
 
 def _of(cell: Cell) -> str:
@@ -137,7 +177,9 @@ def _table_2(ours: _Ours) -> Iterator[Cell]:
         for model in MODELS:
             for column in ("mAP vocabulary", "mAP sensible", "spearman"):
                 own = ours.of_relation(relation, column)
-                yield Cell("2", relation, column, model, own, entry[column][model])
+                among = None if column == "spearman" else ours.mean_among(relation, column, model)
+                value = entry[column][model]
+                yield Cell("2", relation, column, model, own, value, among=among)
 
 
 def _table_3(ours: _Ours) -> Iterator[Cell]:
@@ -153,8 +195,22 @@ def _table_3(ours: _Ours) -> Iterator[Cell]:
 def _text(ours: _Ours) -> Iterator[Cell]:
     for entry in published()["text"]:
         row, where = entry["row"], f"section {entry['where']}"
-        ends = (entry.get(name) for name in ("value", "low", "high"))
-        yield Cell("text", row, where, entry.get("of"), _TEXT[row](ours), *ends)
+        of = entry.get("of")
+        value, low, high = (entry.get(name) for name in ("value", "low", "high"))
+        among = _among(ours, row, of)
+        yield Cell("text", row, where, of, _TEXT[row](ours), value, low, high, among)
+
+
+def _among(ours: _Ours, row: str, of: str | None) -> Among | None:
+    """What a figure of the text is among; None where it is not made of ranks."""
+    if "MRR at" in row:
+        return ours.rank_among(int(row.split()[2]))
+    if "decreasing order" in row:
+        return ours.rank_among(1)._replace(chance=None)
+    if "mAP" in row:
+        relation = row.split(":", maxsplit=1)[0]
+        return ours.mean_among(relation, "mAP vocabulary", of or "")._replace(chance=None)
+    return None
 
 
 @dataclass(frozen=True)
@@ -202,6 +258,57 @@ class _Ours:
     def rank_at(self, n: int) -> float | None:
         """Mean reciprocal rank at that many properties."""
         return self._one("retrieval_by_number", "mrr", **self._main, n=n)
+
+    def rank_among(self, n: int) -> Among:
+        """What the mean reciprocal rank at that many properties is among."""
+        main = self._main
+        found = self._rows("retrieval_by_number", **main, n=n)
+        if found is None or found["candidates"][0] is None:
+            return Among(None, None, None)
+        count = found["candidates"][0]
+        wording, note = main["wording"], None
+        if wording != "sentence":
+            note = f"asked in the wording {wording}, in the paper in the wording sentence"
+        return Among(count, found["chance_mrr"][0], self._unlike_shared(count), note)
+
+    def mean_among(self, relation: str, column: str, model: str) -> Among:
+        """What a mean average precision is among, beside what that model of the paper ranks."""
+        over = column.removeprefix("mAP ")
+        asked = {"relation": relation, "preface": True, "over": over}
+        found = self._rows("elicitation_by_relation", **asked)
+        if found is None or found["candidates"][0] is None:
+            return Among(None, None, None)
+        count = found["candidates"][0]
+        if over == "sensible":
+            shared = self.summary.get("vocabulary", {}).get("shared")
+            differs = None if shared is None else self._unlike_shared(shared)
+        else:
+            least, most = _words()[0], published()["candidates"]["own"].get(model)
+            differs = None
+            if most is not None and not least <= count <= most:
+                differs = (
+                    f"the run ranks {several(count, 'word')}, and {model} has {least:,} to {most:,}"
+                )
+        return Among(count, found["chance_map"][0], differs)
+
+    def _unlike_shared(self, count: int) -> str | None:
+        """Why so many words are not the vocabulary that the paper's models share; None if they are.
+
+        The paper gives its size alone, and roughly.
+        """
+        vocabulary = self.summary.get("vocabulary", {})
+        least, most = _words()
+        if not least <= count <= most:
+            told = f"the run ranks {several(count, 'candidate')}"
+        elif vocabulary.get("name") == "own" or (
+            vocabulary.get("name") == "shared"
+            and vocabulary.get("shared") == vocabulary.get("own")
+            and vocabulary.get("own") is not None
+        ):
+            told = "the run ranks one model's own words"
+        else:
+            return None
+        return f"{told}, the paper {least:,} to {most:,} words that its models share"
 
     def concepts(self) -> float | None:
         """How many concepts were asked about."""

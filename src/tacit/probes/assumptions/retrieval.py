@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 from tacit.errors import RequestError
 from tacit.probes.assumptions.templates import load_templates, of_wording
 from tacit.probes.assumptions.wording import joined
+from tacit.prompts import BLANK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tacit.probes.assumptions.filters import Articles, Concept
     from tacit.probes.assumptions.properties import Worded
 
 MOST = 10
 """The paper's prompts have 1 to 10 properties."""
+
+TIES = "order of the file; increasing frequency is the reverse of decreasing"
+"""How properties of equal production frequency are ordered."""
 
 Selection = Literal["top", "bottom"]
 Direction = Literal["decreasing", "increasing"]
@@ -38,11 +42,15 @@ class Order(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ByFrequency:
-    """By production frequency; of equal ones the first in the file comes first, in every order.
+    """Orders by production frequency, equal ones by their place in the file.
+
+    Decreasing frequency states the first of equal ones first. Increasing frequency is the exact
+    reverse, so that the two differ also where all frequencies are equal.
 
     Args:
-        selection: The ``top`` ones or the ``bottom`` ones.
-        direction: Stated in ``decreasing`` or ``increasing`` frequency.
+        selection: The ``top``, which decreasing frequency states first, or the ``bottom``, which
+            increasing frequency states first.
+        direction: ``decreasing`` or ``increasing`` frequency.
 
     Raises:
         RequestError: There is no such selection or direction.
@@ -64,12 +72,15 @@ class ByFrequency:
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:  # noqa: ARG002 - an order may go by the concept
         """See ``Order``."""
-        rank = [one.property.frequency for one in properties]
-        top = self.selection == "top"
-        places = sorted(range(len(rank)), key=lambda i: -rank[i] if top else rank[i])[:most]
-        falling = self.direction == "decreasing"
-        places.sort(key=lambda i: (-rank[i] if falling else rank[i], i))
-        return [properties[place] for place in places]
+        falling = sorted(properties, key=lambda one: -one.property.frequency)
+        chosen = falling[:most] if self.selection == "top" else falling[::-1][:most][::-1]
+        return chosen if self.direction == "decreasing" else chosen[::-1]
+
+
+def has_ties(concept: Concept) -> bool:
+    """Whether two of a concept's ten most frequent properties have the same frequency."""
+    first = ByFrequency().arrange(concept.name, concept.properties, MOST)
+    return len({one.property.frequency for one in first}) < len(first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,27 +135,17 @@ class RetrievalPrompt:
 
     Args:
         concept: As the norms name it.
-        word: The target: what the blank should hold.
+        word: The concept's word, by which candidates are known.
         n: How many properties the text states.
-        article: The word's own article, ``a`` or ``an``.
-        texts: The text by the article in front of the blank: under ``a`` alone with fixed articles,
-            under both where a candidate is to be scored behind its own.
+        text: The text; its blank holds a word, or an article and a word.
+        answer: What the blank should hold: "bear", or "An owl" where the article is scored too.
     """
 
     concept: str
     word: str
     n: int
-    article: str
-    texts: Mapping[str, str]
-
-    @property
-    def text(self) -> str:
-        """The text that the target is scored in."""
-        return self.texts.get(self.article, self.texts["a"])
-
-    def text_for(self, article: str) -> str:
-        """The text that a candidate with this article is scored in."""
-        return self.texts.get(article, self.texts["a"])
+    text: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,8 @@ class Asking:
     Args:
         wording: ``sentence`` ("A ___ has fur.") or ``blank-last`` ("Something that has fur is
             called a ___").
-        articles: ``fixed`` or ``candidate``, as for ``Filters``.
+        articles: ``fixed`` or ``candidate``, as for ``Filters``; with ``candidate`` the blank holds
+            the article too, so that it is scored with the word.
         order: Which properties, in which order.
         category: Only properties of this category; None for all.
         most: At most so many properties.
@@ -174,6 +176,20 @@ class Asking:
         if self.most < 1:
             raise RequestError(f"prompts of up to {self.most} properties; expected 1 or more")
 
+    def text(self, properties: str) -> str:
+        """The text that states some properties."""
+        template = of_wording(load_templates().retrieval, self.wording)
+        if self.articles == "candidate":
+            template = template.replace(f"{{A}} {BLANK}", BLANK).replace(f"{{a}} {BLANK}", BLANK)
+        return template.format(a="a", A="A", properties=properties)
+
+    def answer(self, word: str, article: str) -> str:
+        """What a candidate puts in the blank, given its article."""
+        if self.articles == "fixed":
+            return word
+        begins = f"{{A}} {BLANK}" in of_wording(load_templates().retrieval, self.wording)
+        return f"{article.capitalize() if begins else article} {word}"
+
 
 def retrieval_prompts(
     concepts: Sequence[Concept], asking: Asking | None = None
@@ -188,21 +204,16 @@ def retrieval_prompts(
 
 
 def _of_concept(concept: Concept, asking: Asking) -> Iterator[RetrievalPrompt]:
-    template = of_wording(load_templates().retrieval, asking.wording)
-    articles = ("a",) if asking.articles == "fixed" else ("a", "an")
     usable = [
         one
         for one in concept.properties
         if asking.category is None or one.property.category == asking.category
     ]
     stated = [one.text for one in asking.order.arrange(concept.name, usable, asking.most)]
+    answer = asking.answer(concept.word, concept.article)
     for n in range(1, len(stated) + 1):
-        phrase = joined(stated[:n])
-        texts = {
-            article: template.format(a=article, A=article.capitalize(), properties=phrase)
-            for article in articles
-        }
-        yield RetrievalPrompt(concept.name, concept.word, n, concept.article, texts)
+        text = asking.text(joined(stated[:n]))
+        yield RetrievalPrompt(concept.name, concept.word, n, text, answer)
 
 
 def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Worded]:

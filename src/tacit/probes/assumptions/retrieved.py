@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.probes.assumptions.candidates import chance_of
 from tacit.probes.assumptions.means import mean
 
 if TYPE_CHECKING:
@@ -21,6 +22,20 @@ FIGURES = ("mrr", "probability", "renormalised", "first")
 """What is averaged over concepts."""
 
 _GROUP = ("wording", "order", "category")
+
+
+def reads_sentences(kind: str | None, wording: str) -> bool:
+    """Whether a model's log-probabilities of retrieval are of whole sentences.
+
+    Those of a causal model in the wording ``sentence`` are: their probability, such as 1e-127, is
+    comparable with nothing, and only the one among the candidates is shown to people.
+    """
+    return kind == "causal" and wording == "sentence"
+
+
+def shown_probability(kind: str | None, wording: str) -> str:
+    """The probability that people are shown: the column ``probability`` or ``renormalised``."""
+    return "renormalised" if reads_sentences(kind, wording) else "probability"
 
 
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
@@ -66,9 +81,11 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Returns:
         wording, order (``random``: the mean over a concept's draws, then over concepts), category
-        (null: of all), n, ``concepts`` (with a rank), ``missing`` (without), and of each of
-        ``mrr``, ``probability``, ``renormalised`` and ``first`` the mean with ``_low`` and
-        ``_high``. Groups stand in the order of the input, each by n. Null where nothing has a rank.
+        (null: of all), n, ``concepts`` (with a rank), ``missing`` (without), ``candidates`` (the
+        most that were ranked), ``chance_mrr`` (the mean reciprocal rank of random ranks among
+        them), and of each of ``mrr``, ``probability``, ``renormalised`` and ``first`` the mean
+        with ``_low`` and ``_high``. Groups keep the order of the input, each by n. Null where
+        nothing has a rank.
     """
     import polars as pl
 
@@ -78,9 +95,11 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
             missing = every["mrr"].null_count()
             means = (mean(every, figure, bootstrap) for figure in FIGURES)
             figures = (value for estimate in means for value in estimate)
-            rows.append((*group, n, every.height - missing, missing, *figures))
+            ranked = every.filter(pl.col("mrr").is_not_null())["candidates"]
+            chance = ranked.max(), chance_of(ranked).mean()
+            rows.append((*group, n, every.height - missing, missing, *chance, *figures))
     text = dict.fromkeys(_GROUP, pl.String)
-    counts = dict.fromkeys(("n", "concepts", "missing"), pl.Int64)
-    names = (f"{figure}{end}" for figure in FIGURES for end in ("", "_low", "_high"))
+    counts = dict.fromkeys(("n", "concepts", "missing", "candidates"), pl.Int64)
+    names = ("chance_mrr", *(f"{f}{end}" for f in FIGURES for end in ("", "_low", "_high")))
     schema = {**text, **counts, **dict.fromkeys(names, pl.Float64)}
     return pl.DataFrame(rows, schema, orient="row")

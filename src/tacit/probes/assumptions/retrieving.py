@@ -1,8 +1,8 @@
 """Concept retrieval as requests: every order and category, ranked from one pass or word by word.
 
-A place that one pass reads ranks a whole vocabulary. Where candidates change the text itself (their
-article, or a sentence that a causal model reads to its end) the concept list is scored, word by
-word.
+One pass ranks a whole vocabulary at the blank. Two kinds of candidates are scored one by one: those
+with an article of their own, which is scored with the word, and whole sentences that a causal model
+reads to their end. Only the concept list is short enough for that.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 CATEGORIES = ("visual perceptual", "functional", "encyclopaedic")
 """The categories of Figure 3a; of the others few concepts have more than two or three."""
+
+NO_CANDIDATE = "no candidate has a score"
+_ARTICLE = "A"
 
 ORDERS = ("all", "main")
 """``all`` is Figure 3b with its baseline; ``main`` is the one order of Figure 2."""
@@ -63,7 +66,7 @@ class Retrieval:
         concepts: What is asked about.
         vocabulary: The candidates; the concepts' words are among them.
         wording: ``sentence`` or ``blank-last``.
-        articles: ``fixed`` or ``candidate``, as for ``Filters``.
+        articles: ``fixed`` or ``candidate``, as for ``Asking``.
         orders: Which properties, in which order; the first also by category.
         sentences: Whether the model reads whole sentences, each with a candidate in place.
         top: How many of the best candidates are kept.
@@ -107,10 +110,7 @@ class Retrieval:
         """One per item, where one pass reads all candidates."""
         if self.listed:
             return ()
-        return [
-            RankingPrompt(one.prompt.text, self.vocabulary, (one.prompt.word,), top=self.top)
-            for one in self.items
-        ]
+        return [self._ranking(one) for one in self.items]
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
@@ -129,54 +129,71 @@ class Retrieval:
             for prompt, score in scored
             for one in score.answers
         }
-        return [self._rank(item.prompt, known) for item in self.items]
+        return [self._rank(item, known) for item in self.items]
+
+    def is_main(self, item: Item) -> bool:
+        """Whether a prompt is of Figure 2: of the first order and all categories."""
+        return item.category is None and item.order == self.orders[0].name
+
+    def _ranking(self, item: Item) -> RankingPrompt:
+        """A prompt's request: the concept first, then, for Figure 2, all other concepts.
+
+        The other concepts' scores allow ranks among the concepts that two runs share.
+        """
+        own = item.prompt.word
+        others = [word for word in self._names if word != own] if self.is_main(item) else ()
+        return RankingPrompt(item.prompt.text, self.vocabulary, (own, *others), top=self.top)
 
     @cached_property
-    def _article(self) -> Mapping[str, str]:
-        """Each candidate's article, as the prompts have it."""
-        if self.articles == "fixed":
-            return dict.fromkeys(self.vocabulary.words, "a")
-        return {concept.word: concept.article for concept in self.concepts}
+    def _names(self) -> Sequence[str]:
+        """The concepts' words, each once."""
+        return sorted({concept.word for concept in self.concepts})
+
+    @cached_property
+    def _answers(self) -> Mapping[str, str]:
+        """What each candidate puts in the blank: its word, or its article and its word."""
+        asking = Asking(self.wording, self.articles)
+        article = {concept.word: concept.article for concept in self.concepts}
+        return {word: asking.answer(word, article.get(word, "a")) for word in self.vocabulary.words}
 
     def _article_prompts(self) -> Iterator[Prompt]:
-        """Each text with the candidates that have its article."""
-        behind: dict[str, list[str]] = {}
-        for word in self.vocabulary.words:
-            behind.setdefault(self._article[word], []).append(word)
+        """Each text with all candidates in its blank, each behind its own article."""
         for item in self.items:
-            for article, words in behind.items():
-                yield Prompt(item.prompt.text_for(article), tuple(words))
+            yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Candidates behind their article, then, behind each, every phrase that goes on.
+        """The candidates, then, with each, every phrase that goes on.
 
-        All phrases share the text before them, which is computed once.
+        With the fixed article, candidates and phrases are scored behind it. With their own
+        articles, the whole sentences are scored, behind BOS; the candidates alone give their
+        tokens. All phrases share the text before them, which is computed once.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
-        for article in dict.fromkeys(self._article.values()):
-            words = tuple(w for w in self.vocabulary.words if self._article[w] == article)
-            yield Prompt(article.capitalize(), words)
-        for word in self.vocabulary.words:
-            yield Prompt(self._begun(word), phrases)
-
-    def _begun(self, word: str) -> str:
-        """The sentence up to its phrase: "A bear"."""
-        return f"{self._article[word].capitalize()} {word}"
+        answers = tuple(self._answers.values())
+        if self.articles == "fixed":
+            yield Prompt(_ARTICLE, answers)
+            yield from (Prompt(f"{_ARTICLE} {answer}", phrases) for answer in answers)
+        else:
+            yield Prompt("", answers, separator="")
+            for answer in answers:
+                whole = tuple(f"{answer} {phrase}" for phrase in phrases)
+                yield Prompt("", whole, separator="")
 
     def _phrase(self, prompt: RetrievalPrompt) -> str:
         """What follows the blank: "has fur and is big."."""
         return prompt.text.split(BLANK, 1)[1].strip()
 
     def _rank(
-        self, prompt: RetrievalPrompt, known: Mapping[tuple[str, str], tuple[float | None, int]]
+        self, item: Item, known: Mapping[tuple[str, str], tuple[float | None, int]]
     ) -> Ranking:
         """The ranking of the candidates that were scored word by word."""
         import numpy as np
 
-        found = [self._value(prompt, word, known) for word in self.vocabulary.words]
+        found = [self._value(item.prompt, word, known) for word in self.vocabulary.words]
         values = np.array([np.nan if value is None else value for value, _ in found], float)
-        asked = RankingPrompt(prompt.text, self.vocabulary, (prompt.word,), top=self.top)
-        return rank(asked, values, np.array([tokens for _, tokens in found]))
+        if np.isnan(values).all():
+            return Ranking.without(self._ranking(item), NO_CANDIDATE)
+        return rank(self._ranking(item), values, np.array([tokens for _, tokens in found]))
 
     def _value(
         self,
@@ -184,10 +201,15 @@ class Retrieval:
         word: str,
         known: Mapping[tuple[str, str], tuple[float | None, int]],
     ) -> tuple[float | None, int]:
-        """A candidate's log-probability, and the tokens that it takes itself."""
-        article = self._article[word]
+        """A candidate's log-probability, and its tokens, those of a scored article included."""
+        answer = self._answers[word]
         if not self.sentences:
-            return known[prompt.text_for(article), word]
-        first, tokens = known[article.capitalize(), word]
-        rest, _ = known[self._begun(word), self._phrase(prompt)]
+            return known[prompt.text, answer]
+        phrase = self._phrase(prompt)
+        if self.articles == "candidate":
+            _, tokens = known["", answer]
+            whole, _ = known["", f"{answer} {phrase}"]
+            return whole, tokens
+        first, tokens = known[_ARTICLE, answer]
+        rest, _ = known[f"{_ARTICLE} {answer}", phrase]
         return (None if first is None or rest is None else first + rest), tokens

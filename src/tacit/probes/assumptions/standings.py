@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.assumptions.elicitation import Response
     from tacit.probes.assumptions.eliciting import Eliciting, Item, Prince
+    from tacit.probes.assumptions.responses import Response
     from tacit.probes.assumptions.retrieving import Retrieval
     from tacit.rankings import Ranking, RankingPrompt, Standing
 
@@ -63,12 +63,34 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
     import polars as pl
 
     rows = [
-        (part.wording, item.prompt.concept, item.prompt.n, *placed)
+        (
+            *(part.wording, item.prompt.concept, item.prompt.n),
+            *(place, word, logprob, _less(logprob, ranking.normaliser)),
+        )
         for item, ranking in zip(part.items, rankings, strict=True)
-        if item.category is None and item.order == part.orders[0].name
-        for placed in _placed(ranking)
+        if part.is_main(item)
+        for place, word, logprob in _placed(ranking)
     ]
-    return _frame(rows, {"wording": pl.String, "concept": pl.String, "n": pl.Int64, **_top()})
+    schema = {"wording": pl.String, "concept": pl.String, "n": pl.Int64}
+    return _frame(rows, {**schema, **_top(), "renormalised": pl.Float64})
+
+
+def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
+    """The log-probability of every concept's word in each prompt of Figure 2.
+
+    Ranks among any of the concepts follow from it, so that runs with different candidates can be
+    compared. Null where the model cannot write the word.
+    """
+    import polars as pl
+
+    rows = [
+        (part.wording, item.prompt.concept, item.prompt.n, one.target, one.logprob)
+        for item, ranking in zip(part.items, rankings, strict=True)
+        if part.is_main(item)
+        for one in ranking.targets
+    ]
+    schema = {"wording": pl.String, "concept": pl.String, "n": pl.Int64, "word": pl.String}
+    return _frame(rows, {**schema, "logprob": pl.Float64})
 
 
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.probes.assumptions.templates import load_templates
+from tacit.strings import strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ def predicate(feature: str) -> str | None:
         said = " ".join([head, *rest])
     elif head in {"does", "do"}:
         said = _third_person(rest)
-    elif head in {"a", "an"} or _is_passive(head, rest[0].lower()):
+    elif head in {"a", "an"} or is_passive(head, rest[0].lower()):
         said = " ".join(["is", head, *rest])
     elif _is_verb(head):
         said = " ".join([head, *rest])
@@ -63,7 +64,7 @@ def predicate(feature: str) -> str | None:
 
 def joined(predicates: list[str]) -> str:
     """Predicates as one phrase: "has fur", "has fur and is big", "has fur, is big, and eats"."""
-    *before, last = predicates
+    *before, last = strings(predicates, "predicates")
     if not before:
         return last
     return f"{before[0]} and {last}" if len(before) == 1 else f"{', '.join(before)}, and {last}"
@@ -90,7 +91,7 @@ def _lists() -> Mapping[str, frozenset[str]]:
     return load_templates().wording
 
 
-class _Kinds(NamedTuple):
+class Kinds(NamedTuple):
     """A word's lemmas in the lexicon, as a noun and as a verb, and its parts of speech."""
 
     nouns: tuple[str, ...]
@@ -99,11 +100,12 @@ class _Kinds(NamedTuple):
 
 
 @cache
-def _kinds(word: str) -> _Kinds:
+def kinds_of(word: str) -> Kinds:
+    """What the lexicon knows of a word."""
     from lemminflect import getAllLemmas
 
     found: dict[str, tuple[str, ...]] = getAllLemmas(word)
-    return _Kinds(found.get("NOUN", ()), found.get("VERB", ()), frozenset(found))
+    return Kinds(found.get("NOUN", ()), found.get("VERB", ()), frozenset(found))
 
 
 @cache
@@ -114,9 +116,9 @@ def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]
     return tuple(getInflection(word, tag, inflect_oov=unknown))
 
 
-def _bases(word: str, tag: str) -> list[str]:
+def verbs_of(word: str, tag: str) -> list[str]:
     """The verbs of which a word is this form."""
-    return [base for base in _kinds(word).verbs if word in _inflected(base, tag)]
+    return [base for base in kinds_of(word).verbs if word in _inflected(base, tag)]
 
 
 def _is_verb(word: str, *, alone: bool = False) -> bool:
@@ -124,14 +126,15 @@ def _is_verb(word: str, *, alone: bool = False) -> bool:
 
     One that may also be the plural of a noun is, where more follows and the list of verbs has it.
     """
-    bases = _bases(word, "VBZ")
-    if any(_kinds(one).nouns for one in (word, *bases)):
+    bases = verbs_of(word, "VBZ")
+    if any(kinds_of(one).nouns for one in (word, *bases)):
         return not alone and any(base in _lists()["verbs"] for base in bases)
     return bool(bases) and word not in {"is", "has", "does"}
 
 
-def _is_passive(word: str, following: str) -> bool:
-    return following in _lists()["prepositions"] and (word == "part" or bool(_bases(word, "VBN")))
+def is_passive(word: str, following: str) -> bool:
+    """Whether a word and the next are a participle and its preposition: "made of", "part of"."""
+    return following in _lists()["prepositions"] and (word == "part" or bool(verbs_of(word, "VBN")))
 
 
 def _third_person(words: list[str]) -> str | None:
@@ -143,7 +146,7 @@ def _third_person(words: list[str]) -> str | None:
         return None
     verbs = [place]
     also = words[place + 1 : place + 3]
-    if len(also) > 1 and also[0] in {"and", "or"} and also[1] in _kinds(also[1]).verbs:
+    if len(also) > 1 and also[0] in {"and", "or"} and also[1] in kinds_of(also[1]).verbs:
         verbs.append(place + 2)
     forms = [_conjugated(words[i]) for i in verbs]
     if None in forms:
@@ -153,15 +156,15 @@ def _third_person(words: list[str]) -> str | None:
 
 
 def _is_adverb(word: str) -> bool:
-    return _kinds(word.lower()).all == {"ADV"}
+    return kinds_of(word.lower()).all == {"ADV"}
 
 
 def _conjugated(verb: str) -> str | None:
     """The third person of a verb; as it stands where it is in it; None of any other form."""
     verb = verb.lower()
-    known = _kinds(verb).verbs
+    known = kinds_of(verb).verbs
     if known and verb not in known:
-        return verb if _bases(verb, "VBZ") else None
+        return verb if verbs_of(verb, "VBZ") else None
     return next(iter(_inflected(verb, "VBZ", unknown=True)), None)
 
 
@@ -169,7 +172,7 @@ def _conjugated(verb: str) -> str | None:
 def _forms(word: str) -> frozenset[str]:
     """A word with its plural or singular, and with its regular inflections as a verb."""
     forms = {word, *_inflected(word, "NNS", unknown=True)}
-    singulars = _kinds(word).nouns
+    singulars = kinds_of(word).nouns
     if word not in singulars:
         forms.update(singulars)
     for tag in ("VBZ", "VBD", "VBN", "VBG"):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
 from tacit.rankings import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,25 @@ class Words:
             )
         others = {name: len(models[name]) - len(words) for name, words in own.items()}
         return cls(own, others, Vocabulary(shared))
+
+
+def read_words(path: Path) -> Vocabulary:
+    """Reads a vocabulary: one word per line; blank lines are ignored.
+
+    Raises:
+        DataError: The file cannot be read or has no word, or a line has several words.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read: {error}", path) from error
+    for number, line in enumerate(lines, 1):
+        if len(line.split()) > 1:
+            raise DataError(f"has {line.strip()!r}; expected one word per line", path, number)
+    words = [line.strip() for line in lines if line.strip()]
+    if not words:
+        raise DataError("is empty; expected one word per line", path)
+    return Vocabulary(words)
 
 
 def _lettered(name: str, words: Vocabulary) -> Vocabulary:

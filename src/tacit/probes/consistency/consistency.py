@@ -1,7 +1,7 @@
 """Conceptual consistency: does the background score predict the right answer? (equations 2 and 3).
 
-Beside average precision stand its chance level, the lift above that, AUROC and a p-value: a score
-that tells nothing has the average precision of the share of right anchors, or a little more.
+Average precision is reported with its chance level, the lift above that, AUROC and a p-value: a
+useless score has the average precision of the share of right anchors, or a little more.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def by_relation(
         ``background_score`` (its mean), ``consistency`` (average precision), ``chance``, ``lift``
         with ``lift_low`` and ``lift_high``, ``auroc`` with its interval, ``p_value``,
         ``p_corrected`` (Benjamini and Hochberg, over the rows), ``smallest_lift`` (that so many
-        anchors would show). Null where a figure is undefined.
+        anchors would show), ``no_interval`` (why the lift has no interval: a constant of
+        `tacit.statistics.prediction`). Null where a figure is undefined.
     """
     import polars as pl
 
@@ -117,7 +118,8 @@ def _table(
     rows = list(_rows(subsets, anchors, how))
     text = dict.fromkeys(("subset", "name"), pl.String)
     counts = dict.fromkeys(("n", "clusters", "right"), pl.Int64)
-    schema = {**text, **counts, **dict.fromkeys(_FIGURES, pl.Float64)}
+    figures = dict.fromkeys(_FIGURES, pl.Float64)
+    schema = {**text, **counts, **figures, "no_interval": pl.String}
     table = pl.DataFrame(rows, schema, orient="row")
     corrected = benjamini_hochberg(table["p_value"].to_list())
     place = table.columns.index("p_value") + 1
@@ -154,5 +156,5 @@ def _rows(
             *(mean_of(right), mean_of(score), found.average_precision, found.chance),
             *(found.lift.value, found.lift.low, found.lift.high),
             *(found.auroc.value, found.auroc.low, found.auroc.high),
-            *(found.p_value, found.smallest),
+            *(found.p_value, found.smallest, found.no_interval),
         )

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from tacit.probes.findings import Findings
 
 _CHANCE = "tick: its chance level, the mean over permutations"
-_HOLLOW = "hollow: no interval can be made of so few"
+_ANCHORS = tuple(
+    f"{anchor} with a background score and an answer" for anchor in ("anchor", "anchors")
+)
+_HOLLOW = "hollow: no interval (too few anchors, or a perfect ranking)"
 _LIFT = f"(consistency {MINUS} chance) / (1 {MINUS} chance)"
 _SMALLEST = (
     "triangle: the smallest lift that so many anchors would show (at 5 %, in 80 of 100 samples)"
@@ -56,7 +59,7 @@ def consistency(shown: Shown) -> Chart | None:
         f"b) {_LIFT}; lines: {shown.intervals('consistency')}; {_SMALLEST}"
         + _cut(table)
         + ("" if shown.by_size else f"; {_P}"),
-        f"{counted(table['n'], 'anchors with a background score and an answer')}; {_HOLLOW}",
+        f"{counted(table['n'], *_ANCHORS)}; {_HOLLOW}",
         *panels_models.sizes_told(panels, shown),
     )
     return alt.vconcat(panels_models.by_model(panels, shown), title=title)
@@ -76,14 +79,14 @@ def background_and_anchors(shown: Shown) -> Chart | None:
         panels.append(("a) background score", score_of))
         told.append(
             "a) mean over relations of their background scores; lines: Student's 95 % intervals "
-            f"over {counted(score_of.rows['n'], 'relations')}; dotted line: the same answer to "
+            f"over {counted(score_of.rows['n'], 'relation')}; dotted line: the same answer to "
             "every question"
         )
     if accuracy is not None:
         panels.append(("b) anchor accuracy", accuracy))
         told.append(
             f"b) share of all answered anchors that are right, "
-            f"{counted(accuracy.rows['n'], 'anchors')}; lines: {shown.intervals('others')}; "
+            f"{counted(accuracy.rows['n'], 'anchor')}; lines: {shown.intervals('others')}; "
             "tick: guessing"
         )
     if not panels:
@@ -114,14 +117,14 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     if table.is_empty():
         return None
     left = both.join(table, on=keys, how="anti", maintain_order="left")
-    facts = counted(table["facts"], "facts").removeprefix("n = ")
+    facts = counted(table["facts"], "fact").removeprefix("n = ")
     title = titled(
         "Background score against conceptual consistency, by relation",
         f"diamonds, with their number of anchors: the {panels_relations.FARTHEST} relations "
         "farthest from the diagonal (dotted); circles: the others",
         f"lines: of the background score, {shown.intervals('background_by_relation')}",
-        f"{counted(table['n'], 'anchors')} and {facts} per relation; hollow diamond: of so few "
-        "anchors that no interval of the lift can be made",
+        f"{counted(table['n'], 'anchor')} and {facts} per relation; hollow diamond: no "
+        "interval of the lift (too few anchors, or a perfect ranking)",
         _left_out(left),
     )
     return alt.vconcat(panels_relations.scatters(table, shown), title=title)
@@ -149,7 +152,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
         return None
     alone_told = (
         "left: each meta-prompt and pair of words alone (single), mean over "
-        f"{counted(alone['n'], 'anchors')}; the deeper the shade, the farther from 0.50, which the "
+        f"{counted(alone['n'], 'anchor')}; the deeper the shade, the farther from 0.50, which the "
         "same answer to every question gets"
     )
     told = [alone_told]
@@ -173,7 +176,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
         return None
     title = titled(
         "Anchor accuracy by the way to ask",
-        f"left: each form alone, share of {counted(ways['n'], 'answered anchors')} that are right; "
+        f"left: each form alone, share of {counted(ways['n'], 'answered anchor')} that are right; "
         "solid line: all forms together; dotted line: guessing",
         "right: how many anchors each gave the answer to, the highest score of all deciding",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.probes.consistency.panels_models import accuracies, by_model, sizes_told
 from tacit.probes.figures.panels import below, counted, number, score, share, titled, written
 from tacit.probes.figures.rows import HEADING, ROW, guide, heading_of, label_axis, words
@@ -109,7 +110,7 @@ def _points(table: pl.DataFrame) -> pl.DataFrame:
         if row[field] is not None
     ]
     rows = [
-        (label, sign, value, f"{label}: {share(value)} of {sign} right, n = {n:,} anchors")
+        (label, sign, value, f"{label}: {share(value)} of {sign} right, n = {several(n, 'anchor')}")
         for label, sign, value, n in points
     ]
     text = dict.fromkeys(("label", "sign"), pl.String)

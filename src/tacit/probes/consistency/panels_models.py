@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.probes.consistency.panels_sizes import Against, Sizes
 from tacit.probes.figures.panels import (
     bounds,
@@ -64,7 +65,7 @@ def precision(table: pl.DataFrame) -> Measure:
     """
     tips = [
         f"{row['label']}: consistency {score(row['consistency'])}, "
-        f"chance level {score(row['chance'])}, n = {row['n']:,} anchors"
+        f"chance level {score(row['chance'])}, n = {several(row['n'], 'anchor')}"
         for row in table.iter_rows(named=True)
     ]
     return Measure(
@@ -91,7 +92,7 @@ def lift(table: pl.DataFrame) -> Measure:
     """
     tips = [
         f"{row['label']}: lift {score(row['lift'])}{spanned(row['lift_low'], row['lift_high'])}, "
-        f"p = {probability(row['p_corrected'])}, n = {row['n']:,} anchors"
+        f"p = {probability(row['p_corrected'])}, n = {several(row['n'], 'anchor')}"
         for row in table.iter_rows(named=True)
     ]
     fields = {
@@ -148,7 +149,7 @@ def accuracies(ways: pl.DataFrame, sign: str) -> Measure:
     """
     name = f"{sign}_accuracy"
     tips = [
-        f"{label}: {share(value)} of {sign} facts right, n = {n:,} anchors"
+        f"{label}: {share(value)} of {sign} facts right, n = {several(n, 'anchor')}"
         for label, value, n in ways.select("label", name, "n").iter_rows()
     ]
     told = ways.with_columns(told=written(ways, name, share), count=written(ways, "n", number))

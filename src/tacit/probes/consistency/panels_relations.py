@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.probes.consistency.panels_labels import around, placed, write
 from tacit.probes.consistency.panels_models import lift, precision
 from tacit.probes.figures.boxes import Box
@@ -173,9 +174,9 @@ def _told(table: pl.DataFrame) -> pl.DataFrame:
 
     tips = [
         f"{row['relation']}: background score {score(row['background_score'])}"
-        f"{spanned(row['low'], row['high'])}, {row['facts']:,} facts; "
+        f"{spanned(row['low'], row['high'])}, {several(row['facts'], 'fact')}; "
         f"consistency {score(row['consistency'])}, chance level {score(row['chance'])}, "
-        f"n = {row['n']:,} anchors"
+        f"n = {several(row['n'], 'anchor')}"
         for row in table.iter_rows(named=True)
     ]
     return table.with_columns(tip=pl.Series(tips, dtype=pl.String))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.probes.consistency.knowing import mean_of
 from tacit.probes.consistency.panels_models import guessing
 from tacit.probes.consistency.panels_ways import NO_PAIR, Grid, Lines, footnote
@@ -112,7 +113,10 @@ def _scores(ways: pl.DataFrame, most: float, colours: Palette) -> pl.DataFrame:
         if value is not None:
             hue = colours.before if value > _HALF else colours.after["paper"]
             shade = mixed(hue, abs(value - _HALF) / most)
-        tip = f"meta-prompt {meta}, {pair}: background score {score(value)}, n = {n:,} anchors"
+        tip = (
+            f"meta-prompt {meta}, {pair}: background score {score(value)}, n = "
+            f"{several(n, 'anchor')}"
+        )
         cells.append((meta, pair, score(value), shade, tip))
     return _cells(cells)
 
@@ -124,7 +128,7 @@ def _wins(winners: pl.DataFrame, colours: Palette) -> pl.DataFrame:
     for meta, pair, count, part in winners.select("meta", "pair", "count", "share").iter_rows():
         told = DASH if part is None else f"{100 * part:.0f}"
         told = "< 1" if told == "0" and count else told
-        tip = f"meta-prompt {meta}, {pair}: gave {count:,} answers ({share(part)})"
+        tip = f"meta-prompt {meta}, {pair}: gave {several(count, 'answer')} ({share(part)})"
         cells.append((meta, pair, told, mixed(colours.after["log-odds"], (part or 0) / most), tip))
     return _cells(cells)
 
@@ -141,7 +145,7 @@ def _forms(ways: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     tips = [
-        f"meta-prompt {meta}, {pair}: {share(value)} of n = {n:,} anchors right"
+        f"meta-prompt {meta}, {pair}: {share(value)} of n = {several(n, 'anchor')} right"
         for meta, pair, value, n in ways.select("meta", "pair", "accuracy", "n").iter_rows()
     ]
     return ways.with_columns(tip=pl.Series(tips, dtype=pl.String))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.consistency import answered, consistency, knowing, ways
 from tacit.probes.consistency.answered import ANCHORING, Scored
@@ -28,7 +29,9 @@ from tacit.probes.consistency.relevance import relevance
 from tacit.probes.consistency.replies import Unread
 from tacit.probes.findings import Findings, votes_summary
 from tacit.statistics import Bootstrap
+from tacit.statistics.conditional import FEWEST_ITEMS
 from tacit.statistics.studentised import Permutations
+from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +63,7 @@ class Reading:
     anchoring: tuple[str, ...] = ANCHORING[:1]
 
     def __post_init__(self) -> None:
+        convert_strings(self, "anchoring")
         known = set(self.anchoring) <= set(ANCHORING)
         if not self.anchoring or not known or len(set(self.anchoring)) < len(self.anchoring):
             raise RequestError(
@@ -96,7 +100,8 @@ class ConsistencyProbe:
         unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
         if unlabelled:
             raise RequestError(
-                f"{len(unlabelled)} questions have no answer, {unlabelled[0]} the first: the probe "
+                f"{several(len(unlabelled), 'question has', 'questions have')} no answer, "
+                f"{unlabelled[0]} the first: the probe "
                 "needs to know which answers are right"
             )
         if self.background.facts.is_empty():
@@ -212,7 +217,7 @@ class ConsistencyProbe:
             "consistency_by_relation": consistency.by_relation(anchors, self.asked, how),
             "consistency_by_concept": consistency.by_concept(anchors, self.asked, how),
             "background_by_relation": knowing.by_relation(known, self.asked, bootstrap),
-            "relevance": relevance(known, self.asked, anchors, bootstrap),
+            "relevance": relevance(known, self.asked, anchors, how),
             "background_ways": ways.background_ways(scored, self.asked, anchors),
             "anchor_ways": ways.anchor_ways(scored, self.anchors),
             "winners": ways.winners(
@@ -231,6 +236,11 @@ class ConsistencyProbe:
                 "consistency": {**how.to_json(), "clusters": "question concept"},
                 "background_score": {"method": "Student's t", "over": "relations"},
                 "background_by_relation": {**bootstrap.to_json(), "clusters": "head of the fact"},
+                "relevance": {
+                    **how.to_json(),
+                    "clusters": "question concept",
+                    "least_facts": FEWEST_ITEMS,
+                },
                 "others": {**bootstrap.to_json(), "clusters": "question concept"},
             },
         }
@@ -302,6 +312,7 @@ class ConsistencyProbe:
             "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
             "facts": self.asked.facts.height,
             "without_negative": self.asked.facts["negative"].null_count(),
+            **({} if self.background.counts is None else asdict(self.background.counts)),
             "questions": len(self.asked.texts),
             "prompts": len(self.prompts),
             "consistency": tables["consistency"].to_dicts()[0],

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.prompts import BLANK, Prompt
+from tacit.strings import convert_strings, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,9 @@ class Form:
     answers: tuple[str, ...]
     text: str
 
+    def __post_init__(self) -> None:
+        convert_strings(self, "answers")
+
     def prompt(self, question: str, answers: Sequence[str] | None = None) -> Prompt:
         """The prompt for a question without its question mark.
 
@@ -47,7 +51,8 @@ class Form:
             question: The question.
             answers: What may answer it; the answer words when None.
         """
-        return Prompt(self.text.format(question=question), tuple(answers or self.answers))
+        named = strings(answers or self.answers, "answers")
+        return Prompt(self.text.format(question=question), named)
 
 
 def forms(templates: Templates, version: str = "review-lexicon") -> tuple[Form, ...]:
@@ -100,6 +105,7 @@ def choice_prompts(question: str, choices: Sequence[str], forms: Sequence[Form])
         choices: The choices, all different.
         forms: Those of ``choice_forms``.
     """
+    choices = strings(choices, "choices")
     return [form.prompt(bare(question), choices) for form in forms]
 
 
@@ -112,7 +118,7 @@ def verify_prompts(
         background_prompts(
             templates.verify.format(choice=_BLANK.sub(BLANK + "_", choice), question=asked), forms
         )
-        for choice in choices
+        for choice in strings(choices, "choices")
     ]
 
 

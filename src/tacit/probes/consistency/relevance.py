@@ -11,20 +11,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
+from tacit.statistics import conditional
+from tacit.statistics.conditional import Links, conditional_gain
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tacit.probes.consistency.asked import Asked
     from tacit.probes.consistency.knowing import Known
-    from tacit.statistics import Bootstrap
+    from tacit.statistics.studentised import Permutations
 
 ALL = "all"
+# Why a relevance has no interval, in the finding's words.
+REASONS = {
+    conditional.FEW_MARKED: "too few facts right",
+    conditional.FEW_OTHERS: "too few facts wrong",
+    conditional.FEW_CLUSTERS: "too few question concepts",
+    conditional.EXTREME: "all questions right or all wrong on one side",
+}
 
 
 def relevance(
-    known: Known, asked: Asked, anchors: pl.DataFrame, bootstrap: Bootstrap
+    known: Known, asked: Asked, anchors: pl.DataFrame, how: Permutations | None = None
 ) -> pl.DataFrame:
     """The relevance of all positive facts, and of each relation's.
 
@@ -32,13 +40,14 @@ def relevance(
         known: The facts.
         asked: Which anchor has which fact.
         anchors: ``right`` (null where there is no answer) and ``cluster``, one row per anchor.
-        bootstrap: How the interval is made, clustered by ``cluster``.
+        how: How the interval is made: by permuting which facts are right, clustered by ``cluster``.
 
     Returns:
         ``relation`` (all, then each), ``facts_right``, ``facts_wrong`` (with an answered anchor),
         ``given_right`` and ``given_wrong`` (the mean over such facts of their anchors' accuracy),
-        ``accuracy`` (over both), ``relevance`` (given_right - accuracy), ``low``, ``high``. Null
-        where there is no such fact.
+        ``accuracy`` (over both), ``relevance`` (given_right - accuracy), ``low``, ``high``,
+        ``no_interval`` (why there is none, such as fewer than 20 facts right). Null where there is
+        no such fact.
     """
     import polars as pl
 
@@ -51,32 +60,23 @@ def relevance(
         known=pl.Series(known.positive[asked.links["fact"].to_numpy()]).fill_nan(None),
     )
     names = sorted(pairs["relation"].unique())
-    # Each fact counts once, however many anchors it has.
-    pairs = pairs.drop_nulls(["right", "known"]).with_columns(weight=1 / pl.len().over("fact"))
+    pairs = pairs.drop_nulls(["right", "known"])
     parts = [(ALL, pairs), *((name, pairs.filter(relation=name)) for name in names)]
-    rows = [(name, *_row(part, bootstrap)) for name, part in parts]
+    rows = [(name, *_row(known, part, how)) for name, part in parts]
     counts = dict.fromkeys(("facts_right", "facts_wrong"), pl.Int64)
     figures = ("given_right", "given_wrong", "accuracy", "relevance", "low", "high")
-    return pl.DataFrame(
-        rows, {"relation": pl.String, **counts, **dict.fromkeys(figures, pl.Float64)}, orient="row"
-    )
+    schema = {"relation": pl.String, **counts, **dict.fromkeys(figures, pl.Float64)}
+    return pl.DataFrame(rows, {**schema, "no_interval": pl.String}, orient="row")
 
 
-def _row(pairs: pl.DataFrame, bootstrap: Bootstrap) -> tuple[int | float | None, ...]:
-    right, wrong = pairs.filter(known=1.0), pairs.filter(known=0.0)
-    known, weight = pairs["known"].to_numpy(), pairs["weight"].to_numpy()
-    under = np.stack([weight, weight * known])
-    over = under * pairs["right"].cast(int).to_numpy()
-    gain = bootstrap.difference(pairs["cluster"].to_numpy(), over, under)
+def _row(
+    known: Known, pairs: pl.DataFrame, how: Permutations | None
+) -> tuple[int | float | str | None, ...]:
+    links = Links(*(pairs[name].to_numpy() for name in ("fact", "cluster", "right")))
+    found = conditional_gain(known.positive == 1, links, how)
     return (
-        *(right["fact"].n_unique(), wrong["fact"].n_unique()),
-        *(_mean(part) for part in (right, wrong, pairs)),
-        *(gain.value, gain.low, gain.high),
+        *(found.marked, found.others),
+        *(found.given_marked, found.given_others, found.mean),
+        *(found.gain.value, found.gain.low, found.gain.high),
+        None if found.no_interval is None else REASONS[found.no_interval],
     )
-
-
-def _mean(pairs: pl.DataFrame) -> float | None:
-    """The mean over facts of their anchors' accuracy."""
-    if pairs.is_empty():
-        return None
-    return float(np.average(pairs["right"].to_numpy(), weights=pairs["weight"].to_numpy()))

@@ -13,6 +13,7 @@ import yaml
 
 from tacit.errors import DataError, RequestError
 from tacit.prompts import BLANK
+from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -56,6 +57,9 @@ class Templates:
     versions: Mapping[str, int]
     asks_for_truth: frozenset[int]
     verify: str
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "meta_prompts")
 
     def relation(self, name: str) -> RelationTemplate:
         """The template of a relation.

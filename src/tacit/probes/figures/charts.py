@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tacit.errors import RequestError, WorkError
 from tacit.publishing import publish
+from tacit.strings import strings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -170,7 +171,7 @@ def check_formats(formats: Collection[str]) -> None:
     Raises:
         RequestError: A format is none of svg, png and pdf.
     """
-    unknown = sorted(set(formats) - set(FORMATS))
+    unknown = sorted(set(strings(formats, "formats")) - set(FORMATS))
     if unknown:
         raise RequestError(
             f"figures are not written as {', '.join(unknown)}; expected {', '.join(FORMATS)}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from tacit.english import several
 from tacit.probes.figures.lettering import broken, shortened
 
 if TYPE_CHECKING:
@@ -114,13 +115,16 @@ def _way(how: Mapping[str, Any]) -> str:
     times = (
         f"{how['permutations']:,} {how['method']}"
         if "permutations" in how
-        else f"{how['method']}, {how['resamples']:,} resamples"
+        else f"{how['method']}, {several(how['resamples'], 'resample')}"
     )
     return f"{100 * how['level']:g} % intervals ({times}, clustered by {how['clusters']})"
 
 
 def titled(text: str, *lines: str, width: float | None = None) -> alt.TitleParams:
     """A title, and below it a caption of some lines; empty ones are dropped.
+
+    A line that is wider than the caption is wrapped. Each of its parts but the last ends with a
+    space, from which ``whole_lines`` knows what belongs together.
 
     Args:
         text: The title.
@@ -130,10 +134,24 @@ def titled(text: str, *lines: str, width: float | None = None) -> alt.TitleParam
     import altair as alt
 
     width = width or _CAPTION
-    caption = [part for line in lines if line for part in broken(line, _SUBTITLE, width)]
+    wrapped = [broken(line, _SUBTITLE, width) for line in lines if line]
+    caption = [part for *first, last in wrapped for part in (*(f"{p} " for p in first), last)]
     return alt.TitleParams(
         text=text, subtitle=caption, subtitleFontSize=_SUBTITLE, subtitlePadding=5, offset=14
     )
+
+
+def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
+    """The lines of a caption as ``titled`` was given them, before they were wrapped."""
+    whole: list[str] = []
+    goes_on = False
+    for part in subtitle:
+        if goes_on:
+            whole[-1] += part
+        else:
+            whole.append(part)
+        goes_on = part.endswith(" ")
+    return tuple(whole)
 
 
 def below(
@@ -186,13 +204,20 @@ def number(value: int | None) -> str:
     return DASH if value is None else f"{value:,}"
 
 
-def counted(counts: Iterable[int], what: str) -> str:
-    """How many of something there are: ``n = 266 anchors``, or from the least to the most."""
+def counted(counts: Iterable[int], one: str, many: str | None = None) -> str:
+    """How many of something there are: ``n = 266 anchors``, or from the least to the most.
+
+    Args:
+        counts: The counts.
+        one: The singular.
+        many: The plural; the singular with an s when None.
+    """
     some = sorted(set(counts))
     if not some:
         return ""
-    span = f"{some[0]:,}" if len(some) == 1 else f"{some[0]:,} to {some[-1]:,}"
-    return f"n = {span} {what}"
+    if len(some) == 1:
+        return f"n = {several(some[0], one, many)}"
+    return f"n = {some[0]:,} to {some[-1]:,} {many or f'{one}s'}"
 
 
 def bounds(

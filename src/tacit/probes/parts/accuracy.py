@@ -8,37 +8,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.probes.parts.baselines import of_relation_majority, shifted
 from tacit.probes.parts.measure import DRAWING
 from tacit.probes.parts.worlds import OBJECTIVES, WORLDS
 from tacit.sources.statements import agreed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import polars as pl
     from polars._typing import PolarsDataType, SchemaDict
 
     from tacit.statistics import Bootstrap
 
-SETS = ("ParRoT", "ParRoT++")
+PAPER_SETS = ("ParRoT", "ParRoT++")
+ASYMMETRIC = "asymmetric"
+"""ParRoT without the symmetric relations: positive weights make those right by construction."""
+SETS = (*PAPER_SETS, ASYMMETRIC)
+BASELINES = ("always true", "always false", "majority by relation")
+GAIN_PARTS = ("whole", "shift towards true", "consistency")
 PERCENTS = (50, 60, 70, 80, 90, 100)
 _BAND = 20
 _SUMS = ("n", "missing", *WORLDS)
+_SHIFTED = {objective: f"{objective} shifted" for objective in OBJECTIVES}
 
 
-def tables(beliefs: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
+def tables(
+    beliefs: pl.DataFrame, symmetric: Collection[str], bootstrap: Bootstrap
+) -> dict[str, pl.DataFrame]:
     """All tables of accuracy, without rows where there is no gold.
 
     Args:
         beliefs: thing, annotator, subject, relation, object, p_true, label (null where no label
             is implied), and one Boolean column per world.
+        symmetric: The symmetric relations, which the set ``ASYMMETRIC`` leaves out.
         bootstrap: How intervals are made, over things.
     """
     verdicts = judge(beliefs)
     by_drawing = of_drawings(verdicts)
+    sets = _sets(verdicts, beliefs, symmetric)
     return {
-        "accuracy": of_sets(verdicts, bootstrap),
-        "accuracy_gain": gain(verdicts, bootstrap),
+        "accuracy": of_sets(sets, bootstrap),
+        "accuracy_baselines": baselines(sets, bootstrap),
+        "accuracy_gain": gain(sets, bootstrap),
         "accuracy_at": at_least(by_drawing, bootstrap),
         "accuracy_by_relation": of_relations(verdicts, bootstrap),
         "accuracy_by_thing": of_things(verdicts),
@@ -51,12 +63,14 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         The gold statements: thing, annotator, relation, label, ``agreed`` (all annotators of the
-        thing agree: ParRoT++), ``n`` (there is a belief), ``missing`` (there is none), and for
-        each world whether the belief is there and right.
+        thing agree: ParRoT++), ``n`` (there is a belief), ``missing`` (there is none), for each
+        world whether the belief is there and right, and for each objective ``<objective>
+        shifted``: the same of the shifted beliefs (``baselines.shifted``), a fraction at ties.
     """
     import polars as pl
 
-    gold = beliefs.filter(pl.col("label").is_not_null())
+    shifts = [shifted(beliefs, world).alias(name) for world, name in _SHIFTED.items()]
+    gold = beliefs.with_columns(shifts).filter(pl.col("label").is_not_null())
     statement = ["thing", "subject", "relation", "object", "label"]
     common = agreed(gold).with_columns(agreed=pl.lit(value=True))
     known = pl.col("p_true").is_not_null()
@@ -68,45 +82,103 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         known.alias("n"),
         (~known).alias("missing"),
         *((known & (pl.col(world) == pl.col("label"))).alias(world) for world in WORLDS),
+        *(
+            pl.when(pl.col("label")).then(shift).otherwise(1 - shift).fill_null(0.0).alias(name)
+            for name in _SHIFTED.values()
+            for shift in [pl.col(name)]
+        ),
     )
 
 
-def of_sets(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Accuracy on ParRoT and ParRoT++, over all statements and those labelled true or false.
+def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
+    """Accuracy on each set: on all statements, those labelled true or false, and balanced.
+
+    Balanced accuracy is the mean of the accuracy on statements labelled true and on those labelled
+    false; it is undefined where one of the two has no statement with a belief.
 
     Returns:
-        Columns set, gold, world, n, missing, accuracy, low, high.
+        Columns set, gold (``all``, ``true``, ``false``, ``balanced``), world, n, missing, accuracy,
+        low, high.
     """
     import polars as pl
 
     parts = {"all": pl.lit(value=True), "true": pl.col("label"), "false": ~pl.col("label")}
     rows = [
         {"set": name, "gold": gold, **row}
-        for name, every in _sets(verdicts).items()
-        for gold, chosen in parts.items()
-        for row in _shares(every.filter(chosen), bootstrap)
+        for name, every in sets.items()
+        for gold, found in [
+            *((part, _shares(every.filter(chosen), bootstrap)) for part, chosen in parts.items()),
+            ("balanced", _balanced(every, bootstrap)),
+        ]
+        for row in found
     ]
     return _table(rows, {"set": pl.String, "gold": pl.String, **_shares_schema()})
 
 
-def gain(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """What repair adds to accuracy, paired: both of the same statements and resamples.
+def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
+    """The accuracy of judges that know nothing of the statement, on the same statements.
 
     Returns:
-        Columns set, objective, n, gain, low, high.
+        Columns set, baseline (one of ``BASELINES``), n, accuracy, low, high. The majority by
+        relation is that of the labels it is measured on, so it is the best that a judge who sees
+        the relation alone can do.
     """
     import polars as pl
 
     rows = []
-    for name, every in _sets(verdicts).items():
+    for name, every in sets.items():
+        known = every.filter("n")
+        right = known.select(
+            "thing",
+            pl.col("label").alias("always true"),
+            (~pl.col("label")).alias("always false"),
+            of_relation_majority().alias("majority by relation"),
+        )
+        for baseline in BASELINES:
+            one = pl.repeat(1, right.height, eager=True)
+            share = bootstrap.ratio(right["thing"], right[baseline], one)
+            figures = {"accuracy": share.value, "low": share.low, "high": share.high}
+            rows.append({"set": name, "baseline": baseline, "n": right.height, **figures})
+    numbers = dict.fromkeys(("accuracy", "low", "high"), pl.Float64)
+    return _table(rows, {"set": pl.String, "baseline": pl.String, "n": pl.Int64, **numbers})
+
+
+def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
+    """What repair adds to accuracy, paired: both of the same statements and resamples.
+
+    The whole gain is split in two: what a shift towards true adds that keeps the order of beliefs
+    and makes as many statements true as repair does, and what consistency adds above it.
+
+    Returns:
+        Columns set, objective, part (one of ``GAIN_PARTS``), n, gain, low, high.
+    """
+    import polars as pl
+
+    rows = []
+    for name, every in sets.items():
         of_thing = _summed(every, ["thing"])
         for objective in OBJECTIVES:
-            more = of_thing[objective] - of_thing["before"]
-            change = bootstrap.ratio(of_thing["thing"], more, of_thing["n"])
-            figures = {"gain": change.value, "low": change.low, "high": change.high}
-            rows.append({"set": name, "objective": objective, "n": of_thing["n"].sum(), **figures})
+            before, after, shift = (
+                of_thing[column] for column in ("before", objective, _SHIFTED[objective])
+            )
+            for part, more in zip(
+                GAIN_PARTS, (after - before, shift - before, after - shift), strict=True
+            ):
+                change = bootstrap.ratio(of_thing["thing"], more, of_thing["n"])
+                rows.append(
+                    {
+                        "set": name,
+                        "objective": objective,
+                        "part": part,
+                        "n": of_thing["n"].sum(),
+                        "gain": change.value,
+                        "low": change.low,
+                        "high": change.high,
+                    }
+                )
+    text = dict.fromkeys(("set", "objective", "part"), pl.String)
     numbers = dict.fromkeys(("gain", "low", "high"), pl.Float64)
-    return _table(rows, {"set": pl.String, "objective": pl.String, "n": pl.Int64, **numbers})
+    return _table(rows, {**text, "n": pl.Int64, **numbers})
 
 
 def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
@@ -187,10 +259,16 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     return _table(rows, {"s": pl.Int64, "world": pl.String, "n": pl.Int64, **numbers})
 
 
-def _sets(verdicts: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def _sets(
+    verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
+) -> dict[str, pl.DataFrame]:
+    """The verdicts of each set; the asymmetric ones are shifted by themselves."""
+    import polars as pl
+
     if verdicts.is_empty():
         return {}
-    return dict(zip(SETS, (verdicts, verdicts.filter("agreed")), strict=True))
+    asymmetric = judge(beliefs.filter(~pl.col("relation").is_in(list(symmetric))))
+    return dict(zip(SETS, (verdicts, verdicts.filter("agreed"), asymmetric), strict=True))
 
 
 def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -198,7 +276,8 @@ def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     import polars as pl
 
     sums = (pl.col(name).sum().cast(pl.Int64) for name in _SUMS)
-    return verdicts.group_by(by, maintain_order=True).agg(sums)
+    shifts = (pl.col(name).sum() for name in _SHIFTED.values())
+    return verdicts.group_by(by, maintain_order=True).agg(*sums, *shifts)
 
 
 def _divided(summed: pl.DataFrame) -> pl.DataFrame:
@@ -206,7 +285,8 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     n = pl.when(pl.col("n") > 0).then(pl.col("n"))
-    return summed.with_columns(pl.col(world) / n for world in WORLDS)
+    shares = summed.with_columns(pl.col(world) / n for world in WORLDS)
+    return shares.drop(_SHIFTED.values())
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
@@ -216,6 +296,28 @@ def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]
     for world in WORLDS:
         share = bootstrap.ratio(of_thing["thing"], of_thing[world], of_thing["n"])
         counts = {"n": of_thing["n"].sum(), "missing": of_thing["missing"].sum()}
+        figures = {"accuracy": share.value, "low": share.low, "high": share.high}
+        rows.append({"world": world, **counts, **figures})
+    return rows
+
+
+def _balanced(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
+    """One row per world: the mean of the accuracies on both labels."""
+    import polars as pl
+
+    sides = {"true": pl.col("label"), "false": ~pl.col("label")}
+    counts = {"n": int(verdicts["n"].sum()), "missing": int(verdicts["missing"].sum())}
+    of_thing = verdicts.group_by("thing", maintain_order=True).agg(
+        *(
+            pl.col(of).filter(side).sum().cast(pl.Int64).alias(f"{of} {name}")
+            for of in ("n", *WORLDS)
+            for name, side in sides.items()
+        ),
+    )
+    rows = []
+    for world in WORLDS:
+        over, under = ([of_thing[f"{of} {name}"] for name in sides] for of in (world, "n"))
+        share = bootstrap.mean_of_ratios(of_thing["thing"], over, under, all_defined=True)
         figures = {"accuracy": share.value, "low": share.low, "high": share.high}
         rows.append({"world": world, **counts, **figures})
     return rows

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ACCURACIES = {
     f"accuracy, {name}, {when}": (name, world)
-    for name in accuracy.SETS
+    for name in accuracy.PAPER_SETS
     for when, world in (("before repair", "before"), ("after repair", "paper"))
 }
 _VIOLATION = "violation, micro, before repair"
@@ -34,7 +34,8 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Returns:
         Columns figure, first, second (models), first_value, second_value, difference (second
-        minus first), low, high. Null where a figure is undefined.
+        minus first), low, high, first_undecided, second_undecided. Null where a figure is
+        undefined; the last two count undecided constraints and are null for other figures.
     """
     import polars as pl
 
@@ -51,10 +52,20 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
             values = [
                 a.sum() / b.sum() if b.sum() else None for a, b in zip(over, under, strict=True)
             ]
-            rows.append((figure, first, second, *values, change.value, change.low, change.high))
+            undecided = (_undecided(found[model], figure) for model in (first, second))
+            interval = (change.low, change.high)
+            rows.append((figure, first, second, *values, change.value, *interval, *undecided))
     text = dict.fromkeys(("figure", "first", "second"), pl.String)
     names = ("first_value", "second_value", "difference", "low", "high")
-    return pl.DataFrame(rows, schema={**text, **dict.fromkeys(names, pl.Float64)}, orient="row")
+    numbers = dict.fromkeys(names, pl.Float64)
+    counts = dict.fromkeys(("first_undecided", "second_undecided"), pl.Int64)
+    return pl.DataFrame(rows, schema={**text, **numbers, **counts}, orient="row")
+
+
+def _undecided(findings: Findings, figure: str) -> int | None:
+    """How many constraints are undecided, for the figure that counts constraints."""
+    by_drawing = findings.tables["violation_by_drawing"]
+    return int(by_drawing["undecided"].sum()) if figure == _VIOLATION else None
 
 
 def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
@@ -68,7 +79,9 @@ def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
         for figure, (name, world) in _ACCURACIES.items()
     }
     sums[_VIOLATION] = findings.tables["violation_by_drawing"].select(
-        "thing", pl.col("violated").alias("over"), pl.col("applicable").alias("under")
+        "thing",
+        pl.col("violated").alias("over"),
+        (pl.col("applicable") - pl.col("undecided")).alias("under"),
     )
     return {
         figure: rows.group_by("thing").agg(pl.all().cast(pl.Int64).sum()).sort("thing")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.probes.figures.charts import FONT
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def accuracy_at(table: pl.DataFrame, look: Look, model: str) -> alt.LayerChart:
         height=320,
         title=_titled(
             f"{model}Drawings with at least s % of their gold statements right",
-            f"n = {max(table['n'])} drawings; {_INTERVAL}",
+            f"n = {several(max(table['n']), 'drawing')}; {_INTERVAL}",
             "above the chart: improvement by repair, in percentage points",
         ),
     )
@@ -161,7 +162,7 @@ def best_and_worst(table: pl.DataFrame, look: Look, model: str) -> alt.HConcatCh
         mine = table.filter(table["band"] == band)
         # Where there are fewer than 100 things, a band named for 20 of them holds fewer.
         n = mine["thing"].n_unique()
-        title = _panel(f"{model}{band.split()[0]} {n} thing{'s' * (n != 1)}")
+        title = _panel(f"{model}{band.split()[0]} {several(n, 'thing')}")
         panels.append(_things(mine, look).properties(title=title))
     return alt.hconcat(*panels, spacing=40).properties(title=_about_things(table))
 
@@ -184,7 +185,8 @@ def _about_things(table: pl.DataFrame) -> alt.TitleParams:
     base = table.filter(table["world"] == "before")
     return _titled(
         "Accuracy by thing, before and after repair",
-        f"{len(base)} things by rank before repair; n in brackets: gold statements with a belief; "
+        f"{several(len(base), 'thing')} by rank before repair; n in brackets: gold statements "
+        "with a belief; "
         f"{_left_out(base)}",
         "right: gain in percentage points; dotted line: one half",
     )

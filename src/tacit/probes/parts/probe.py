@@ -15,7 +15,7 @@ from tacit.probes.parts.template import Template
 from tacit.probes.parts.voted import voted
 from tacit.probes.parts.wording import AS_IN_THE_PAPER, Wording
 from tacit.sources.drawings import is_things, read_drawings, undrawn
-from tacit.sources.statements import all_statements, drawing_statements
+from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from tacit.probes.parts.worlds import Worlds
     from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.sources.drawings import Drawing
+
+
+_LABELS = ("labelled", "contradicted")
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ class PartsProbe:
 
         Args:
             answers: One row per question, with the questions' columns and ``p_true`` (null =
-                missing); any other column is kept.
+                missing); or, with a column ``annotator`` as well, one row per statement of each
+                drawing. Any other column is kept.
 
         Returns:
             Tables with intervals clustered by thing. Where people drew nothing, those of accuracy
@@ -125,12 +129,13 @@ class PartsProbe:
         judged = made.beliefs.join(
             self.gold, on=measure.STATEMENT, how="left", maintain_order="left"
         )
-        accuracies = accuracy.tables(judged, bootstrap)
+        accuracies = accuracy.tables(judged, self.ontology.symmetric, bootstrap)
         tables = accuracies | {
             "violation": worlds.violation(made.groups, bootstrap),
             "violation_by_drawing": made.before.groups,
             "repair": worlds.repair(made.repairs, accuracies["accuracy_by_drawing"]),
             "repair_by_drawing": worlds.repair_by_drawing(made.repairs),
+            "agreement": agreement(self.gold),
             "beliefs": judged,
         }
         return Findings(answers, tables, self._summary(answers, tables, made, bootstrap))
@@ -149,7 +154,9 @@ class PartsProbe:
             "statements": self.statements.height,
             **measure.answered_summary(answers, bootstrap),
             "missing_statements": made.before.missing,
+            **{f"labels_{name}": int(tables["agreement"][name].sum()) for name in _LABELS},
             "accuracy": tables["accuracy"].to_dicts(),
+            "accuracy_baselines": tables["accuracy_baselines"].to_dicts(),
             "accuracy_gain": tables["accuracy_gain"].to_dicts(),
             "violation": tables["violation"].to_dicts(),
             "macro": made.before.macro,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tacit.sources.statements import agreed, drawing_statements
+from tacit.sources.statements import agreed, agreement, drawing_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from tacit.probes.parts.probe import PartsProbe
 
 Cell = tuple[str, str, str, str | None, float | None, float | None]
-"""Table, row, column, model (None: the data set), ours, published."""
+"""Table (a number, or what else of the paper it is), row, column, model (None: the data set), ours,
+published."""
 
 _JUDGED_TRUE = "judged true"
+_DRAWINGS = 300
+"""How many drawings the paper's counts of drawings are of."""
 
 SCHEMA = ("table", "row", "column", "model", "ours", "published", "difference", "obtained")
 
@@ -33,7 +36,7 @@ def published() -> dict[str, Any]:
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Tables 1 and 5, which are about the drawings alone.
+    """What is about the drawings alone: Tables 1 and 5, labels and the majority class.
 
     Args:
         probe: The drawings.
@@ -44,11 +47,11 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         averages are rounded to the two decimals that the paper prints. ``ours`` is null where it
         cannot be had.
     """
-    return _frame([*_table_1(probe, seed), *_table_5(probe)])
+    return _frame([*_table_1(probe, seed), *_table_5(probe), *_labels(probe), *_majority(probe)])
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
-    """Tables 3, 4 and 6, beside each of the paper's models.
+    """Tables 3, 4, 6 and 7, Figure 3 and changed drawings, beside each of the paper's models.
 
     Returns:
         As :func:`data_tables`, with ``model`` the paper's, and ``obtained`` how the beliefs were
@@ -58,6 +61,9 @@ def model_tables(findings: Findings) -> pl.DataFrame:
         *_table_3(findings),
         *_accuracy(findings, "4", "ParRoT"),
         *_accuracy(findings, "6", "ParRoT++"),
+        *_table_7(findings),
+        *_figure_3(findings),
+        *_drawings(findings),
     ]
     return _frame(cells, findings.summary.get("obtained"))
 
@@ -150,6 +156,64 @@ def _accuracy(findings: Findings, table: str, of: str) -> Iterator[Cell]:
     for model, cells in published()[f"table_{table}"].items():
         for column, value in cells.items():
             yield table, f"accuracy on {of}", column, model, _percent(ours[column]), value
+
+
+def _labels(probe: PartsProbe) -> Iterator[Cell]:
+    """Labels, agreement and contradictions among annotators."""
+    found = agreement(probe.gold)
+    true = int(probe.gold["label"].sum())
+    ours = {
+        "labelled true": true,
+        "labelled false": probe.gold.height - true,
+        "contradicted by another annotator": int(found["contradicted"].sum()),
+        "agreed on (ParRoT++)": int(found["agreed"].sum()),
+    }
+    for row, value in published()["labels"].items():
+        yield "Section 4.2, appendix C", row, "statements", None, ours[row], value
+
+
+def _majority(probe: PartsProbe) -> Iterator[Cell]:
+    """The accuracy of the majority class in whole per cent, as the paper prints it."""
+    labels = probe.gold["label"]
+    true = None if labels.is_empty() else int(labels.sum()) / len(labels)
+    ours = None if true is None else round(100 * max(true, 1 - true))
+    value = published()["majority class"]
+    yield "Section 6.2", "majority class", "accuracy, %", None, ours, value
+
+
+def _figure_3(findings: Findings) -> Iterator[Cell]:
+    """The share of drawings with an accuracy of at least s per cent, in per cent."""
+    ours = {
+        (row["s"], row["world"]): _percent(row["share"])
+        for row in findings.tables["accuracy_at"].iter_rows(named=True)
+    }
+    for model, worlds in published()["figure_3"].items():
+        for when, world in (("before", "before"), ("after", "paper")):
+            for s, n in worlds[when].items():
+                own, value = ours.get((s, world)), _percent(n / _DRAWINGS)
+                yield "Figure 3", f"% of drawings at least {s} % right", when, model, own, value
+
+
+def _drawings(findings: Findings) -> Iterator[Cell]:
+    """Drawings that repair under the paper's objective improves, worsens or leaves, in per cent."""
+    ours = findings.tables["repair"].filter(objective="paper").row(0, named=True)
+    n = sum(ours[name] or 0 for name in ("improved", "worse", "same"))
+    for model, cells in published()["drawings"].items():
+        for name, value in cells.items():
+            own = _percent(ours[name] / n) if n else None
+            yield "Section 6.3", "% of drawings", name, model, own, _percent(value / _DRAWINGS)
+
+
+def _table_7(findings: Findings) -> Iterator[Cell]:
+    """The example statements about a tree: 1 where they are judged true, 0 where they are not."""
+    for model, examples in published()["table_7"].items():
+        for example in examples:
+            wanted = {name: example[name] for name in ("subject", "relation", "object")}
+            beliefs = findings.tables["beliefs"].filter(thing="tree", **wanted)["p_true"]
+            known = beliefs.drop_nulls()
+            ours = None if known.is_empty() else int(known[0] > 1 / 2)
+            row = "tree: " + " ".join(wanted.values())
+            yield "7", row, _JUDGED_TRUE, model, ours, int(example[_JUDGED_TRUE])
 
 
 def _percent(share: float | None) -> float | None:

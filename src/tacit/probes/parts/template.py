@@ -13,6 +13,7 @@ import yaml
 
 from tacit.errors import DataError, RequestError
 from tacit.prompts import Prompt, log_sum_exp
+from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,6 +45,9 @@ class Template:
     negative: tuple[str, ...]
     lacking: Literal["missing", "zero"] = "missing"
     filled: float | None = None
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "positive", "negative")
 
     @classmethod
     def load(cls, name: str = "plain") -> Template:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
-    from tacit.statistics import Bootstrap, Estimate
+    from tacit.coherence.structure import Integers as Counts
+    from tacit.statistics import Bootstrap
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 WORLDS = ("before", *OBJECTIVES)
@@ -55,7 +56,10 @@ def worlds(beliefs: pl.DataFrame, ontology: Ontology) -> Worlds:
     from tacit.coherence.repair import repair
 
     before = check(beliefs, ontology)
-    repairs = {objective: repair(beliefs, ontology, objective) for objective in OBJECTIVES}
+    # Findings must not depend on how quick a machine is.
+    repairs = {
+        objective: repair(beliefs, ontology, objective, time_limit=None) for objective in OBJECTIVES
+    }
     groups = {"before": before.groups} | {
         objective: check(repaired.beliefs, ontology, believed="repaired").groups
         for objective, repaired in repairs.items()
@@ -77,9 +81,9 @@ def violation(groups: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Da
         bootstrap: How intervals are made, over things.
 
     Returns:
-        Columns constraint, world, violated, applicable, rate, low, high. A rate is null where
-        nothing applies. ``macro`` averages the types' defined rates and has no counts; ``micro``
-        is all that is violated over all that applies.
+        Columns constraint, world, violated, applicable, undecided, rate, low, high. A rate is
+        violated over applicable less undecided, and null where nothing is decided. ``macro``
+        averages the types' defined rates and has no counts; ``micro`` is over all types.
     """
     import polars as pl
 
@@ -90,6 +94,7 @@ def violation(groups: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Da
         "world": pl.String,
         "violated": pl.Int64,
         "applicable": pl.Int64,
+        "undecided": pl.Int64,
         **dict.fromkeys(("rate", "low", "high"), pl.Float64),
     }
     return pl.DataFrame(sorted(rows, key=lambda row: rank[row[0]]), schema=schema, orient="row")
@@ -99,21 +104,22 @@ def _violation(world: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[t
     things = counts["thing"]
     violated = counts.select(f"{name}_violated" for name in TYPES).to_numpy().T
     applicable = counts.select(f"{name}_applicable" for name in TYPES).to_numpy().T
+    undecided = counts.select(f"{name}_undecided" for name in TYPES).to_numpy().T
 
-    def row(name: str, over: int | None, under: int | None, rate: Estimate) -> tuple[Any, ...]:
-        return name, world, over, under, rate.value, rate.low, rate.high
+    def row(name: str, over: Counts, of: Counts, unknown: Counts) -> tuple[Any, ...]:
+        rate = bootstrap.ratio(things, over, of - unknown)
+        sums = (int(each.sum()) for each in (over, of, unknown))
+        return name, world, *sums, rate.value, rate.low, rate.high
 
     rows = [
-        row(name, int(over.sum()), int(under.sum()), bootstrap.ratio(things, over, under))
-        for name, over, under in zip(TYPES, violated, applicable, strict=True)
+        row(name, *each) for name, *each in zip(TYPES, violated, applicable, undecided, strict=True)
     ]
-    over, under = violated.sum(axis=0), applicable.sum(axis=0)
-    macro = bootstrap.mean_of_ratios(things, violated, applicable)
-    micro = bootstrap.ratio(things, over, under)
+    macro = bootstrap.mean_of_ratios(things, violated, applicable - undecided)
+    micro = (each.sum(axis=0) for each in (violated, applicable, undecided))
     return [
         *rows,
-        row("macro", None, None, macro),
-        row("micro", int(over.sum()), int(under.sum()), micro),
+        ("macro", world, None, None, None, macro.value, macro.low, macro.high),
+        row("micro", *micro),
     ]
 
 
@@ -126,8 +132,8 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
     Returns:
         ``drawings_with_violation``, the share ``consistent`` of drawings whose believed statements
-        can all be true together, ``contradiction_density`` (violated over applicable of each
-        drawing where anything applies, averaged), and an interval of each of the two shares.
+        can all be true together, ``contradiction_density`` (violated over decided constraints of
+        each drawing where any is decided, averaged), and an interval of each of the two shares.
     """
     import polars as pl
 

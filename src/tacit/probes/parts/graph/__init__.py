@@ -21,10 +21,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.probes.figures.charts import Look
 from tacit.probes.parts.graph.compose import Column, Subject, composed
-from tacit.probes.parts.graph.edges import parts_of, picture
+from tacit.probes.parts.graph.edges import BEFORE, parts_of, picture
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -118,7 +119,7 @@ def graphs(
 def _columns(
     beliefs: pl.DataFrame, ontology: Ontology, objective: str, colours: Palette
 ) -> list[Column]:
-    before = picture(beliefs, ontology, "before")
+    before = picture(beliefs, ontology, BEFORE)
     after = picture(beliefs, ontology, objective)
     missing = beliefs["p_true"].null_count()
     columns = [
@@ -126,7 +127,10 @@ def _columns(
             before,
             colours.before,
             "Before: raw beliefs",
-            (*_counts(before), *([f"{missing:,} beliefs are missing"] * (missing > 0))),
+            (
+                *_counts(before),
+                *([f"{several(missing, 'belief is', 'beliefs are')} missing"] * (missing > 0)),
+            ),
         ),
         Column(after, colours.of(objective), f"After repair ({objective})", _counts(after)),
     ]
@@ -134,16 +138,18 @@ def _columns(
         return columns
     gold = picture(beliefs, ontology, "label")
     labelled = beliefs["label"].count()
-    about = (f"{gold.believed:,} statements true, {labelled - gold.believed:,} false,",)
+    about = (f"{several(gold.believed, 'statement')} true, {labelled - gold.believed:,} false,",)
     title = "Gold: the annotator's drawing"
     return [*columns, Column(gold, colours.gold, title, (*about, "with what follows from it"))]
 
 
 def _counts(world: Picture) -> tuple[str, ...]:
-    share = f" ({world.violated / world.applicable:.0%})" if world.applicable else ""
+    share = f" ({world.violated / world.decided:.0%})" if world.decided else ""
+    undecided = (f"{world.undecided:,} undecided",) if world.undecided else ()
     return (
-        f"{world.believed:,} of {world.statements:,} statements believed",
-        f"{world.violated:,} of {world.applicable:,} constraints violated{share}",
+        f"{world.believed:,} of {several(world.statements, 'statement')} believed",
+        f"{world.violated:,} of {several(world.decided, 'constraint')} violated{share}",
+        *undecided,
     )
 
 
@@ -153,7 +159,9 @@ def _subject(beliefs: pl.DataFrame) -> Subject:
     by = f", drawn by {named['annotator']}" if "annotator" in named else ""
     of = f", believed by {named['model']}" if "model" in named else ""
     return Subject(
-        f"Parts of: {named.get('thing', 'a thing')}", f"{len(parts)} parts{by}{of}", parts
+        f"Parts of: {named.get('thing', 'a thing')}",
+        f"{several(len(parts), 'part')}{by}{of}",
+        parts,
     )
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tacit.english import number_of, several
 from tacit.probes.figures.lettering import broken, shortened
 from tacit.probes.parts.graph import grid, labelled, relations
 from tacit.probes.parts.graph.edges import FAULTS
@@ -109,7 +110,10 @@ def _with_left_out(column: Column) -> Column:
     follow = len(edges) - len(column.picture.drawn)
     if not follow:
         return column
-    left_out = f"{follow} of {len(edges)} edges not drawn: they follow"
+    left_out = (
+        f"{follow} of {several(len(edges), 'edge')} not drawn: "
+        f"{number_of(follow, 'it follows', 'they follow')}"
+    )
     return replace(column, about=(*column.about, left_out))
 
 

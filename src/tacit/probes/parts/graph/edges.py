@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     Statement = tuple[str, str, str]  # subject, relation, object
     Key = tuple[str, str, str]  # relation, tail, head
 
+BEFORE = "before"
+"""The world of the raw beliefs."""
+
 # The kinds of constraint by how their violation is drawn.
 FAULTS = (
     ("believed both ways round", ("asymmetric", "excludes")),
@@ -83,7 +86,8 @@ class Picture:
         statements: How many statements there are.
         believed: How many of them are true in this world.
         violated: How many constraints are violated.
-        applicable: How many apply.
+        decided: How many of those that apply are violated or kept.
+        undecided: How many apply and are undecided.
     """
 
     world: str
@@ -91,7 +95,8 @@ class Picture:
     statements: int
     believed: int
     violated: int
-    applicable: int
+    decided: int
+    undecided: int
 
     @cached_property
     def by_relation(self) -> Mapping[str, tuple[Edge, ...]]:
@@ -119,15 +124,20 @@ def picture(beliefs: pl.DataFrame, ontology: Ontology, world: str) -> Picture:
         beliefs: subject, relation, object, p_true, a Boolean column ``world`` and, when there is
             gold, ``label``, about one drawing.
         ontology: The relations and their constraints.
-        world: The column that says what is true in it.
+        world: The column that says what is true in it (null = not known). A statement without
+            a belief is not known in the world ``before``.
 
     Raises:
         DataError: A column is missing, or a statement is malformed or there twice.
     """
+    import polars as pl
+
     for name in ("subject", "relation", "object", "p_true", world):
         if name not in beliefs.columns:
             raise DataError(f"the beliefs have no column {name}, which their graph needs")
-    true = beliefs[world].fill_null(value=False)
+    true = pl.col(world)
+    if world == BEFORE:
+        true = pl.when(pl.col("p_true").is_not_null()).then(true)
     plain = beliefs.select("subject", "relation", "object", "p_true", believed=true)
     checked = check(plain, ontology, believed="believed")
     keys = _Keys(ontology, {part: rank for rank, part in enumerate(parts_of(beliefs))})
@@ -141,14 +151,15 @@ def picture(beliefs: pl.DataFrame, ontology: Ontology, world: str) -> Picture:
         Edge(*key, tuple(held[key]), tuple(sorted(faults.get(key, ()))), gold=gold.get(key))
         for key in sorted(held, key=keys.order)
     ]
-    counts = checked.counts.values()
+    total = checked.total
     return Picture(
         world,
         tuple(_reduced(edges, ontology)),
         checked.statements,
         checked.believed,
-        sum(count.violated for count in counts),
-        sum(count.applicable for count in counts),
+        total.violated,
+        total.decided,
+        total.undecided,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.english import number_of, several
 from tacit.probes.figures.lettering import shortened, width_of
 from tacit.probes.parts.graph import grid
 from tacit.probes.parts.graph.strokes import draw_names, known_by, line, style
@@ -136,8 +137,8 @@ def _caption(edges: Sequence[Edge], room: Room) -> str:
         return "no edge"
     violated = sum(edge.fault is not None for edge in edges)
     follow = 0 if is_table(edges, room.parts) else sum(edge.follows for edge in edges)
-    count = f"{len(edges)} edge{'s' * (len(edges) != 1)}: {violated} violated"
-    why = "it follows" if follow == 1 else "they follow"
+    count = f"{several(len(edges), 'edge')}: {violated} violated"
+    why = number_of(follow, "it follows", "they follow")
     return f"{count}, {follow} not drawn, because {why}" if follow else count
 
 

@@ -1,0 +1,133 @@
+"""Solves problems in turn, in this process or in others that are stopped at the deadline."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from tacit.errors import WorkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tacit.coherence.program import Program, Solution
+
+    Report = Callable[[int, Solution], None]
+    SolveOne = Callable[[Program, float, Callable[[Solution], None]], Solution]
+
+# Workers stop by themselves a little earlier, so that their last solutions arrive in time.
+_MARGIN = 0.05
+_LONGEST_MARGIN = 1.0
+
+
+def solve_in_turn(
+    programs: Sequence[Program], solve_one: SolveOne, deadline: float, report: Report
+) -> None:
+    """Solves each program, giving it an equal share of the time that is left.
+
+    Args:
+        programs: What to solve.
+        solve_one: Solves one program by a deadline, reporting solutions on the way.
+        deadline: The `time.monotonic` at which to stop.
+        report: Takes the number of a program and a solution; a later one is better.
+    """
+    for number, program in enumerate(programs):
+        now = time.monotonic()
+        share = now + (deadline - now) / (len(programs) - number)
+
+        def take(solution: Solution, number: int = number) -> None:
+            report(number, solution)
+
+        take(solve_one(program, share, take))
+
+
+@dataclass
+class Worker:
+    """A process that solves programs, and the latest solution of each.
+
+    Args:
+        process: The process.
+        solutions: By the number of the program; filled by a thread that reads from the process.
+        reader: That thread.
+    """
+
+    process: subprocess.Popen[bytes]
+    solutions: dict[int, Solution]
+    reader: threading.Thread
+
+    @classmethod
+    def start(cls, programs: Sequence[Program], deadline: float) -> Worker:
+        """Starts a process and sends it programs.
+
+        Raises:
+            WorkError: The process ended before it had read them.
+        """
+        # One thread each: the workers share the cores already.
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tacit.coherence.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+        )
+        solutions: dict[int, Solution] = {}
+        reader = threading.Thread(target=_read, args=(process.stdout, solutions), daemon=True)
+        worker = cls(process, solutions, reader)
+        reader.start()
+        worker._send(programs, deadline)
+        return worker
+
+    def finish(self, deadline: float) -> dict[int, Solution]:
+        """Waits for all solutions, at most until the deadline, and returns what there is.
+
+        Raises:
+            WorkError: The process failed.
+        """
+        self.reader.join(None if deadline == math.inf else max(0.0, deadline - time.monotonic()))
+        if not self.reader.is_alive() and self.process.wait() != 0:
+            raise WorkError(
+                f"a process that solves problems ended with code {self.process.returncode}"
+            )
+        return dict(self.solutions)
+
+    def stop(self) -> None:
+        """Ends the process, whether it has finished or not."""
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+    def _send(self, programs: Sequence[Program], deadline: float) -> None:
+        if self.process.stdin is None:
+            return
+        left = deadline - time.monotonic()
+        left -= 0.0 if left == math.inf else min(_LONGEST_MARGIN, _MARGIN * left)
+        # Clocks of two processes are compared by the time of day, which they share.
+        until = time.time() + left
+        try:
+            with self.process.stdin as stream:
+                pickle.dump((list(programs), until), stream)
+        except BrokenPipeError as error:
+            self.stop()
+            raise WorkError(
+                "a process that solves problems ended before it had read them; "
+                "use one process to do without it"
+            ) from error
+
+
+def _read(stream: IO[bytes] | None, solutions: dict[int, Solution]) -> None:
+    """Keeps the latest solution of each program until the process ends."""
+    while stream is not None:
+        try:
+            number, solution = pickle.load(stream)  # noqa: S301 - our own worker wrote it
+        except (EOFError, pickle.UnpicklingError):
+            return
+        solutions[number] = solution

@@ -1,0 +1,139 @@
+"""The Hugging Face hub, asked once whether it has a model before anything of it is loaded.
+
+The libraries below ask it for every file, and each time they retry for half a minute when there is
+no network.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ModelError, NetworkError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tacit.errors import TacitError
+
+log = logging.getLogger(__name__)
+
+_SECONDS = 10.0
+_MAIN = "main"
+_NETWORK = frozenset({"httpcore", "httpcore2", "httpx", "httpx2", "requests", "urllib3"})
+_AGAIN = frozenset({408, 429})
+_SERVER_FAILS = 500
+
+
+def where_from(name: str, revision: str | None) -> dict[str, Any]:
+    """Return the arguments by which the libraries find a hub model's files: fetched or cached.
+
+    Args:
+        name: The model's name on the hub; no folder has this name.
+        revision: A branch, tag or commit; None for ``main``.
+
+    Raises:
+        ModelError: The hub has no such model or revision; or HF_HUB_OFFLINE is set and the model
+            is not in the cache.
+        NetworkError: The hub cannot be reached, and the model is not in the cache.
+    """
+    revision = revision or _MAIN
+    return {"revision": revision, "local_files_only": not _is_online(name, revision)}
+
+
+def loading_error(name: str, problem: str, error: Exception) -> TacitError:
+    """Return the error to raise when a library fails to load a part of a model.
+
+    Args:
+        name: The model's name.
+        problem: What cannot be loaded.
+        error: What the library raised.
+    """
+    if _is_network_failure(error):
+        return NetworkError(
+            f"{name}: {problem}: the hub cannot be reached ({first_line(error)}): check the "
+            "network and give the same command again"
+        )
+    return ModelError(f"{name}: {problem}: {first_line(error)}")
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says; its class where it says nothing."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+@cache
+def _is_online(name: str, revision: str) -> bool:
+    """Whether files are fetched from the hub; if not, the cache has the model."""
+    from huggingface_hub import HfApi, constants
+    from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+
+    if constants.HF_HUB_OFFLINE:
+        if _is_cached(name, revision):
+            return False
+        raise ModelError(
+            f"{name}: there is no folder of that name, the hub's cache has no such model "
+            f"(revision {revision}), and HF_HUB_OFFLINE forbids to fetch it: unset HF_HUB_OFFLINE, "
+            "or give a model's folder"
+        )
+    try:
+        HfApi().model_info(name, revision=revision, timeout=_SECONDS)
+    except RevisionNotFoundError as error:
+        raise ModelError(f"{name}: the hub has no revision {revision} of this model") from error
+    except RepositoryNotFoundError as error:
+        raise ModelError(
+            f"{name}: there is no folder of that name, and the hub has no such model, or it is "
+            "private: check the name, or log in with: hf auth login"
+        ) from error
+    except Exception as error:  # the library lets through what its HTTP client raises
+        if not _is_network_failure(error):
+            raise ModelError(
+                f"{name}: there is no folder of that name, and the hub refuses the name: "
+                f"{first_line(error)}"
+            ) from error
+        if not _is_cached(name, revision):
+            raise NetworkError(
+                f"{name}: there is no folder of that name, the hub's cache has no such model, and "
+                f"{constants.ENDPOINT} cannot be reached ({first_line(error)}): check the network "
+                "and give the same command again, or give a model's folder"
+            ) from error
+        log.warning(
+            "%s: %s cannot be reached (%s); the files in the hub's cache are used",
+            name,
+            constants.ENDPOINT,
+            first_line(error),
+        )
+        return False
+    return True
+
+
+def _is_cached(name: str, revision: str) -> bool:
+    """Whether the cache has a model's config."""
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        return isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str)
+    except (OSError, ValueError):  # no name that the hub could have
+        return False
+
+
+def _is_network_failure(error: BaseException) -> bool:
+    """Whether an error comes of the network or of a server that fails, and not of a refusal."""
+    return any(_is_of_network(each) for each in _chain(error))
+
+
+def _is_of_network(error: BaseException) -> bool:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(status, int):
+        return status in _AGAIN or status >= _SERVER_FAILS
+    of_client = type(error).__module__.partition(".")[0] in _NETWORK
+    return of_client or isinstance(error, (ConnectionError, TimeoutError))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those that it came of."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,199 @@
+"""How an alternative of a feature is worded: with the feature's verb, and only where grammatical.
+
+An alternative without a verb takes the verb of its feature: of ``has keys`` the alternative "a
+keyboard" reads "has a keyboard". An ungrammatical alternative gives way to the feature, which the
+authors of the norms normalised.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from tacit.probes.assumptions.number import is_plural, shipped_nouns
+from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.wording import (
+    first_alternatives,
+    is_passive,
+    kinds_of,
+    predicate,
+    verbs_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ARTICLES = frozenset({"a", "an", "the"})
+_DETERMINERS = _ARTICLES | frozenset(
+    {"one", "each", "every", "no", "its", "his", "her", "their", "your", "my", "this", "that"}
+)
+_BE = frozenset({"is", "are", "am", "was", "were", "be"})
+_DO = frozenset({"does", "do"})
+_VERBS = _BE | _DO | frozenset({"has", "have", "can", "cannot", "can't", "could", "may", "will"})
+_PRONOUNS = frozenset({"i", "you", "we", "they", "he", "she", "it", "who", "that"})
+# Verbs with an object and a bare infinitive: "makes you be careful".
+_CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have", "has"})
+
+
+def worded(alternative: str, feature: str) -> str | None:
+    """The predicate of an alternative, with its feature's verb where it has none; else None."""
+    if not _is_bare(alternative):
+        return predicate(alternative)
+    completed = _completed(alternative.split(), first_alternatives(feature).split())
+    return None if completed is None else predicate(completed)
+
+
+def wordings(text: str) -> Iterator[str]:
+    """A feature or alternative with each choice of its words that an underscore joins."""
+    tokens = [[word for word in token.split("_") if word] for token in text.split()]
+    for words in itertools.product(*filter(None, tokens)):
+        yield " ".join(words)
+
+
+def corrected(said: str, feature: str) -> str | None:
+    """What the feature says instead of an ungrammatical alternative.
+
+    Two tests tell that an alternative is ungrammatical. It has "be" for a finite verb ("you be
+    sick"), and the feature has not. Or a wording of the feature has the same words in other forms,
+    and only the alternative's form is wrong: an apostrophe that is missing ("queens head"), a
+    singular or a missing article where the noun needs a plural or an article ("has antler", "has
+    long tail"), or a base form behind a preposition ("used for cut").
+
+    Args:
+        said: The predicate of the alternative.
+        feature: The feature, as the norms write it.
+
+    Returns:
+        The predicate of the feature; None where the alternative stands.
+    """
+    own = [one for one in map(predicate, wordings(feature)) if one is not None]
+    if said in own:
+        return None
+    for rival in own:
+        if _faults(said, rival) and not _faults(rival, said):
+            return rival
+    if own and _has_infinite_be(said) and not _has_infinite_be(own[0]):
+        return own[0]
+    return None
+
+
+def _is_bare(text: str) -> bool:
+    """Whether an alternative has no verb of its own."""
+    first = text.split(" ", maxsplit=1)[0].lower()
+    if first in _VERBS:
+        return False
+    return first in _ARTICLES or predicate(text) is None
+
+
+def _completed(words: list[str], feature: list[str]) -> str | None:
+    """A bare alternative behind the verb of a feature."""
+    if not words or not feature or predicate(" ".join(feature)) is None:
+        return None
+    verb, first = feature[0].lower(), words[0].lower()
+    prepositions = load_templates().wording["prepositions"]
+    if first in prepositions:
+        stop = next((at for at, word in enumerate(feature) if word.lower() in prepositions), 1)
+        return " ".join([*feature[:stop], *words])
+    if _is_base_form(first) and (verb in _DO or not _may_be_noun(first)):
+        return " ".join(["does", *words])
+    if kinds_of(words[-1].lower()).all == {"ADJ"}:
+        return " ".join(["is", *words])
+    lead = _lead(feature)
+    return " ".join([*feature[:lead], *_with_article(words, feature[lead:], verb)])
+
+
+def _lead(feature: list[str]) -> int:
+    """How many words of a feature an alternative shares: "is made of", "does eat", "has"."""
+    first, *rest = (word.lower() for word in feature)
+    prepositions = load_templates().wording["prepositions"] | {"to"}
+    second, third = (*rest, "", "")[:2]
+    if first in _BE and is_passive(second, third):
+        return 3
+    if first in _DO:
+        return 3 if third in prepositions else 2
+    return 2 if second in prepositions else 1
+
+
+def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
+    """A singular noun behind an article where its feature has one: "handle" of "has a grip"."""
+    if not rest or rest[0].lower() not in {"a", "an"} or words[0].lower() in _DETERMINERS:
+        return words
+    last = words[-1].lower()
+    is_noun = _may_be_noun(last) and (verb not in _BE or "ADJ" not in kinds_of(last).all)
+    if not is_noun or is_plural(last):
+        return words
+    return [shipped_nouns().article(" ".join(words)), *words]
+
+
+def _has_infinite_be(said: str) -> bool:
+    """Whether "be" follows its subject without an auxiliary verb: "when you be sick"."""
+    words = ["", *said.lower().split()]
+    return any(
+        word == "be" and words[at - 1] in _PRONOUNS and words[at - 2] not in _CAUSATIVES
+        for at, word in enumerate(words)
+        if at >= 2  # noqa: PLR2004 - a subject and a word before it
+    )
+
+
+def _faults(said: str, rival: str) -> int:
+    """How many forms are wrong beside another text of the same words; 0 of other words."""
+    own, other = _bare_words(said), _bare_words(rival)
+    if len(own) != len(other):
+        return 0
+    pairs = [(one[0], another[0]) for one, another in zip(own, other, strict=True)]
+    if not all(map(_is_same_word, *zip(*pairs, strict=True))):
+        return 0
+    before = ["", *(word for word, _ in own)]
+    return sum(
+        _is_wrong(one, another, before[at])
+        for at, (one, another) in enumerate(zip(own, other, strict=True))
+    )
+
+
+def _bare_words(said: str) -> list[tuple[str, bool]]:
+    """Each word that is no article, and whether a determiner stands before its noun phrase."""
+    found: list[tuple[str, bool]] = []
+    determined = False
+    for word in said.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split():
+        if word not in _ARTICLES:
+            found.append((word, determined))
+        if word in _DETERMINERS:
+            determined = True
+        elif _may_be_noun(word) or word in _VERBS:
+            determined = False
+    return found
+
+
+def _is_same_word(word: str, other: str) -> bool:
+    """Whether two words are forms of one, with or without an apostrophe."""
+    return word.replace("'", "") == other.replace("'", "") or bool(_lemmas(word) & _lemmas(other))
+
+
+def _is_wrong(one: tuple[str, bool], another: tuple[str, bool], before: str) -> bool:
+    """Whether a form is wrong, given the right one and the word before it."""
+    (word, determined), (right, needs) = one, another
+    if word == right:
+        is_noun = _may_be_noun(word) and not is_plural(word)
+        return is_noun and needs and not determined
+    prepositions = load_templates().wording["prepositions"]
+    return (
+        ("'" in right and word == right.replace("'", ""))
+        or (word == "be" and right in _BE and before not in _VERBS | {"to", "not"})
+        or (word in kinds_of(right).nouns and is_plural(right) and not determined)
+        or (word in verbs_of(right, "VBG") and before in prepositions)
+    )
+
+
+def _is_base_form(word: str) -> bool:
+    return word in kinds_of(word).verbs
+
+
+def _may_be_noun(word: str) -> bool:
+    """Whether the lexicon has a word as a noun, or not at all: those are nearly all nouns."""
+    kinds = kinds_of(word).all
+    return not kinds or "NOUN" in kinds
+
+
+def _lemmas(word: str) -> frozenset[str]:
+    known = kinds_of(word)
+    return frozenset((word, *known.nouns, *known.verbs))

@@ -1,0 +1,151 @@
+"""The candidates of ranks: which sets they are, and what a random ranking of them gives.
+
+A reciprocal rank of 0.2 among 34 words says less than one of 0.1 among 1,876, so the number of
+candidates and the chance level stand beside every figure that is made of ranks.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tacit.probes.assumptions.elicited import precisions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import polars as pl
+
+    from tacit.probes.assumptions.eliciting import Eliciting
+    from tacit.probes.assumptions.retrieving import Retrieval
+    from tacit.rankings import Ranking
+
+RETRIEVAL, ELICITATION = "retrieval", "elicitation"
+
+_PROMPT = ("relation", "preface", "over", "concept")
+
+
+@cache
+def chance_mrr(candidates: int) -> float:
+    """The expected reciprocal rank of a target whose rank is uniformly random: H_n / n.
+
+    Args:
+        candidates: n, at least 1.
+    """
+    return sum(1 / rank for rank in range(candidates, 0, -1)) / candidates
+
+
+def chance_precision(responses: int, candidates: int) -> float:
+    """The expected average precision of a uniformly random ranking.
+
+    With m responses among n candidates it is H_n/n + (m - 1)/(n - 1) (1 - H_n/n): a response at
+    rank k is preceded by (k - 1)(m - 1)/(n - 1) others on average. With one response it is the
+    chance of the reciprocal rank.
+
+    Args:
+        responses: m, from 1 to n.
+        candidates: n.
+    """
+    alone = chance_mrr(candidates)
+    return alone if responses == 1 else alone + (responses - 1) / (candidates - 1) * (1 - alone)
+
+
+def chance_of(candidates: pl.Series) -> pl.Series:
+    """The chance of the reciprocal rank at each number of candidates; null where that is null."""
+    import polars as pl
+
+    found = [chance_mrr(n) if n else None for n in candidates]
+    return pl.Series("chance_mrr", found, pl.Float64)
+
+
+def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
+    """The chance of each prompt's average precision.
+
+    Args:
+        elicitation: As for ``elicited.precisions``.
+
+    Returns:
+        relation, preface, over, concept, ``candidates``, ``chance``: null where no response has a
+        rank.
+    """
+    import polars as pl
+
+    found = precisions(elicitation)
+    counts = found.select("responses", "candidates").iter_rows()
+    chance = [chance_precision(m, n) if m else None for m, n in counts]
+    return found.select(*_PROMPT, "candidates").with_columns(
+        chance=pl.Series(chance, dtype=pl.Float64)
+    )
+
+
+def with_chance(by_relation: pl.DataFrame, elicitation: pl.DataFrame) -> pl.DataFrame:
+    """Mean average precisions with their number of candidates and their chance level.
+
+    Args:
+        by_relation: What ``elicited.by_relation`` returns.
+        elicitation: What it is made of.
+
+    Returns:
+        The same with ``candidates`` (the most of a prompt) and ``chance_map`` (the mean over the
+        prompts that have a ranked response).
+    """
+    import polars as pl
+
+    group = list(_PROMPT[:3])
+    chance = (
+        chance_precisions(elicitation)
+        .group_by(group)
+        .agg(pl.col("candidates").max(), chance_map=pl.col("chance").mean())
+    )
+    return by_relation.join(chance, on=group, how="left", maintain_order="left")
+
+
+def candidate_sets(
+    retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
+    elicited: tuple[Eliciting, Sequence[Ranking]],
+) -> pl.DataFrame:
+    """Which words compete in each part of a run.
+
+    Ranks of two runs are comparable only where both have the same words and miss none of them.
+
+    Args:
+        retrieved: The retrieval of each wording with its rankings.
+        elicited: Elicitation with its rankings.
+
+    Returns:
+        ``part`` (retrieval or elicitation), ``of`` (the wording; vocabulary or sensible),
+        ``relation`` (null for retrieval), ``words``, ``missing`` (the most that the model cannot
+        write), ``digest`` (SHA-256 of the words).
+    """
+    import polars as pl
+
+    schema = {
+        **dict.fromkeys(("part", "of", "relation"), pl.String),
+        **dict.fromkeys(("words", "missing"), pl.Int64),
+        "digest": pl.String,
+    }
+    rows = [*_of_retrieval(retrieved), *_of_elicitation(*elicited)]
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+def _of_retrieval(
+    retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
+) -> Iterator[tuple[str, str, None, int, int, str]]:
+    for part, rankings in retrieved:
+        words = part.vocabulary
+        missing = max((one.missing for one in rankings if one.unranked is None), default=0)
+        yield RETRIEVAL, part.wording, None, len(words), missing, words.digest
+
+
+def _of_elicitation(
+    part: Eliciting, rankings: Sequence[Ranking]
+) -> Iterator[tuple[str, str, str, int, int, str]]:
+    missing: dict[tuple[str, str], int] = {}
+    words = {}
+    for item, ranking in zip(part.items, rankings, strict=True):
+        key = item.over, item.prompt.relation
+        words[key] = part.candidates(item)
+        lacking = ranking.missing if ranking.unranked is None else 0
+        missing[key] = max(lacking, missing.get(key, 0))
+    for key, among in words.items():
+        yield ELICITATION, *key, len(among), missing[key], among.digest

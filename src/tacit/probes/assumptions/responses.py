@@ -1,0 +1,207 @@
+"""People's one-word completions of a relation, each with the number of people who gave it.
+
+Which wordings count is a preset (``ResponsePreset``). Singular and plural of one feature are one
+response (``handle_handles``), in the form that the relation's prompt can hold: "has a ___" needs a
+singular.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+from tacit.errors import RequestError
+from tacit.probes.assumptions.alternatives import corrected, worded, wordings
+from tacit.probes.assumptions.number import is_plural, singular
+from tacit.probes.assumptions.spelling import american, spellings
+from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.wording import predicate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tacit.probes.assumptions.corrections import Corrections
+    from tacit.sources.norms import Property
+
+ResponsePreset = Literal["people", "feature", "first"]
+"""Which wordings of a property are responses, and with what frequency.
+
+``people``: each alternative, with the number of people who gave it. Where the norms do not tell who
+gave which alternative, the feature's own wording with the feature's frequency. ``feature``: all
+alternatives, and all that an underscore joins, each with the feature's frequency. ``first``: the
+feature's own wording.
+"""
+
+MERGED = "singular and plural merged"
+SINGULAR = "plural put in the singular"
+UNSAYABLE = "plural without a singular left out"
+CORRECTED = "ungrammatical alternative put as in the feature"
+FALLEN_BACK = "counted by the feature, people not known"
+NOTES = (MERGED, SINGULAR, UNSAYABLE, CORRECTED, FALLEN_BACK)
+
+# Words that cannot be the one word of a response: what follows them is cut off or denied.
+_NO_RESPONSE = frozenset({"a", "an", "the", "no", "not", "of", "made"})
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One word with which people completed a prompt.
+
+    Args:
+        word: As the norms spell it; of two spellings the more frequent one.
+        frequency: How many people gave it; of several properties that give it the highest.
+        spellings: What counts as this response: the word, then its other spellings.
+    """
+
+    word: str
+    frequency: int
+    spellings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A predicate that people gave: their number, and who they are where that is known."""
+
+    text: str
+    frequency: int
+    people: frozenset[str] | None = None
+
+
+@dataclass
+class ResponseReader:
+    """Reads the responses of concepts.
+
+    Args:
+        corrections: A person's own wordings.
+        counting: Which wordings count.
+        any_article: Whether "is an animal" is a completion of "is a ___" too.
+
+    Raises:
+        RequestError: There is no such way to count.
+    """
+
+    corrections: Corrections
+    counting: ResponsePreset = "people"
+    any_article: bool = True
+    notes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(NOTES, 0)))
+    """What was decided, and of how many responses, alternatives or properties."""
+
+    def __post_init__(self) -> None:
+        if self.counting not in get_args(ResponsePreset):
+            raise RequestError(
+                f"responses {self.counting!r} are none of {', '.join(get_args(ResponsePreset))}"
+            )
+
+    def read(self, properties: Iterable[Property]) -> Mapping[str, tuple[Response, ...]]:
+        """The responses of one concept by relation, the most frequent first."""
+        found: dict[str, list[tuple[str, int]]] = {name: [] for name in load_templates().relations}
+        for one in properties:
+            for (relation, _), forms in self._completions(one).items():
+                answer = self._answer(relation, forms)
+                if answer is not None:
+                    found[relation].append(answer)
+        return {relation: _merged(answers) for relation, answers in found.items()}
+
+    def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Said]]]:
+        """The words of one property by relation and response, with who gave them."""
+        found: dict[tuple[str, str], list[tuple[str, Said]]] = {}
+        for said in self._said(one):
+            completed = completion(said.text, any_article=self.any_article)
+            if completed is not None:
+                relation, word = completed
+                number = word if relation == "is" else singular(word) or word
+                found.setdefault((relation, american(number)), []).append((word, said))
+        return found
+
+    def _said(self, one: Property) -> Iterator[Said]:
+        """The predicates of a property that count."""
+        own = self.corrections.wording(one)
+        if own is not None:
+            yield Said(own, one.frequency)
+            return
+        alternatives = [] if self.counting == "first" else list(self._alternatives(one))
+        known = len(one.alternatives) == 1 or bool(one.people)
+        if self.counting == "people" and known:
+            for text, at in alternatives:
+                people = one.people[at] if len(one.alternatives) > 1 else None
+                yield Said(text, one.frequency if people is None else len(people), people)
+            return
+        if self.counting == "people":
+            self.notes[FALLEN_BACK] += bool(one.alternatives)
+        every = self.counting == "feature"
+        features = wordings(one.feature) if every else [one.feature]
+        said = [predicate(text) for text in features] + [text for text, _ in alternatives if every]
+        yield from (Said(text, one.frequency) for text in said if text is not None)
+
+    def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
+        """The predicate of each alternative, with the alternative's index."""
+        for at, text in enumerate(one.alternatives):
+            for said in (worded(each, one.feature) for each in wordings(text)):
+                if said is not None:
+                    better = corrected(said, one.feature)
+                    self.notes[CORRECTED] += better is not None
+                    yield better or said, at
+
+    def _answer(self, relation: str, forms: list[tuple[str, Said]]) -> tuple[str, int] | None:
+        """The word that stands for the forms of one property, and how many people gave them."""
+        words = self._sayable(relation, forms)
+        counts = {word: _people(said for one, said in forms if one == word) for word in words}
+        if not counts:
+            return None
+        everyone = _people(said for _, said in forms)
+        return max(counts, key=lambda word: (counts[word], is_plural(word))), everyone
+
+    def _sayable(self, relation: str, forms: list[tuple[str, Said]]) -> list[str]:
+        """The words that can be said in the relation's prompt."""
+        words = list(dict.fromkeys(word for word, _ in forms))
+        if relation == "is":
+            return words
+        plurals = [word for word in words if is_plural(word)]
+        singulars = [word for word in words if word not in plurals]
+        self.notes[MERGED] += bool(plurals and singulars)
+        if not relation.endswith(" a") or not plurals:
+            return words
+        if not singulars:
+            singulars = list(dict.fromkeys(filter(None, map(singular, plurals))))
+            self.notes[SINGULAR if singulars else UNSAYABLE] += 1
+        return singulars
+
+
+def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
+    """The relation and the one word with which a predicate completes it; None where it does not.
+
+    "is big" is (``is``, big); "is an animal" is (``is a``, animal), or None without any article.
+    """
+    words = said.split(" ")
+    verb, rest = words[0], words[1:]
+    if verb not in {"is", "has"} or not rest or rest[-1].lower() in _NO_RESPONSE:
+        return None
+    relation = verb
+    if verb == "is" and rest[:2] == ["made", "of"]:
+        relation, rest = "made of", rest[2:]
+    elif rest[0] in ({"a", "an"} if any_article else {"a"}):
+        relation, rest = f"{verb} a", rest[1:]
+    return (relation, rest[0]) if len(rest) == 1 else None
+
+
+def _people(given: Iterable[Said]) -> int:
+    """How many people gave some of a property's predicates, each person counted once."""
+    every = list(given)
+    named = [said.people for said in every]
+    known = frozenset[str]().union(*(people for people in named if people is not None))
+    return max([len(known), *(said.frequency for said in every if said.people is None)])
+
+
+def _merged(answers: Iterable[tuple[str, int]]) -> tuple[Response, ...]:
+    """Each word once, with the highest frequency; two spellings of a word are one."""
+    words: dict[str, dict[str, int]] = {}
+    for word, frequency in answers:
+        spelt = words.setdefault(american(word), {})
+        spelt[word] = max(spelt.get(word, 0), frequency)
+    found = []
+    for spelt in words.values():
+        best = max(spelt, key=lambda word: spelt[word])
+        accepted = dict.fromkeys([*spellings(best), *spelt])
+        found.append(Response(best, spelt[best], tuple(accepted)))
+    return tuple(sorted(found, key=lambda response: -response.frequency))

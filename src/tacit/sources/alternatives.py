@@ -1,0 +1,146 @@
+"""The alternatives of a feature: what participants wrote for it, and which participants did.
+
+The CSLB norms list the alternatives of a feature in one column and the participants in another.
+The two lists are aligned: the n-th entry of one belongs to the n-th entry of the other. Some rows
+of the published file are not aligned, and in some the alternatives are those of another feature.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+UNALIGNED = "alternatives not aligned with participants"
+UNNAMED = "alternatives without participants"
+SHIFTED = "alternatives of another feature"
+PROBLEMS = (UNALIGNED, UNNAMED, SHIFTED)
+"""Why the alternatives of a row cannot be counted."""
+
+# Words that say how a property relates to its concept, not what it is.
+_RELATING = frozenset(
+    {"a", "an", "the", "is", "are", "was", "be", "has", "have", "had", "does", "do", "can"}
+    | {"used", "made", "found", "in", "of", "for", "to", "it"}
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """What participants wrote for a feature.
+
+    Args:
+        texts: Each wording once, in the order of the file.
+        people: The participants who gave each wording, in the order of ``texts``; empty where the
+            file does not tell.
+        problem: ``UNALIGNED`` or ``UNNAMED`` where several wordings cannot be counted; else None.
+    """
+
+    texts: tuple[str, ...] = ()
+    people: tuple[frozenset[str], ...] = ()
+    problem: str | None = None
+
+
+def read_alternatives(cell: str, participants: str = "") -> Alternatives:
+    """Reads the cells of one row.
+
+    Entries are separated by semicolons, bars or else commas. Participants may also be separated by
+    spaces. An entry of participants is one participant, or several who gave the same wording.
+    """
+    entries = _entries(cell, ";|") or _entries(cell, ",")
+    texts = tuple(dict.fromkeys(entries))
+    named = [frozenset(_identifiers(group)) for group in _groups(participants)]
+    if not texts or not any(named):
+        return Alternatives(texts, (), UNNAMED if len(texts) > 1 else None)
+    if len(texts) == 1:
+        return Alternatives(texts, (frozenset().union(*named),))
+    if len(named) != len(entries):
+        named = [frozenset((one,)) for one in _identifiers(participants)]
+    if len(named) != len(entries):
+        return Alternatives(texts, (), UNALIGNED)
+    gave: dict[str, frozenset[str]] = dict.fromkeys(texts, frozenset())
+    for text, people in zip(entries, named, strict=True):
+        gave[text] |= people
+    return Alternatives(texts, tuple(gave.values()))
+
+
+def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
+    """Finds the rows of a concept whose alternatives belong to another feature.
+
+    Alternatives are foreign if none shares a word with its own feature. A row is shifted if its
+    alternatives are foreign and (1) one has the very words of another feature of the concept,
+    (2) another shifted row has the alternatives of this row's feature, or (3) no alternative has a
+    letter, because the columns of the row are shifted. Inflected forms of a word are the same word;
+    verbs such as "is" or "used" do not count.
+
+    Args:
+        rows: The feature and the alternatives of each row.
+
+    Returns:
+        The indices of the shifted rows.
+    """
+    said = [[_content(text) for text in texts] for _, texts in rows]
+    foreign = {
+        at
+        for at, (feature, _) in enumerate(rows)
+        if said[at] and not any(words & _content(feature) for words in said[at])
+    }
+    if not foreign:
+        return frozenset()
+    known: dict[frozenset[str], set[int]] = {}
+    for at, (feature, _) in enumerate(rows):
+        for words in filter(None, _variants(feature)):
+            known.setdefault(words, set()).add(at)
+    stated = {at: set[int]().union(*(known.get(words, ()) for words in said[at])) for at in foreign}
+    numbers = {at for at in foreign if not any(map(_has_letter, rows[at][1]))}
+    moved = {at for at in foreign if stated[at]} | numbers
+    return frozenset(moved | {other for at in moved for other in stated[at] & foreign})
+
+
+def _entries(cell: str, marks: str) -> list[str]:
+    """The entries of a cell by the first of some marks that it has; none where it has none."""
+    mark = next((mark for mark in marks if mark in cell), None)
+    if mark is None and marks == ";|":
+        return []
+    return [one.strip() for one in cell.split(mark or ",") if one.strip()]
+
+
+def _groups(participants: str) -> list[str]:
+    mark = next((mark for mark in ";|," if mark in participants), None)
+    return [one for one in participants.split(mark) if one.strip()]
+
+
+def _identifiers(participants: str) -> list[str]:
+    return [one for one in re.split(r"[;|,\s]+", participants) if one]
+
+
+def _has_letter(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+@cache
+def _content(text: str) -> frozenset[str]:
+    """The lemmas of a text's words; an underscore separates words."""
+    words = _WORD.findall(text.lower())
+    return frozenset(_lemma(word) for word in words if word not in _RELATING)
+
+
+def _variants(feature: str) -> list[frozenset[str]]:
+    """The words of each wording of a feature, of which an underscore joins alternatives."""
+    variants: list[frozenset[str]] = [frozenset()]
+    for token in feature.split():
+        choices = [_content(word) for word in token.split("_") if word]
+        variants = [before | choice for before in variants for choice in choices]
+    return variants
+
+
+@cache
+def _lemma(word: str) -> str:
+    from lemminflect import getAllLemmas
+
+    lemmas = getAllLemmas(word)
+    return min((one for found in lemmas.values() for one in found), default=word)

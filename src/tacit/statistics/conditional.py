@@ -1,0 +1,237 @@
+"""P(right | marked) - P(right) of items, with an interval from studentised permutations of marks.
+
+An item, such as a background fact, is linked to rows, such as anchor questions, that are right or
+not. Its value is the share of its rows that are right. Each item counts once.
+
+1. The gain is put on the scale of the log odds ratio between marked and other items, which has no
+   ends and on which 0 means that marks and values have nothing to do with each other.
+2. Its standard error is the jackknife's: the sum of squares of what leaving out the links of each
+   cluster moves it by.
+3. The same is done for permutations of the marks, in which the marks of a cluster stay together.
+   The interval holds the log odds ratios that they do not reject, as in `studentised`.
+4. The ends are brought back to the gain, with the share of marked items and the mean value as they
+   are. They are gains that these two allow.
+
+A share of 0 or 1 among the marked or the other items is the end of the scale: no interval. So is a
+handful of items on either side, whose error cannot be estimated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from tacit.statistics.intervals import Estimate
+from tacit.statistics.studentised import Permutations, interval_of, over_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.intp]
+
+# Items on either side without which there is no interval.
+FEWEST_ITEMS = 20
+# Clusters without which there is none: fewer have under 120 orders.
+FEWEST_CLUSTERS = 5
+# Why a gain has no interval.
+FEW_MARKED = "too few marked"
+FEW_OTHERS = "too few others"
+FEW_CLUSTERS = "too few clusters"
+EXTREME = "a share of 0 or 1"
+_CELLS = 500_000  # marks that are permuted at once; bounds the memory
+_NEARLY_ONE = 1e-9
+
+
+@dataclass(frozen=True)
+class Links:
+    """What items are linked to. An item without a link is not counted.
+
+    Args:
+        item: The item of each link, from 0, shape (links,).
+        cluster: The cluster of what it is linked to, shape (links,).
+        right: Whether that is right, shape (links,).
+    """
+
+    item: ArrayLike
+    cluster: ArrayLike
+    right: ArrayLike
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much more often what marked items are linked to is right.
+
+    Args:
+        marked: How many items are marked.
+        others: How many are not.
+        given_marked: Their mean value; None of none.
+        given_others: The mean value of the others; None of none.
+        mean: The mean value of all; None of none.
+        gain: given_marked - mean, with its interval; no value without a marked item.
+        no_interval: Why there is no interval, as one of the constants of this module; None where
+            there is one.
+    """
+
+    marked: int
+    others: int
+    given_marked: float | None
+    given_others: float | None
+    mean: float | None
+    gain: Estimate
+    no_interval: str | None
+
+
+def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None = None) -> Gain:
+    """P(right | marked) - P(right), of an item drawn at random and then one of its rows.
+
+    Args:
+        marked: Whether each item is marked, shape (items,).
+        links: What the items are linked to.
+        how: How many permutations, from which seed, and how wide the interval is.
+    """
+    table = _Table.of(np.asarray(marked, dtype=bool), links)
+    own = table.marked
+    given, mean = _mean(table.values[own]), _mean(table.values)
+    gain = None if given is None or mean is None else given - mean
+    reason, ends = table.why_not(), None
+    if reason is None:
+        ends = table.interval(how or Permutations())
+        reason = EXTREME if ends is None else None
+    low, high = ends or (None, None)
+    return Gain(
+        marked=int(own.sum()),
+        others=int((~own).sum()),
+        given_marked=given,
+        given_others=_mean(table.values[~own]),
+        mean=mean,
+        gain=Estimate(gain, low, high),
+        no_interval=reason,
+    )
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Items with a link, by the cluster of their first link.
+
+    Args:
+        marked: Shape (items,).
+        values: Shape (items,).
+        starts: The first item of each cluster of items, shape (clusters,).
+        weights: By cluster of links, the weight of each item's links; shape (clusters, items).
+        right: The same of those that are right.
+    """
+
+    marked: NDArray[np.bool_]
+    values: Floats
+    starts: Ints
+    weights: csr_array
+    right: csr_array
+
+    @classmethod
+    def of(cls, marked: NDArray[np.bool_], links: Links) -> _Table:
+        names, cluster = np.unique(np.asarray(links.cluster), return_inverse=True)
+        right = np.asarray(links.right, dtype=np.float64)
+        given, first, item = np.unique(
+            np.asarray(links.item, dtype=np.intp), return_index=True, return_inverse=True
+        )
+        home = cluster[first]
+        order = np.argsort(home, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        item = place[item]
+        weight = 1 / np.bincount(item, minlength=len(given))[item]
+        shape = (len(names), len(given))
+        weights, counted = (
+            csr_array((each, (cluster, item)), shape=shape) for each in (weight, weight * right)
+        )
+        starts = np.flatnonzero(np.diff(home[order], prepend=-1))
+        values = np.bincount(item, weights=weight * right, minlength=len(given))
+        return cls(marked[given[order]], values.astype(float), starts, weights, counted)
+
+    def why_not(self) -> str | None:
+        """Why there can be no interval, whatever the permutations; None where there can."""
+        if self.marked.sum() < FEWEST_ITEMS:
+            return FEW_MARKED
+        if (~self.marked).sum() < FEWEST_ITEMS:
+            return FEW_OTHERS
+        return FEW_CLUSTERS if len(self.starts) < FEWEST_CLUSTERS else None
+
+    def interval(self, how: Permutations) -> tuple[float, float] | None:
+        """Both ends of the gain's interval; None at the end of the scale."""
+        (value,), (error,) = self._scaled(self.marked[None])
+        permuted = [over_error(*self._scaled(marks)) for marks in self._permuted(how)]
+        ends = interval_of(float(value), float(error), np.concatenate(permuted), how.level)
+        if ends is None:
+            return None
+        share, mean = float(self.marked.mean()), float(self.values.mean())
+        low, high = (_gain(end, share, mean) for end in ends)
+        return low, high
+
+    def _scaled(self, marked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """The log odds ratio and its error, of several ways to mark the items."""
+        ways = marked.T.astype(np.float64)
+        all_weights, all_right = self.weights.sum(axis=1), self.right.sum(axis=1)
+        weights, right = self.weights @ ways, self.right @ ways
+        log_odds, moved = _log_odds(right, weights)
+        others, moved_others = _log_odds(all_right[:, None] - right, all_weights[:, None] - weights)
+        with np.errstate(invalid="ignore"):
+            return log_odds - others, np.sqrt(((moved - moved_others) ** 2).sum(axis=0))
+
+    def _permuted(self, how: Permutations) -> Iterator[NDArray[np.bool_]]:
+        """The marks, clusters of items laid one after the other in random order."""
+        random = np.random.default_rng(how.seed)
+        items, clusters = len(self.marked), len(self.starts)
+        sizes = np.diff(self.starts, append=items)
+        own = np.flatnonzero(self.marked)
+        cluster = np.searchsorted(self.starts, own, side="right") - 1
+        step = max(1, _CELLS // items)
+        for begin in range(0, how.permutations, step):
+            ways = min(step, how.permutations - begin)
+            order = random.permuted(np.tile(np.arange(clusters), (ways, 1)), axis=1)
+            lengths = sizes[order]
+            starts = np.empty_like(order)
+            np.put_along_axis(starts, order, lengths.cumsum(axis=1) - lengths, axis=1)
+            marked = np.zeros((ways, items), dtype=bool)
+            places = starts[:, cluster] + (own - self.starts[cluster])
+            np.put_along_axis(marked, places, values=True, axis=1)
+            yield marked
+
+
+def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """The log-odds of the share that is right, and what leaving out each cluster moves them by.
+
+    Args:
+        right: Shape (clusters, ways).
+        weights: Shape (clusters, ways).
+    """
+    all_weights = weights.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = right.sum(axis=0) / all_weights
+        # But for rounding these are 0 and 1.
+        share = np.where(np.abs(share - share.round()) < _NEARLY_ONE, share.round(), share)
+        moved = (right - share * weights) / (all_weights - weights)
+        return np.log(share) - np.log1p(-share), moved / (share * (1 - share))
+
+
+def _gain(log_odds: float, share: float, mean: float) -> float:
+    """P(right | marked) - P(right) at a log odds ratio.
+
+    The probability x of marked and right solves
+    x(1 - share - mean + x) = odds (share - x)(mean - x).
+    """
+    odds = float(np.exp(log_odds))
+    if abs(odds - 1) < _NEARLY_ONE:
+        return 0.0
+    linear = 1 + (share + mean) * (odds - 1)
+    root = float(np.sqrt(linear**2 - 4 * odds * (odds - 1) * share * mean))
+    return 2 * odds * mean / (linear + root) - mean
+
+
+def _mean(values: Floats) -> float | None:
+    return float(values.mean()) if len(values) else None

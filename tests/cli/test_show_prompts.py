@@ -1,0 +1,81 @@
+"""How many prompts ``tacit show prompts`` prints, and that it prints them one at a time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+
+from tacit.cli import show
+from tacit.sources.demo import NORMS
+from tacit.sources.drawings import demo_drawings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Tacit
+
+PEACH = ("show", "prompts", "parts", "--model", "demo", "--drawings", demo_drawings())
+
+
+def test_json_shows_the_first_prompts_and_counts_the_others(tacit: Tacit, workplace: Path) -> None:
+    """On standard error, so that what is printed stays JSON."""
+    ran = tacit(*PEACH, "--json")
+    assert ran.code == 0, ran.err
+    assert len(json.loads(ran.out)) == 3
+    whole = tacit(*PEACH, "--json", "--all", "--things", "peach")
+    count = len(json.loads(whole.out))
+    assert "not shown" not in whole.err
+    some = tacit(*PEACH, "--json", "--limit", 5, "--things", "peach")
+    assert len(json.loads(some.out)) == 5
+    assert f"tacit: {count - 5:,} more prompts are not shown; --first N shows more" in some.err
+    assert json.loads(some.out) == json.loads(whole.out)[:5]
+    assert not (workplace / "scores").exists()
+
+
+@pytest.mark.usefixtures("workplace")
+def test_prompts_are_printed_one_at_a_time(tacit: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first is out before the second is made: all together are not held in memory."""
+    order: list[str] = []
+    shown, echo = show._shown, typer.echo
+
+    def recorded(*arguments: object) -> object:
+        order.append("made")
+        return shown(*arguments)  # type: ignore[arg-type]
+
+    def echoed(text: object, *, nl: bool = True) -> None:
+        order.append("printed")
+        echo(text, nl=nl)
+
+    monkeypatch.setattr(show, "_shown", recorded)
+    monkeypatch.setattr(typer, "echo", echoed)
+    assert tacit(*PEACH, "--json").code == 0
+    assert order[:4] == ["made", "printed", "printed", "made"]
+
+
+@pytest.mark.usefixtures("workplace")
+def test_assumptions_count_what_is_not_shown(tacit: Tacit) -> None:
+    """As the parts probe does."""
+    ran = tacit("show", "prompts", "assumptions", "--model", "demo", "--norms", NORMS, "--json")
+    assert ran.code == 0, ran.err
+    assert "more prompts are not shown" in ran.err
+    assert json.loads(ran.out)
+
+
+def test_a_prompt_beyond_the_window_is_shown_as_skipped(tacit: Tacit, workplace: Path) -> None:
+    """With its length, and the other prompts are shown."""
+    drawings = workplace / "drawings"
+    shutil.copytree(demo_drawings(), drawings)
+    with (drawings / "annotations-0.tsv").open("a", encoding="utf-8") as file:
+        file.write(f"annotator_9\tpeach\t---\t{'very ' * 150}old skin\tsurrounds\tflesh\n")
+    asked = ("show", "prompts", "parts", "--model", "demo", "--drawings", drawings)
+    ran = tacit(*asked, "--things", "peach", "--all", "--json")
+    assert ran.code == 0, ran.err
+    answers = [answer for prompt in json.loads(ran.out) for answer in prompt["answers"]]
+    skipped = [answer for answer in answers if "skipped" in answer]
+    assert len(skipped) == 2 * 28
+    assert all("128 at most" in answer["skipped"] for answer in skipped)
+    assert "skipped: the prompt" in tacit(*asked, "--things", "peach", "--all").out

@@ -1,0 +1,159 @@
+"""Prompts that are longer than the model's window are skipped; the others are asked as ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.plan import too_long
+from tacit.engine.store import Store
+from tacit.errors import PromptError, TooLongError
+from tacit.models.fake import FakeModel
+from tacit.prompts import TOO_LONG, Prompt, missing_by_reason
+from tacit.rankings import RankingPrompt, Vocabulary
+from tests.engine.ray_models import by_letters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+WINDOW = 10
+WORDS = Vocabulary(("bear", "cat", "seal"))
+LONG = "w " * 20
+
+
+class Short(FakeModel):
+    """A model whose window is so many words of a text with an answer."""
+
+    def __init__(self, window: int = WINDOW) -> None:
+        super().__init__(by_letters, "short")
+        self._window = window
+
+    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+        """The words of each prompt; refuses the first one that is too long."""
+        return [
+            self._length(prompt.text, max(prompt.answers, key=lambda answer: len(answer.split())))
+            for prompt in prompts
+        ]
+
+    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
+        """As ``tokens``."""
+        return [self._length(prompt.text, "word") for prompt in prompts]
+
+    def _length(self, text: str, answer: str) -> int:
+        if "forbidden" in text:
+            raise PromptError("a prompt that no model can score")
+        length = len(f"{text} {answer}".split())
+        if length > self._window:
+            raise TooLongError(f"{text[:4]!r} is {length} words long, and {self._window} fit")
+        return length
+
+
+MIXED = [
+    Prompt(LONG if n % 7 == 3 else f"text {n} " + "w " * (n % 5), ("a", "bc")) for n in range(60)
+]
+
+
+def test_a_long_prompt_has_no_scores_and_the_others_are_as_ever(tmp_path: Path) -> None:
+    """All its answers are missing with the reason; each other score is that of a run without it."""
+    engine = Engine(Short(), Store(tmp_path / "mixed"))
+    scores = engine.ask(MIXED)
+    fitting = [prompt for prompt in MIXED if prompt.text != LONG]
+    alone = iter(Engine(Short(), Store(tmp_path / "alone")).ask(fitting))
+    for prompt, score in zip(MIXED, scores, strict=True):
+        if prompt.text == LONG:
+            assert [one.logprob for one in score.answers] == [None, None]
+            assert {one.missing for one in score.answers} == {TOO_LONG}
+        else:
+            assert score == next(alone)
+    assert missing_by_reason(scores) == {TOO_LONG: 2 * len(range(3, 60, 7))}
+
+
+def test_the_plan_says_which_prompts_it_skips_and_how_long_they_are(tmp_path: Path) -> None:
+    """They count neither as distinct nor as stored, and no block has them."""
+    plan = Engine(Short(), Store(tmp_path)).plan(MIXED)
+    assert plan.skipped == {Prompt(LONG, ("a", "bc")): f"{LONG[:4]!r} is 21 words long, and 10 fit"}
+    texts = {prompt.text for block in plan.blocks for prompt in block.prompts}
+    assert texts == {prompt.text for prompt in MIXED} - {LONG}
+    assert (plan.distinct, plan.stored, plan.prompts) == (len(texts), 0, len(texts))
+
+
+def test_a_plan_with_skipped_prompts_has_the_blocks_of_one_without_them(tmp_path: Path) -> None:
+    """And its record is found again by the same prompts."""
+    engine = Engine(Short(), Store(tmp_path / "store"), block_tokens=30)
+    fitting = [prompt for prompt in MIXED if prompt.text != LONG]
+    plan = engine.plan(MIXED)
+    assert plan.blocks == engine.plan(fitting).blocks
+    plan.record(tmp_path / "blocks")
+    assert engine.plan(MIXED, tmp_path / "blocks").blocks == plan.blocks
+
+
+def test_a_strict_engine_refuses_before_anything_is_asked(tmp_path: Path) -> None:
+    """By the error that names the prompt."""
+    model = Short()
+    with pytest.raises(TooLongError, match="21 words long"):
+        Engine(model, Store(tmp_path), strict=True).ask(MIXED)
+    assert not model.asked
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_of_a_skipped_prompt_is_stored(tmp_path: Path) -> None:
+    """The same model with a longer window asks it, and finds the rest in the store."""
+    Engine(Short(), Store(tmp_path)).ask(MIXED)
+    longer = Short(window=100)
+    scores = Engine(longer, Store(tmp_path)).ask(MIXED)
+    assert longer.asked == [Prompt(LONG, ("a", "bc"))]
+    assert not missing_by_reason(scores)
+
+
+def test_whether_a_prompt_is_skipped_does_not_depend_on_the_others(tmp_path: Path) -> None:
+    """A prompt of the same text with shorter answers is scored."""
+    text = "w " * (WINDOW - 1)
+    short, long = Prompt(text, ("a",)), Prompt(text, ("a", "two words"))
+    for prompts in ([short, long], [long, short]):
+        store = Store(tmp_path / prompts[0].answers[-1])
+        scores = dict(zip(prompts, Engine(Short(), store).ask(prompts), strict=True))
+        assert scores[short]["a"].logprob == by_letters(short, "a")
+        assert scores[long]["a"].logprob is None
+        assert scores[long]["two words"].missing == TOO_LONG
+
+
+def test_a_prompt_that_is_malformed_refuses_the_run_as_before(tmp_path: Path) -> None:
+    """Only the length is a reason to skip."""
+    prompts = [*MIXED, Prompt("forbidden", ("a",))]
+    with pytest.raises(PromptError, match="no model can score"):
+        Engine(Short(), Store(tmp_path)).ask(prompts)
+
+
+def test_a_ranking_of_a_long_text_has_no_ranks(tmp_path: Path) -> None:
+    """Its targets and all candidates are missing; the other rankings are as ever."""
+    prompts = [RankingPrompt(text, WORDS, ("cat",)) for text in ("It is a", LONG, "See the")]
+    first, long, last = Engine(Short(), Store(tmp_path / "a")).rank(prompts)
+    assert [first, last] == Engine(Short(), Store(tmp_path / "b")).rank([prompts[0], prompts[2]])
+    assert (long["cat"].rank, long["cat"].logprob, long.normaliser, long.top) == (
+        None,
+        None,
+        None,
+        (),
+    )
+    assert (long.missing, long.unranked, first.unranked) == (len(WORDS), TOO_LONG, None)
+    with pytest.raises(TooLongError):
+        Engine(Short(), Store(tmp_path / "c"), strict=True).rank(prompts)
+
+
+def test_all_prompts_may_be_too_long(tmp_path: Path) -> None:
+    """Then all scores are missing, and the model is not asked."""
+    model = Short()
+    scores = Engine(model, Store(tmp_path)).ask([Prompt(LONG, ("a",)), Prompt(LONG + "w", ("a",))])
+    assert missing_by_reason(scores) == {TOO_LONG: 2}
+    assert not model.asked
+
+
+@pytest.mark.parametrize("where", [(), (0,), (9_999,), (4_095, 4_096), tuple(range(0, 10_000, 7))])
+def test_halving_finds_exactly_the_long_ones(where: tuple[int, ...]) -> None:
+    """However many there are and wherever they stand."""
+    long = set(where)
+    prompts = [Prompt(f"{LONG if n in long else ''}{n}", ("a",)) for n in range(10_000)]
+    assert set(too_long(Short().tokens, prompts)) == {prompts[n] for n in where}

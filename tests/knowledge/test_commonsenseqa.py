@@ -1,0 +1,123 @@
+"""All questions of CommonsenseQA's development split with CN-100K, against METHODS done by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.knowledge.background import CAP, Background, Extraction, background
+from tacit.knowledge.base import KnowledgeBase
+from tacit.sources.anchors import read_anchors
+from tests.knowledge import plain
+from tests.knowledge.conftest import DATA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUESTIONS = DATA / "csqa" / "dev.jsonl"
+SOME = slice(None, None, 24)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions, the graph, and by hand the concepts of each part of each question."""
+
+    texts: list[tuple[str, ...]]
+    graph: plain.Graph
+    within: list[list[set[str]]]
+
+    @property
+    def concepts(self) -> list[set[str]]:
+        """The concepts of each question."""
+        return [set[str]().union(*parts) for parts in self.within]
+
+
+@pytest.fixture(scope="module")
+def questions(cn100k_lines: list[str]) -> Questions:
+    """All 1,221 questions."""
+    if not QUESTIONS.is_file():
+        pytest.skip("CommonsenseQA is not here")
+    texts = [(anchor.question, *anchor.choices) for anchor in read_anchors(QUESTIONS)]
+    graph = plain.Graph.of_lines(cn100k_lines)
+    labels = plain.Labels(graph.labels)
+    return Questions(texts, graph, [labels.within(parts) for parts in texts])
+
+
+def facts_of(found: Background, n: int) -> list[list[tuple[plain.Fact, int]]]:
+    """Each question's facts with their lengths."""
+    facts: list[list[tuple[plain.Fact, int]]] = [[] for _ in range(n)]
+    columns = ("question", "head", "relation", "tail", "length")
+    for question, *fact, length in found.facts.select(columns).iter_rows():
+        facts[question].append((plain.Fact(*fact), length))
+    return facts
+
+
+def test_concepts_facts_and_counts_of_every_question_agree(
+    cn100k: Path, questions: Questions
+) -> None:
+    """At one hop, all three are what METHODS gives by hand."""
+    with KnowledgeBase(cn100k) as base:
+        found = background(base, questions.texts)
+        relations = base.chosen()
+    concepts: list[set[str]] = [set() for _ in questions.texts]
+    for question, concept in found.concepts.iter_rows():
+        concepts[question].add(concept)
+    assert concepts == questions.concepts
+    expected = [questions.graph.facts(members, relations, 1) for members in concepts]
+    assert facts_of(found, len(concepts)) == expected
+
+    assert found.counts is not None
+    assert found.counts.question_concepts == sum(map(len, concepts))
+    joined = [
+        (parts, {fact.head, fact.tail})
+        for parts, facts in zip(questions.within, expected, strict=True)
+        for fact, _ in facts
+    ]
+    assert found.counts.question_facts == len(joined)
+    assert found.counts.facts_across_parts == sum(
+        not any(ends <= part for part in parts) for parts, ends in joined
+    )
+    assert found.counts.facts_sharing_a_word == sum(
+        plain.shares_a_word(*sorted(ends)) for _, ends in joined
+    )
+
+
+@pytest.mark.parametrize("length", [2, 3])
+def test_facts_of_longer_paths_agree(cn100k: Path, questions: Questions, length: int) -> None:
+    """Of 51 questions: the facts that the cap keeps, and how many there are without it."""
+    members = questions.concepts[SOME]
+    with KnowledgeBase(cn100k) as base:
+        found = background(base, questions.texts[SOME], Extraction(length=length, cap=CAP))
+        relations = base.chosen()
+    every = [questions.graph.facts(concepts, relations, length) for concepts in members]
+    assert found.found["found"].to_list() == [len(facts) for facts in every]
+    kept = [questions.graph.capped(facts, CAP) for facts in every]
+    assert facts_of(found, len(members)) == kept
+    assert found.counts is not None
+    cut = [len(facts) - CAP for facts in every if len(facts) > CAP]
+    assert found.counts.questions_beyond_cap == len(cut) > 0
+    assert found.counts.facts_beyond_cap == sum(cut)
+
+
+def test_the_cap_does_not_favour_a_letter(cn100k: Path, questions: Questions) -> None:
+    """At three hops the heads that a cap keeps begin with a to c about as often as all heads do."""
+    texts = questions.texts[SOME]
+    with KnowledgeBase(cn100k) as base:
+        every, kept = (
+            background(base, texts, Extraction(length=3, cap=cap)).facts["head"].str.slice(0, 1)
+            for cap in (None, CAP)
+        )
+    early = ["a", "b", "c"]
+    assert kept.is_in(early).mean() == pytest.approx(every.is_in(early).mean(), abs=0.03)
+
+
+def test_fridge_and_bookcase_are_concepts(cn100k: Path) -> None:
+    """The lexicon lists neither; "fridge AtLocation home" is a fact of CN-100K."""
+    texts = ("Where would you put milk at home?", "fridge", "bookcase")
+    with KnowledgeBase(cn100k) as base:
+        found = background(base, [texts])
+    assert {"fridge", "bookcase"} <= set(found.concepts["concept"])
+    facts = set(found.facts.select("head", "relation", "tail").iter_rows())
+    assert ("fridge", "AtLocation", "home") in facts

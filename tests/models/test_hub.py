@@ -1,0 +1,172 @@
+"""A name is looked up on the hub once; what fails is told apart from what is not there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.errors import ModelError, NetworkError
+from tacit.models import hub
+from tacit.models.hub import loading_error, where_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Answer = Callable[[Exception | None], list[str]]
+
+
+class Response:
+    """What an error of huggingface_hub says of the server's answer."""
+
+    headers: dict[str, str] = {}  # noqa: RUF012 - never changed
+    request = None
+
+    def __init__(self, status: int) -> None:
+        self.status_code = status
+
+
+def failing(name: str, status: int) -> Exception:
+    """An error of huggingface_hub."""
+    from huggingface_hub import errors
+
+    kind: Any = getattr(errors, name)
+    error = kind.__new__(kind)
+    error.args = (f"status {status}",)
+    error.response = Response(status)
+    assert isinstance(error, Exception)
+    return error
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answer]:
+    """Says how the hub answers; the list has the names that it was asked for."""
+    from huggingface_hub import HfApi, constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    asked: list[str] = []
+
+    def answers(error: Exception | None) -> list[str]:
+        def model_info(_: object, name: str, **__: object) -> None:
+            asked.append(name)
+            if error:
+                raise error
+
+        monkeypatch.setattr(HfApi, "model_info", model_info)
+        return asked
+
+    hub._is_online.cache_clear()
+    yield answers
+    hub._is_online.cache_clear()
+
+
+@pytest.fixture
+def cached(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Puts every model into the cache."""
+    return lambda: monkeypatch.setattr(hub, "_is_cached", lambda *_: True)
+
+
+def test_a_model_is_looked_up_once(answer: Answer) -> None:
+    """However many of its files are fetched then."""
+    asked = answer(None)
+    for _ in range(3):
+        assert where_from("a/b", None) == {"revision": "main", "local_files_only": False}
+    assert asked == ["a/b"]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (failing("RepositoryNotFoundError", 404), "the hub has no such model, or it is private"),
+        (failing("RevisionNotFoundError", 404), "the hub has no revision v2 of this model"),
+        (failing("HfHubHTTPError", 400), "the hub refuses the name: status 400"),
+        (ValueError("no name"), "the hub refuses the name: no name"),
+    ],
+)
+def test_a_name_that_is_not_there_is_the_users_mistake(
+    answer: Answer, error: Exception, said: str
+) -> None:
+    """Exit code 2."""
+    answer(error)
+    with pytest.raises(ModelError, match=said) as raised:
+        where_from("a/b", "v2")
+    assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        failing("HfHubHTTPError", 503),
+        failing("HfHubHTTPError", 429),
+        ConnectionResetError("reset"),
+        TimeoutError("slow"),
+    ],
+)
+def test_a_network_failure_is_none(answer: Answer, error: Exception) -> None:
+    """Exit code 1, and what to do."""
+    answer(error)
+    with pytest.raises(NetworkError, match=r"cannot be reached .*: check the network") as raised:
+        where_from("a/b", None)
+    assert raised.value.exit_code == 1
+
+
+def test_without_the_hub_a_cached_model_is_used(
+    answer: Answer, cached: Callable[[], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    """With one warning, however many files are read."""
+    answer(ConnectionRefusedError("refused"))
+    cached()
+    for _ in range(2):
+        assert where_from("a/b", None)["local_files_only"]
+    (message,) = caplog.messages
+    assert "cannot be reached (refused); the files in the hub's cache are used" in message
+
+
+def test_offline_a_model_that_is_not_cached_is_the_users_mistake(answer: Answer) -> None:
+    """Nobody is asked."""
+    from huggingface_hub import constants
+
+    asked = answer(None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(constants, "HF_HUB_OFFLINE", True)
+        with pytest.raises(ModelError, match="HF_HUB_OFFLINE forbids to fetch it"):
+            where_from("nobody/nothing", None)
+    assert asked == []
+
+
+def test_a_failure_in_the_midst_of_loading_is_told_apart() -> None:
+    """By what the library's error came of."""
+    error = OSError("cannot load 'a/b'\nMore of it")
+    assert type(loading_error("a/b", "its weights cannot be loaded", error)) is ModelError
+    error.__cause__ = ConnectionResetError("reset")
+    assert type(loading_error("a/b", "its weights cannot be loaded", error)) is NetworkError
+
+
+def test_without_a_network_one_line_is_printed_at_once(tmp_path: Path) -> None:
+    """From the command line, with the libraries as they are: no retries, exit code 1."""
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"text": "a", "answers": ["b"]}\n', encoding="utf-8")
+    known = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+    environment = {**known, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:9"}
+    asked = ("score", str(prompts), "--model", "no/such-model", "--out", "scores.jsonl")
+    looked_up = "import sys; from tacit.models.hub import where_from; where_from('no/such', None)"
+    begun = time.monotonic()
+    subprocess.run([sys.executable, "-c", looked_up], check=False, env=environment, cwd=tmp_path)
+    assert time.monotonic() - begun < 15, "the retries alone took 23 s"
+    ran = subprocess.run(
+        [sys.executable, "-m", "tacit", *asked],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+    )
+    assert ran.returncode == 1
+    (line,) = ran.stderr.splitlines()
+    assert "http://127.0.0.1:9 cannot be reached" in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["prompts.jsonl"]

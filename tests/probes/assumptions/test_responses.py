@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.errors import RequestError
+from tacit.probes.assumptions.corrections import Corrections
+from tacit.probes.assumptions.elicitation import ElicitationRules, elicit
+from tacit.probes.assumptions.number import singular
+from tacit.probes.assumptions.responses import (
+    CORRECTED,
+    FALLEN_BACK,
+    MERGED,
+    SINGULAR,
+    UNSAYABLE,
+    ResponsePreset,
+    ResponseReader,
+)
+from tacit.sources.alternatives import read_alternatives
+from tacit.sources.norms import Norms, Property, read_norms
+
+HEADER = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
+
+
+def cslb(folder: Path, *rows: str) -> Norms:
+    """Norms of rows of concept, feature, frequency, alternatives and participants."""
+    path = folder / "norms.dat"
+    body = "".join(f"Things\tvisual perceptual\t{row}\n" for row in rows)
+    path.write_text(HEADER + body, encoding="utf-8")
+    return read_norms(path)
+
+
+def responses(
+    norms: Norms, relation: str, preset: ResponsePreset = "people", concept: str | None = None
+) -> dict[str, int]:
+    """The responses of a concept, the first where none is named, to a relation."""
+    asked = elicit(norms, rules=ElicitationRules(responses=preset)).prompts
+    name = concept or norms.properties[0].concept
+    return {
+        one.word: one.frequency
+        for prompt in asked
+        if (prompt.relation, prompt.concept) == (relation, name)
+        for one in prompt.responses
+    }
+
+
+def people(*groups: int) -> str:
+    """A participant list with groups of so many people."""
+    names = iter(range(100))
+    return ";".join(" ".join(str(next(names)) for _ in range(group)) for group in groups)
+
+
+def test_each_alternative_has_its_own_number_of_people(tmp_path: Path) -> None:
+    """A bear has hair for 2 people, not for the 27 who named the feature."""
+    norms = cslb(tmp_path, f"bear\thas fur_hair\t27\thas fur;has hair\t{people(25, 2)}")
+    assert responses(norms, "has") == {"fur": 25, "hair": 2}
+    assert responses(norms, "has", "feature") == {"fur": 27, "hair": 27}
+    assert responses(norms, "has", "first") == {"fur": 27}
+
+
+def test_a_person_counts_once_for_a_response(tmp_path: Path) -> None:
+    """Two alternatives with one response are given by the union of their people."""
+    norms = cslb(tmp_path, "bear\thas fur\t4\thas fur;fur;has a coat\t1 2 3;3 4;5")
+    assert responses(norms, "has") == {"fur": 4}
+    assert responses(norms, "has a") == {"coat": 1}
+
+
+def test_an_accordion_is_no_keyboard(tmp_path: Path) -> None:
+    """A bare alternative takes the feature's verb in every preset that counts alternatives."""
+    norms = cslb(tmp_path, f"accordion\thas keys\t17\thas keys;a keyboard\t{people(14, 3)}")
+    for preset in ("people", "feature"):
+        assert not responses(norms, "is a", preset)
+        assert responses(norms, "has a", preset) == {"keyboard": 3 if preset == "people" else 17}
+
+
+def test_rows_that_cannot_be_counted_fall_back_to_the_feature(tmp_path: Path) -> None:
+    """Its own wording with its frequency; how many properties did so is told."""
+    norms = cslb(
+        tmp_path,
+        "bus\thas wheels_tyres\t9\thas wheels;has tyres\t1;2;3",
+        "bus\tis red_scarlet\t5\tis red;is scarlet\t",
+        "bus\tis big_large\t4\t\t",
+    )
+    assert responses(norms, "has") == {"wheels": 9}
+    assert responses(norms, "is") == {"red": 5, "big": 4}
+    assert elicit(norms).notes[FALLEN_BACK] == 2
+
+
+def test_shifted_alternatives_are_no_responses(tmp_path: Path) -> None:
+    """Neither by people nor by feature."""
+    norms = cslb(
+        tmp_path,
+        "bus\thas wheels\t9\thas windows;windows\t1;2",
+        "bus\thas windows\t2\thas speed\t1;2",
+    )
+    for preset in ("people", "feature"):
+        assert responses(norms, "has", preset) == {"wheels": 9, "windows": 2}
+
+
+def test_singular_and_plural_of_one_feature_are_one_response(tmp_path: Path) -> None:
+    """The blank of "has a ___" holds the singular; the union of people is counted."""
+    norms = cslb(
+        tmp_path,
+        "mug\thas a handle_handles\t20\thas a handle;has a handles;has handles\t1 2 3;3 4;5 6",
+        "jug\thas a handle_handles\t20\t\t",
+    )
+    assert responses(norms, "has a") == {"handle": 4}
+    assert responses(norms, "has") == {"handles": 2}
+    assert responses(norms, "has a", "feature") == {"handle": 20}
+    assert responses(norms, "has a", "feature", "jug") == {"handle": 20}
+    assert elicit(norms).notes[MERGED] == 1
+    assert elicit(norms, rules=ElicitationRules(responses="feature")).notes[MERGED] == 2
+
+
+def test_a_plural_behind_an_article_is_put_in_the_singular(tmp_path: Path) -> None:
+    """One that has no singular is left out, and counted."""
+    norms = cslb(tmp_path, "owl\thas a wings\t5\t\t", "owl\thas a scissors\t3\t\t")
+    assert responses(norms, "has a") == {"wing": 5}
+    notes = elicit(norms).notes
+    assert (notes[SINGULAR], notes[UNSAYABLE], notes[MERGED]) == (1, 1, 0)
+
+
+def test_without_an_article_the_more_frequent_number_stands(tmp_path: Path) -> None:
+    """The plural of equally frequent ones; adjectives have no number."""
+    norms = cslb(
+        tmp_path,
+        "owl\thas feather_feathers\t5\thas feather;has feathers\t1;2 3 4 5",
+        "elk\thas fur_furs\t5\thas fur;has furs\t1 2 3;4",
+        "ox\thas horn_horns\t4\thas horn;has horns\t1 2;3 4",
+    )
+    assert responses(norms, "has") == {"feathers": 5}
+    assert responses(norms, "has", concept="elk") == {"fur": 4}
+    assert responses(norms, "has", concept="ox") == {"horns": 4}
+
+
+def test_an_ungrammatical_alternative_is_put_as_in_the_feature(tmp_path: Path) -> None:
+    """It keeps its people; an alternative that is another wording of the feature stands."""
+    norms = cslb(
+        tmp_path,
+        "stag\thas antlers\t9\thas antler;has antlers\t1 2;2 3 4",
+        "jug\thas a handle\t9\thas handle;has a spout\t1 2;3",
+    )
+    assert responses(norms, "has") == {"antlers": 4}
+    assert responses(norms, "has a", concept="jug") == {"handle": 2, "spout": 1}
+    assert elicit(norms).notes[CORRECTED] == 2
+
+
+def test_two_spellings_of_one_feature_are_given_by_all_their_people(tmp_path: Path) -> None:
+    """Under the more frequent spelling."""
+    norms = cslb(tmp_path, "elephant\tis grey_gray\t5\tis grey;is gray\t1 2;3 4 5")
+    (prompt,) = elicit(norms).prompts
+    (response,) = prompt.responses
+    assert (response.word, response.frequency) == ("gray", 5)
+    assert set(response.spellings) == {"gray", "grey"}
+
+
+def test_concepts_are_one_word_untagged_and_singular(tmp_path: Path) -> None:
+    """Each filter's count is told, in order; the others are asked about by preset."""
+    norms = cslb(
+        tmp_path,
+        *(
+            f"{name}\tis big\t5\t\t"
+            for name in ("bat_(animal)", "bat_(baseball)", "polar_bear", "scissors", "bear")
+        ),
+    )
+    steps = [(step.name, len(step.removed), step.left) for step in elicit(norms).steps]
+    assert steps == [("has a sense tag", 2, 3), ("more than one word", 1, 2), ("plural", 1, 1)]
+    asked = {
+        preset: [one.concept for one in elicit(norms, rules=ElicitationRules(preset)).prompts]
+        for preset in ("paper", "tagged", "all")
+    }
+    assert asked["paper"] == ["bear"]
+    assert asked["tagged"] == ["bat_(animal)", "bat_(baseball)", "bear"]
+    assert asked["all"] == ["bat_(animal)", "bat_(baseball)", "polar_bear", "bear"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("pqr"), st.integers(1, 6)), min_size=1, max_size=15))
+def test_people_are_counted_as_by_brute_force(given_by: list[tuple[str, int]]) -> None:
+    """For any aligned row: the number of different people behind each word."""
+    words = {"p": "red", "q": "big", "r": "round"}
+    cell = ";".join(f"is {words[key]}" for key, _ in given_by)
+    read = read_alternatives(cell, ";".join(str(person) for _, person in given_by))
+    frequency = len({person for _, person in given_by})
+    one = Property("ball", "is red", frequency, None, read.texts, read.people)
+    norms = Norms(Path("norms.dat"), "cslb", (one,), 1, {})
+    found = ResponseReader(Corrections(norms)).read([one])["is"]
+    assert {response.word: response.frequency for response in found} == {
+        word: len({person for other, person in given_by if other == key})
+        for key, word in words.items()
+        if any(other == key for other, _ in given_by)
+    }
+
+
+def test_an_unknown_preset_is_refused() -> None:
+    """With those that there are."""
+    with pytest.raises(RequestError, match="none of paper, tagged, all"):
+        ElicitationRules(concepts="some")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="none of people, feature, first"):
+        ResponseReader(None, "most")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("word", "one"),
+    [
+        *(("handles", "handle"), ("feet", "foot"), ("keyrings", "keyring"), ("handle", "handle")),
+        *(("bus", "bus"), ("series", "series"), ("scissors", None), ("glasses", None)),
+    ],
+)
+def test_the_singular_of_a_word(word: str, one: str | None) -> None:
+    """A word that is only used in the plural has none."""
+    assert singular(word) == one

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tacit.coherence.ontology import Ontology
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.template import Template
+from tacit.report import parts_tables
+from tacit.report.differences import differences
+from tacit.report.parts import section
+from tacit.report.reading import read_runs
+from tacit.runs import Run
+from tests.report.conftest import DRAWINGS, parts_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.report.content import Table
+
+PROBE = PartsProbe(DRAWINGS, Ontology.load("parts"), Template.load("plain"))
+
+
+def run_of_beliefs(folder: Path, name: str) -> Path:
+    """A run with beliefs of each drawing's own, a third of them missing."""
+    values = [0.9, 0.2, None]
+    p = [values[(number + len(row[1])) % 3] for number, row in enumerate(PROBE.statements.rows())]
+    answers = PROBE.statements.with_columns(p_true=pl.Series(p, dtype=pl.Float64))
+    run = Run(folder, {"probe": "parts", "model": name})
+    run.begin({"model": {"kind": "beliefs", "name": name}, "data": {"things.tsv": "abc"}})
+    run.finish(PROBE.measure_beliefs(answers))
+    return folder
+
+
+def tables_in(folder: Path) -> dict[str, Table]:
+    """The tables of the parts section of a report on the runs in a folder."""
+    runs = read_runs([folder])
+    return {each.id: each for each in parts_tables.tables(runs, parts_tables.together(runs))}
+
+
+def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> None:
+    """In the tables, in a sentence and between models; not where every belief is there."""
+    parts_run(tmp_path / "all" / "one", "ada")
+    run_of_beliefs(tmp_path / "some" / "one", "mine")
+    run_of_beliefs(tmp_path / "some" / "two", "yours")
+    for name in ("parts-violation", "parts-violation-by-drawing"):
+        shown = {
+            folder: "undecided"
+            in [column.name for column in tables_in(tmp_path / folder)[name].columns]
+            for folder in ("all", "some")
+        }
+        assert shown == {"all": False, "some": True}
+    runs = read_runs([tmp_path / "some"])
+    said = " ".join(section(runs).said[runs[0].name])
+    micro = next(row for row in runs[0].summary["violation"] if row["constraint"] == "micro")
+    assert f"no belief: {micro['undecided']} rules" in said
+    assert f"Of {micro['applicable'] - micro['undecided']} rules that apply" in said
+    compared = differences(runs)
+    assert compared is not None
+    (table,) = compared.blocks
+    assert "first_undecided" in [column.name for column in table.columns]  # type: ignore[union-attr]
+
+
+def test_a_statement_stands_once_where_each_drawing_has_beliefs_of_its_own(tmp_path: Path) -> None:
+    """A question that two drawings share has two beliefs, each beside its own drawing."""
+    run_of_beliefs(tmp_path / "one", "mine")
+    table = tables_in(tmp_path)["parts-statements"]
+    assert table.frame.height == PROBE.statements.height

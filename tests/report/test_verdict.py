@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.probes.consistency import consistency
+from tacit.report.verdict import verdict
+from tacit.statistics.studentised import Permutations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FALLING = np.linspace(1, 0, 40).tolist()
+
+
+def said(
+    right: Sequence[bool],
+    score: Sequence[float],
+    clusters: Sequence[int] | None = None,
+    accuracies: tuple[float, float] = (0.8, 0.6),
+) -> str:
+    """The sentence about anchors that are right or not and have a background score."""
+    anchors = pl.DataFrame(
+        {
+            "right": pl.Series(right, dtype=pl.Boolean),
+            "background_score": pl.Series(score, dtype=pl.Float64),
+            "cluster": [str(one) for one in clusters or range(len(right))],
+        }
+    )
+    found = consistency.overall(anchors, Permutations(199)).to_dicts()[0]
+    positive, negative = accuracies
+    return verdict(
+        {"consistency": found, "positive_accuracy": positive, "negative_accuracy": negative}
+    )
+
+
+def test_no_question() -> None:
+    """Nothing to compute."""
+    assert said([], []).startswith("No question has both a background score and an answer")
+
+
+@pytest.mark.parametrize(("right", "side"), [(True, "right"), (False, "wrong")])
+def test_all_questions_right_or_all_wrong(right: bool, side: str) -> None:  # noqa: FBT001
+    """There is nothing to predict; it does not speak of too few questions."""
+    expected = "there is nothing to predict, and conceptual consistency has no lift."
+    assert said([right] * 40, FALLING) == f"All 40 questions are answered {side}: {expected}"
+    assert said([right], [0.5]) == f"The only question is answered {side}: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "alike"),
+    [
+        ((1.0, 0.0), ", as the model answers every background question with yes,"),
+        ((0.0, 1.0), ", as the model answers every background question with no,"),
+        ((0.5, 0.5), ", so it cannot predict"),
+    ],
+)
+def test_a_background_score_that_is_always_the_same(
+    accuracies: tuple[float, float], alike: str
+) -> None:
+    """It says so, and when the model gives one answer to everything."""
+    sentence = said([True, False] * 20, [0.5] * 40, accuracies=accuracies)
+    assert sentence.startswith("All 40 questions have the same background score, 0.500")
+    assert alike in sentence
+    assert sentence.endswith("the share of right answers, 0.500.")
+
+
+def test_a_perfect_ranking() -> None:
+    """It is not too few questions: the sentence has the p-value of 40 independent ones."""
+    sentence = said([True] * 15 + [False] * 25, FALLING)
+    assert sentence.startswith("Every question answered right has a higher background score than")
+    assert "a lift of 1.000 on 40 questions, 15 of them answered right" in sentence
+    assert sentence.endswith("ranked so by chance has p = 0.005.")
+
+
+def test_one_question_concept() -> None:
+    """It does not show how concepts differ."""
+    right = [True, False, True, True] * 10
+    sentence = said(right, FALLING, [1] * 40)
+    assert sentence.startswith("All 40 questions share one question concept")
+    assert "interval" not in sentence
+
+
+def test_too_few_questions_have_no_interval() -> None:
+    """Three wrong answers of 28 bound the lift by no more than -1.1 and 0.8."""
+    right = [number not in {9, 14, 26} for number in range(28)]
+    sentence = said(right, FALLING[:28])
+    assert sentence.startswith("Too few questions to tell")
+    assert "a lift of 0.371 on 28 questions, 25 of them answered right." in sentence
+    assert "95" not in sentence
+
+
+def test_what_an_interval_shows() -> None:
+    """It lies above 0, below 0, or includes it."""
+    random = np.random.default_rng(0)
+    uniform = random.random(40)
+    for right, start in (
+        (uniform < np.array(FALLING), "Higher background scores go with right answers: "),
+        (uniform > np.array(FALLING), "Higher background scores go with wrong answers: "),
+        (uniform < 0.4, "These questions do not show whether background scores go with"),
+    ):
+        sentence = said(right.tolist(), FALLING)
+        assert sentence.startswith(start)
+        assert "interval" in sentence
