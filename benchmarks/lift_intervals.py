@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
 from tacit.statistics.comparisons import smallest_lift
-from tacit.statistics.permutation import chance_level, chance_levels, lift, p_value
+from tacit.statistics.permutation import chance_level, chance_levels, dealt, lift, p_value
 from tacit.statistics.prediction import informative
 from tacit.statistics.ranking import auroc, average_precision, average_precisions, summed
 from tacit.statistics.scales import AUROC, LIFT
@@ -149,9 +149,11 @@ def trial(world: World, n: int, accuracy: float, random: np.random.Generator) ->
 
 
 def permuted_precision(sample: Sample, how: Permutations) -> Floats:
-    """The average precision of each permutation."""
-    batches = [summed(labels, sample.rows) for labels in sample.dealt(how)]
-    return np.concatenate([average_precisions(right, sample.rows) for right in batches])
+    """The average precision of each permutation of single rows, which knows no clusters."""
+    random = np.random.default_rng(how.seed)
+    keys = random.random((how.permutations, len(sample.labels)))
+    right = summed(dealt(int(sample.labels.sum()), keys), sample.rows)
+    return average_precisions(right, sample.rows)
 
 
 def clustered(world: World, n: int, simulations: int, seed: int) -> dict[str, str]:

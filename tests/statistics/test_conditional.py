@@ -200,3 +200,24 @@ def test_the_simulations_true_relevance_is_that_of_many_facts() -> None:
     known, links = world.draw(SIMULATION.Sizes(200_000, 3), 0.3, 0.4, np.random.default_rng(0))
     gain = conditional_gain(known, links, Permutations(1)).gain.value
     assert gain == pytest.approx(world.relevance(0.3, 0.4), abs=0.004)
+
+
+def test_the_share_of_marked_items_widens_the_interval_where_few_are_not_marked() -> None:
+    """By as much as a bootstrap's of the share does; and moves no end across 0."""
+    marked, item, cluster, right = drawn(900, 0.9, 3, slope=1.5)
+    marked = marked | (np.random.default_rng(1).random(900) < 0.6)
+    made = found(marked, item, cluster, right).gain
+    table = conditional._Table.of(marked, Links(item, cluster, right))
+    (value,), _ = table._scaled(table.marked[None])
+    reached = table._share_moves(float(value), float(table.values.mean()), 0.95)
+    random = np.random.default_rng(2)
+    shares = [marked.reshape(-1, 3)[random.integers(0, 300, 300)].mean() for _ in range(2000)]
+    gains = [
+        np.log(conditional._gain(float(value), float(share), float(table.values.mean())))
+        for share in shares
+    ]
+    assert reached == pytest.approx(1.96 * np.std(gains), rel=0.1)
+    assert made.low is not None
+    assert made.value is not None
+    assert 0 < made.low < made.value
+    assert conditional._widened(-0.01, 0.02, reached) == -0.01

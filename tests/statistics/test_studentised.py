@@ -138,6 +138,30 @@ def interval(rows: list[tuple[bool, int, int]]) -> Estimate:
     return sample.interval(value, LIFT, sample.permuted(Permutations(200)).lift, 0.95)
 
 
+def test_a_deal_keeps_the_labels_of_a_cluster_together() -> None:
+    """Clusters of one size exchange what is right in them, each as often as any other."""
+    right = np.array([1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)
+    cluster = np.repeat([0, 1, 2], 4)
+    score = np.random.default_rng(0).permutation(12)
+    sample = Sample.of(right, score, cluster)
+    dealt = np.concatenate(list(sample.dealt(Permutations(3000))))
+    sums = np.stack([dealt[:, cluster[np.argsort(-score)] == one].sum(axis=1) for one in range(3)])
+    assert (np.sort(sums, axis=0) == np.array([[0], [2], [3]])).all()
+    assert np.unique(sums, axis=1).shape == (3, 6)
+    # Four standard errors of a share of a third; a row is right in 5 of 12.
+    assert np.abs((sums == 3).mean(axis=1) - 1 / 3).max() < 0.035
+    assert np.abs(dealt.mean(axis=0) - 5 / 12).max() < 0.036
+
+
+def test_a_deal_of_single_rows_is_any_choice_of_them() -> None:
+    """All ten ways to put two right rows among five come equally often."""
+    sample = Sample.of([True, True, False, False, False], [5, 4, 3, 2, 1], range(5))
+    dealt = np.concatenate(list(sample.dealt(Permutations(10_000))))
+    ways, times = np.unique(dealt, axis=0, return_counts=True)
+    assert len(ways) == 10
+    assert np.abs(times - 1000).max() < 120
+
+
 def test_no_interval_where_the_sample_cannot_tell() -> None:
     """One cluster, tied scores, a perfect ranking, and three rows."""
     rows = [(True, 2, 0), (False, 1, 1), (True, 1, 2), (False, 0, 3)]

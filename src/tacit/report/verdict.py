@@ -55,8 +55,8 @@ def _ranked(found: Mapping[str, Any], n: str) -> str:
     if reason == prediction.PERFECT:
         return (
             "Every question answered right has a higher background score than every question "
-            f"answered wrong: {figures}, {right}. A perfect ranking has no interval; that so many "
-            f"independent questions are ranked so by chance has p {_p(found['p_value'])}."
+            f"answered wrong: {figures}, {right}. A perfect ranking has no interval; that these "
+            f"questions are ranked so by chance has p {_p(found['p_value'])}."
         )
     if reason == prediction.ONE_CLUSTER:
         return (

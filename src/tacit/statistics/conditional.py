@@ -11,6 +11,10 @@ not. Its value is the share of its rows that are right. Each item counts once.
    The interval holds the log odds ratios that they do not reject, as in `studentised`.
 4. The ends are brought back to the gain, with the share of marked items and the mean value as they
    are. They are gains that these two allow.
+5. The share is an estimate too, and the gain is nearly proportional to the share not marked.
+   An end on the gain's side of 0 is moved away from the gain on the logarithmic scale: its distance
+   and that due to the share's error are combined as the sides of a right triangle. Which side of 0
+   an end lies on does not change.
 
 A share of 0 or 1 among the marked or the other items is the end of the scale: no interval. So is a
 handful of items on either side, whose error cannot be estimated.
@@ -23,8 +27,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import expit, ndtri
 
 from tacit.statistics.intervals import Estimate
+from tacit.statistics.permutation import laid
 from tacit.statistics.studentised import Permutations, interval_of, over_error
 
 if TYPE_CHECKING:
@@ -46,6 +52,7 @@ FEW_CLUSTERS = "too few clusters"
 EXTREME = "a share of 0 or 1"
 _CELLS = 500_000  # marks that are permuted at once; bounds the memory
 _NEARLY_ONE = 1e-9
+_STEP = 1e-4  # of the log-odds of the share, for a derivative
 
 
 @dataclass(frozen=True)
@@ -170,8 +177,20 @@ class _Table:
         if ends is None:
             return None
         share, mean = float(self.marked.mean()), float(self.values.mean())
-        low, high = (_gain(end, share, mean) for end in ends)
-        return low, high
+        gain, low, high = (_gain(each, share, mean) for each in (float(value), *ends))
+        from_share = self._share_moves(float(value), mean, how.level)
+        return _widened(low, gain, from_share), _widened(high, gain, from_share)
+
+    def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
+        """How far the error of the share of marked items reaches, in the gain's logarithm."""
+        items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
+        counts: Floats = self.weights @ items
+        (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
+        reach = float(ndtri((1 + level) / 2) * np.sqrt((moved**2).sum()))
+        below, above = (
+            _gain(log_odds, float(expit(value + step)), mean) for step in (-_STEP, _STEP)
+        )
+        return reach * abs(np.log(above / below)) / (2 * _STEP) if below * above > 0 else 0.0
 
     def _scaled(self, marked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """The log odds ratio and its error, of several ways to mark the items."""
@@ -186,17 +205,14 @@ class _Table:
     def _permuted(self, how: Permutations) -> Iterator[NDArray[np.bool_]]:
         """The marks, clusters of items laid one after the other in random order."""
         random = np.random.default_rng(how.seed)
-        items, clusters = len(self.marked), len(self.starts)
+        items = len(self.marked)
         sizes = np.diff(self.starts, append=items)
         own = np.flatnonzero(self.marked)
         cluster = np.searchsorted(self.starts, own, side="right") - 1
         step = max(1, _CELLS // items)
         for begin in range(0, how.permutations, step):
             ways = min(step, how.permutations - begin)
-            order = random.permuted(np.tile(np.arange(clusters), (ways, 1)), axis=1)
-            lengths = sizes[order]
-            starts = np.empty_like(order)
-            np.put_along_axis(starts, order, lengths.cumsum(axis=1) - lengths, axis=1)
+            starts = laid(sizes, ways, random)
             marked = np.zeros((ways, items), dtype=bool)
             places = starts[:, cluster] + (own - self.starts[cluster])
             np.put_along_axis(marked, places, values=True, axis=1)
@@ -231,6 +247,14 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
     linear = 1 + (share + mean) * (odds - 1)
     root = float(np.sqrt(linear**2 - 4 * odds * (odds - 1) * share * mean))
     return 2 * odds * mean / (linear + root) - mean
+
+
+def _widened(end: float, gain: float, from_share: float) -> float:
+    """An end of the gain's interval, further away by what the share's error adds."""
+    if end * gain <= 0:
+        return end
+    distance = float(np.log(end / gain))
+    return gain * float(np.exp(np.copysign(np.hypot(distance, from_share), distance)))
 
 
 def _mean(values: Floats) -> float | None:

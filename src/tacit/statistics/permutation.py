@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.intp]
 
 # Figures nearer than this are equal: sums in another order differ in their last digits.
 _EQUAL = 1e-12
@@ -80,6 +81,24 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
     last = keys.shape[1] - right
     labels: NDArray[np.bool_] = keys >= np.partition(keys, last, axis=1)[:, last, None]
     return labels
+
+
+def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
+    """Where each cluster of rows begins when clusters follow one another in random order.
+
+    Args:
+        sizes: How many rows each cluster has, shape (clusters,).
+        samples: How many orders are drawn.
+        random: Draws them.
+
+    Returns:
+        Shape (samples, clusters).
+    """
+    order = random.permuted(np.tile(np.arange(len(sizes)), (samples, 1)), axis=1)
+    lengths = sizes[order]
+    starts = np.empty_like(order)
+    np.put_along_axis(starts, order, lengths.cumsum(axis=1) - lengths, axis=1)
+    return starts
 
 
 def p_value(observed: float, permuted: Floats) -> float:
