@@ -84,6 +84,17 @@ def test_one_question_concept() -> None:
     assert "interval" not in sentence
 
 
+def test_few_question_concepts() -> None:
+    """Nine of them have no interval, ten have one."""
+    right = [number % 3 > 0 for number in range(40)]
+    few, enough = (said(right, FALLING, [at % n for at in range(40)]) for n in (9, 10))
+    assert few.startswith("Too few question concepts to tell")
+    assert few.endswith("An interval takes 10 concepts.")
+    assert "95" not in few
+    assert "interval" in enough
+    assert "Too few" not in enough
+
+
 def test_too_few_questions_have_no_interval() -> None:
     """Three wrong answers of 28 bound the lift by no more than -1.1 and 0.8."""
     right = [number not in {9, 14, 26} for number in range(28)]

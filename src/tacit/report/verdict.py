@@ -63,6 +63,11 @@ def _ranked(found: Mapping[str, Any], n: str) -> str:
             f"All {n} share one question concept, so whether what it knows predicts what it "
             f"answers cannot be told: {figures}, {right}."
         )
+    if reason == prediction.TOO_FEW_CLUSTERS:
+        return (
+            "Too few question concepts to tell whether what it knows predicts what it answers: "
+            f"{figures}, {right}. An interval takes {prediction.FEWEST_CLUSTERS} concepts."
+        )
     if reason == prediction.TOO_FEW:
         return (
             "Too few questions to tell whether what it knows predicts what it answers: "

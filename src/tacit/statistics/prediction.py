@@ -28,7 +28,10 @@ ALL_WRONG = "all wrong"
 ONE_SCORE = "one score"
 ONE_CLUSTER = "one cluster"
 PERFECT = "perfect ranking"
+TOO_FEW_CLUSTERS = "too few clusters"
 TOO_FEW = "too few rows"
+# With fewer clusters there are too few ways to permute them.
+FEWEST_CLUSTERS = 10
 # Chance and perfect are so far apart in lift.
 _WIDEST = 1.0
 
@@ -108,7 +111,7 @@ def predict(
         figures,
         lift=shown,
         auroc=Estimate(area, None, None)
-        if reason == TOO_FEW
+        if reason in {TOO_FEW, TOO_FEW_CLUSTERS}
         else sample.interval(area, AUROC, permuted.auroc, how.level),
         p_value=sample.p_value(LIFT, permuted.lift),
         smallest=smallest_lift(figures.right, score, seed=how.seed),
@@ -136,6 +139,8 @@ def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]
         return bare, ONE_CLUSTER
     if lifted.value is not None and lifted.value >= 1:
         return bare, PERFECT
+    if sample.clusters.shape[0] < FEWEST_CLUSTERS:
+        return bare, TOO_FEW_CLUSTERS
     if lifted.low is None or lifted.high is None:
         return bare, TOO_FEW
     least = _least_lift(sample)
