@@ -133,14 +133,15 @@ def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]
         The lift, and why it has no interval; None where it has one.
     """
     bare = replace(lifted, low=None, high=None)
-    if len(sample.rows) == 1:
-        return bare, ONE_SCORE
-    if sample.clusters.shape[0] == 1:
-        return bare, ONE_CLUSTER
-    if lifted.value is not None and lifted.value >= 1:
-        return bare, PERFECT
-    if sample.clusters.shape[0] < FEWEST_CLUSTERS:
-        return bare, TOO_FEW_CLUSTERS
+    clusters = sample.clusters.shape[0]
+    for reason, holds in (
+        (ONE_SCORE, len(sample.rows) == 1),
+        (ONE_CLUSTER, clusters == 1),
+        (PERFECT, lifted.value is not None and lifted.value >= 1),
+        (TOO_FEW_CLUSTERS, clusters < FEWEST_CLUSTERS),
+    ):
+        if holds:
+            return bare, reason
     if lifted.low is None or lifted.high is None:
         return bare, TOO_FEW
     least = _least_lift(sample)

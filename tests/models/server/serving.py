@@ -38,7 +38,7 @@ class Language(Protocol):
 
 @dataclass
 class Toy:
-    """A language in which what comes next is drawn from the last three tokens.
+    """A language in which what comes next depends on every token before it.
 
     Args:
         tokenizer: Its tokenizer, special tokens included.
@@ -57,14 +57,14 @@ class Toy:
 
     def following(self, ids: tuple[int, ...]) -> NDArray[np.float64]:
         """The log-probability of each token behind some."""
-        if (ids[-3:]) in self.known:
-            return self.known[ids[-3:]]
-        seed = hashlib.sha256(repr((self.weights, ids[-3:])).encode()).digest()
+        if ids in self.known:
+            return self.known[ids]
+        seed = hashlib.sha256(repr((self.weights, ids)).encode()).digest()
         random = np.random.default_rng(list(seed[:8]))
         # Parts of characters are rare, as they are in what people write.
         logits = random.normal(0, 3, len(self.rare)) - 30 * self.rare
-        self.known[ids[-3:]] = logits - float(np.logaddexp.reduce(logits))
-        return self.known[ids[-3:]]
+        self.known[ids] = logits - float(np.logaddexp.reduce(logits))
+        return self.known[ids]
 
     def logprob(self, ids: tuple[int, ...], begin: int) -> float:
         """The summed log-probability of the tokens from ``begin`` on."""
@@ -306,7 +306,6 @@ def answered(
     if wanted == 0 and manners.zero == "endless":
         wanted = WINDOW - len(prompt)
     random = np.random.default_rng([*body["prompt"].encode(), time_of_it])
-    noise = float(random.normal(0, manners.noise)) if manners.noise else 0.0
     ids = prompt
     for _ in range(wanted):
         ids = (*ids, int(random.choice(len(_next(language, ids)), p=np.exp(_next(language, ids)))))
@@ -317,7 +316,7 @@ def answered(
     for at in range(begin, len(ids)):
         # As llama-cpp-python has it: the distribution behind the token itself.
         behind = at + 1 if echoes and manners.echo == "shifted" else at
-        values = _next(language, ids[:behind]) + noise if at > 0 else None
+        values = _noisy(_next(language, ids[:behind]), manners, random) if at > 0 else None
         entries.append((ids[at], values))
     if time_of_it <= manners.silent and not body.get("echo"):
         entries = []
@@ -329,9 +328,19 @@ def answered(
         "logprobs": _logprobs(entries, most, write, manners) if gives else None,
     }
     if manners.prompt_logprobs and body.get("prompt_logprobs") is not None:
-        choice["prompt_logprobs"] = _prompt_logprobs(language, prompt, noise)
+        choice["prompt_logprobs"] = _prompt_logprobs(language, prompt, manners, random)
     usage = {"usage": {"prompt_tokens": len(prompt)}} if manners.counts else {}
     return {"choices": [choice], "model": "toy", **usage}
+
+
+def _noisy(
+    values: NDArray[np.float64], manners: Manners, random: np.random.Generator
+) -> NDArray[np.float64]:
+    """Log-probabilities that differ a little each time, and still sum to 1."""
+    if not manners.noise:
+        return values
+    values = values + random.normal(0, manners.noise, len(values))
+    return values - float(np.logaddexp.reduce(values))
 
 
 def _next(language: Language, ids: tuple[int, ...]) -> NDArray[np.float64]:
@@ -400,11 +409,11 @@ def _object(number: int, value: float | None, write: Callable[[int], str]) -> di
 
 
 def _prompt_logprobs(
-    language: Language, prompt: tuple[int, ...], noise: float
+    language: Language, prompt: tuple[int, ...], manners: Manners, random: np.random.Generator
 ) -> list[dict[str, Any] | None]:
     listed: list[dict[str, Any] | None] = [None]
     for at in range(1, len(prompt)):
-        value = float(language.following(prompt[:at])[prompt[at]]) + noise
+        value = float(_noisy(language.following(prompt[:at]), manners, random)[prompt[at]])
         text = spelled(language.tokenizer, prompt[at])
         listed.append({str(prompt[at]): {"logprob": value, "rank": 1, "decoded_token": text}})
     return listed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +10,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+FILLERS, RARE = 40, 1e-9
+"""So many tokens that are never drawn, and their summed probability: no vocabulary is six words."""
 
 WORDS = ("True", "False", "Perhaps", "Yes", "No", "Well,")
 
@@ -170,13 +172,14 @@ def _first(
     if thinks == "tags":
         one = {"token": "<think>", "logprob": 0.0}
         return {**one, "top_logprobs": [one]}
-    noise = float(random.normal(0, speech.noise)) if speech.noise else 0.0
+    values = np.log([*shares.values(), *[RARE / FILLERS] * FILLERS])
+    values += random.normal(0, speech.noise, len(values)) if speech.noise else 0.0
+    values -= float(np.logaddexp.reduce(values))
+    names = [reply.split(" ")[0].rstrip(".,!") for reply in shares]
+    names += [f"rare{number}" for number in range(FILLERS)]
     firsts = [
-        {
-            "token": " " * speech.pads + reply.split(" ")[0].rstrip(".,!"),
-            "logprob": math.log(share) + noise,
-        }
-        for reply, share in shares.items()
+        {"token": " " * speech.pads + name, "logprob": float(value)}
+        for name, value in zip(names, values, strict=True)
     ]
     firsts.sort(key=lambda one: -float(str(one["logprob"])))
     return {**firsts[0], "top_logprobs": firsts[: body.get("top_logprobs", 0)]}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.models.server.replies import read_reply
+from tacit.models.server.reply_checks import Habits, twice
 
 if TYPE_CHECKING:
     from tacit.models.server.client import Client
@@ -29,6 +30,7 @@ class Questions:
         least: Tokens that the server has to generate beside an echo: 0 or 1.
         by_id: Whether tokens are asked for by their ids, as vLLM gives them on demand.
         way: How it is asked for a prompt's own tokens.
+        habits: What its replies have in common.
     """
 
     client: Client
@@ -37,6 +39,7 @@ class Questions:
     least: int = 1
     by_id: bool = False
     way: Way = "echo"
+    habits: Habits = field(default_factory=Habits)
 
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
         """What comes after a text; no token where the server always ends there.
@@ -46,12 +49,12 @@ class Questions:
             ScoringError: It failed each time, or its answer is no completion.
         """
         body = self._body(text, {"max_tokens": 1, "logprobs": self.top})
-        reply = read_reply(self.client.complete(body, attempts=attempts))
+        reply = self._reply(text, body, attempts=attempts)
         for _ in range(_SILENT):
             if reply.tokens:
                 break
             # Some say nothing where what they draw is the end; another draw may be another token.
-            reply = read_reply(self.client.complete(body, attempts=attempts))
+            reply = self._reply(text, body, attempts=attempts)
         return reply
 
     def echoed(
@@ -67,12 +70,28 @@ class Questions:
             body = self._body(text, {"max_tokens": 1, "prompt_logprobs": 0})
         else:
             body = self._body(text, {"max_tokens": self.least, "logprobs": 1, "echo": True})
-        reply = read_reply(self.client.complete(body, timeout, attempts))
+        reply = self._reply(text, body, timeout, attempts)
         return (reply.prompt or ()) if self.way == "prompt_logprobs" else reply.tokens
 
     def but(self, **changed: object) -> Questions:
         """The same with some settings changed."""
         return replace(self, **changed)  # type: ignore[arg-type] # names of its own fields
+
+    def _reply(
+        self,
+        text: str,
+        body: dict[str, Any],
+        timeout: float | None = None,
+        attempts: int | None = None,
+    ) -> Reply:
+        """A reply that can be right, at the second try at the latest."""
+
+        def ask() -> Reply:
+            answer = self.client.complete(body, timeout, attempts)
+            self.habits.check(text, answer)
+            return read_reply(answer)
+
+        return twice(ask, f"{self.model} at {self.client.address}")
 
     def _body(self, text: str, more: dict[str, Any]) -> dict[str, Any]:
         # At a temperature of 1 with nothing cut off, no server's log-probabilities are reshaped.

@@ -80,8 +80,8 @@ def written_count(digits: object) -> int | None:
     return int(str(digits)) if is_one and len(str(digits)) <= _LONGEST else None
 
 
-def choices(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The choices of an answer, in the order of their index.
+def listed_choices(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The choices of an answer as they come.
 
     Raises:
         FormError: There are none.
@@ -89,7 +89,28 @@ def choices(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = [record(one, "a choice") for one in listing(answer.get("choices"), "choices")]
     if not found:
         raise FormError("there are no choices")
-    return sorted(found, key=lambda one: number(one.get("index") or 0, "a choice's index"))
+    return found
+
+
+def choices(answer: Mapping[str, Any], most: int = 1) -> list[dict[str, Any]]:
+    """The choices of an answer, in the order of their index.
+
+    Args:
+        answer: What a server sent.
+        most: So many were asked for.
+
+    Raises:
+        FormError: There are none, more than were asked for, or they are numbered otherwise.
+    """
+    found = listed_choices(answer)
+    if len(found) > most:
+        raise FormError(f"there are {len(found)} choices, and {most} asked for")
+    if all(one.get("index") is None for one in found):
+        return found
+    numbered = {number(one.get("index") or 0, "a choice's index"): one for one in found}
+    if len(numbered) < len(found) or not set(numbered) <= set(range(most)):
+        raise FormError("choices do not have the indexes of what was asked for")
+    return [numbered[index] for index in sorted(numbered)]
 
 
 def _other(value: object, where: str, expected: str) -> FormError:

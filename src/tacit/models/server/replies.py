@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ScoringError
 from tacit.models.server import forms
+from tacit.models.server.reply_checks import ReplyError, check_logprobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,25 +62,29 @@ class Reply:
 
 
 def read_reply(answer: Mapping[str, Any]) -> Reply:
-    """The tokens of the first completion in a server's answer.
+    """The tokens of the completion in a server's answer.
 
     Raises:
-        ScoringError: It is none, or its parts do not belong together.
+        ReplyError: It is none, its parts do not belong together, or it holds what is no
+            log-probability.
     """
     try:
-        choice = forms.choices(answer)[0]
+        (choice,) = forms.choices(answer)
         prompt = choice.get("prompt_logprobs")
         usage = forms.record(answer.get("usage") or {}, "usage")
-        return Reply(
+        reply = Reply(
             tuple(_tokens(choice.get("logprobs"))),
             None if prompt is None else tuple(map(_prompt_token, _listed(prompt))),
             forms.count(usage.get("prompt_tokens")),
         )
     except forms.FormError as error:
-        raise ScoringError(
+        raise ReplyError(
             f"the server's answer has not the form of a completion: {error}; is the address that "
             "of its OpenAI-compatible interface, with /v1?"
         ) from error
+    check_logprobs(reply.tokens)
+    check_logprobs(reply.prompt or ())
+    return reply
 
 
 def _listed(prompt: object) -> list[Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ScoringError
 from tacit.models.chat_samples import Sample
 from tacit.models.server import forms
+from tacit.models.server.reply_checks import ReplyError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,17 +69,21 @@ class Said:
         return self.text.lstrip().startswith(OPENS) and CLOSES not in self.text
 
 
-def read_said(answer: Mapping[str, Any]) -> list[Said]:
+def read_said(answer: Mapping[str, Any], most: int = 1) -> list[Said]:
     """The replies in a server's answer, in the order of their index.
 
+    Args:
+        answer: What the server sent.
+        most: So many replies were asked for.
+
     Raises:
-        ScoringError: It is no answer of a chat.
+        ReplyError: It is no answer of a chat, or to another request.
     """
     try:
         hidden = _counts_thoughts(answer.get("usage"))
-        return [_said(one, hidden=hidden) for one in forms.choices(answer)]
+        return [_said(one, hidden=hidden) for one in forms.choices(answer, most)]
     except forms.FormError as error:
-        raise ScoringError(
+        raise ReplyError(
             f"the server's answer has not the form of a chat's: {error}; is the address that of "
             "its OpenAI-compatible interface, with /v1?"
         ) from error

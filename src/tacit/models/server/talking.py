@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tacit.models.chat_samples import ANSWER_TOKENS
 from tacit.models.server.replies import read_reply
+from tacit.models.server.reply_checks import Habits, twice
 from tacit.models.server.said import read_said
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tacit.models.server.address import Thinking
     from tacit.models.server.client import Client
     from tacit.models.server.replies import Reply
     from tacit.models.server.said import Said
+
+Result = TypeVar("Result")
 
 LIMITS = ("max_tokens", "max_completion_tokens")
 
@@ -33,6 +36,7 @@ class Talk:
         top: How many of the most probable tokens are asked for.
         room: The most tokens of a reply, thinking not counted; None for no limit to it all.
         uncut: What more is sent, so that the server draws from all tokens as they are.
+        habits: What its replies have in common.
     """
 
     client: Client
@@ -43,6 +47,7 @@ class Talk:
     top: int = 1
     room: int | None = ANSWER_TOKENS
     uncut: Mapping[str, float] = field(default_factory=dict)
+    habits: Habits = field(default_factory=Habits)
 
     def first_token(self, text: str, attempts: int | None = None) -> Reply:
         """What a reply begins with; no token where the server tells of none.
@@ -52,7 +57,7 @@ class Talk:
             ScoringError: It failed each time, or its answer is none of a chat.
         """
         more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
-        return read_reply(self.client.chat(self._body(text, more), attempts=attempts))
+        return self._checked(text, more, read_reply, attempts)
 
     def replies(self, text: str, seed: int, several: int = 1) -> list[Said]:
         """Replies sampled at temperature 1; perhaps fewer than asked for.
@@ -71,7 +76,7 @@ class Talk:
             more["seed"] = seed
         if several > 1:
             more["n"] = several
-        return read_said(self.client.chat(self._body(text, more)))
+        return self._checked(text, more, lambda answer: read_said(answer, several))
 
     def likeliest(self, text: str) -> Said:
         """The beginning of the reply at temperature 0, thought or not.
@@ -80,12 +85,29 @@ class Talk:
             RefusalError: The server refuses.
             ScoringError: It failed each time, or its answer is none of a chat.
         """
-        body = self._body(text, {self.limit: ANSWER_TOKENS}) | {"temperature": 0.0}
-        return read_said(self.client.chat(body))[0]
+        more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
+        return self._checked(text, more, read_said)[0]
 
     def but(self, **changed: object) -> Talk:
         """The same with some settings changed."""
         return replace(self, **changed)  # type: ignore[arg-type] # names of its own fields
+
+    def _checked(
+        self,
+        text: str,
+        more: dict[str, Any],
+        read: Callable[[Mapping[str, Any]], Result],
+        attempts: int | None = None,
+    ) -> Result:
+        """A reply that can be right, at the second try at the latest."""
+        body = self._body(text, more)
+
+        def ask() -> Result:
+            answer = self.client.chat(body, attempts=attempts)
+            self.habits.check(text, answer)
+            return read(answer)
+
+        return twice(ask, f"{self.model} at {self.client.address}")
 
     def _most(self) -> dict[str, int]:
         """The most tokens of a reply; no limit of ours where the thought may run."""

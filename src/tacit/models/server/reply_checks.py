@@ -1,0 +1,205 @@
+"""Whether a server's reply can be right; one that cannot is asked for once more, and never kept.
+
+Some checks hold for every server: no log-probability is above 0, the probabilities of a place sum
+to 1 at most, a reply that was filtered or broke off is no reply. Others are learned while the
+server is tried: the model's name in its replies, how replies end, how many tokens it counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tacit.errors import ScoringError
+from tacit.models.server import forms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tacit.models.server.cutting import TokenizerFile
+    from tacit.models.server.replies import Token
+
+Result = TypeVar("Result")
+
+MOST_MASS = 1.001
+"""The probabilities of different tokens in one place sum to this at most, rounding included."""
+
+_ABOVE_ZERO = 1e-3
+_EXACTLY_ONE = 1e-5
+_ENDS = frozenset({"length", "stop", "eos", "eos_token", "stop_sequence", "max_tokens", "end_turn"})
+_FAILURES = frozenset({"error", "content_filter", "abort", "aborted", "cancelled", "canceled"})
+_FEWEST_ZEROS = 2
+_FEWEST_OF_OWN = 4
+_TOKENS_OF_A_WORD = 0.6
+
+
+class ReplyError(ScoringError):
+    """A server's reply is not of the right form, or cannot be right."""
+
+
+def twice(ask: Callable[[], Result], where: str) -> Result:
+    """What is asked for, once more where the reply cannot be right.
+
+    Raises:
+        ScoringError: The second reply cannot be right either, or the server failed.
+    """
+    try:
+        return ask()
+    except ReplyError:
+        pass
+    try:
+        return ask()
+    except ReplyError as error:
+        raise ScoringError(
+            f"{where}: the server's reply cannot be right, twice in turn: {error}"
+        ) from error
+
+
+def check_logprobs(tokens: Sequence[Token]) -> None:
+    """Refuses log-probabilities that no model gives.
+
+    Raises:
+        ReplyError: One is above 0 or no number, those of one place have probabilities that sum to
+            more than 1, or all are 0.
+    """
+    for token in tokens:
+        top = [one.logprob for one in token.top if one.logprob is not None]
+        for value in top if token.logprob is None else (token.logprob, *top):
+            if not value <= _ABOVE_ZERO:
+                raise ReplyError(f"it gives a log-probability of {value:.4g}, which is above 0")
+        if len(top) >= _FEWEST_ZEROS and not any(top):
+            raise ReplyError("all its log-probabilities are 0")
+        summed = mass(token)
+        if summed > MOST_MASS:
+            raise ReplyError(
+                f"its {len(top)} most probable tokens have probabilities that sum to "
+                f"{summed:.4g}; are its values natural logarithms?"
+            )
+    own = [token.logprob for token in tokens if token.logprob is not None]
+    if len(own) >= _FEWEST_OF_OWN and not any(own):
+        raise ReplyError("all its log-probabilities are 0")
+
+
+def mass(token: Token) -> float:
+    """The summed probability of the most probable tokens in a token's place."""
+    return sum(math.exp(one.logprob) for one in token.top if one.logprob is not None)
+
+
+def are_rescaled(tokens: Sequence[Token], asked: int) -> bool:
+    """Whether the most probable tokens always sum to 1 although fewer came than were asked for.
+
+    A server that cuts off unlikely tokens and scales up the others before it reports them does so.
+    """
+    return bool(tokens) and all(
+        0 < len(token.top) < asked and abs(mass(token) - 1) < _EXACTLY_ONE for token in tokens
+    )
+
+
+@dataclass(frozen=True)
+class _About:
+    """What a reply says beside its tokens."""
+
+    model: str | None
+    ends: tuple[str, ...]
+    counted: int | None
+
+
+@dataclass
+class Habits:
+    """What the replies of a server have in common.
+
+    Everything is recorded until ``settle``; from then on what differs is refused. Threads may share
+    it.
+    """
+
+    _seen: list[tuple[str, _About]] = field(default_factory=list)
+    _settled: bool = False
+    _models: frozenset[str] = frozenset()
+    _ends: frozenset[str] = _ENDS
+    _counts: dict[str, int] = field(default_factory=dict)
+    _tokenizer: TokenizerFile | None = None
+    _beside: int | None = None
+
+    def settle(self, tokenizer: TokenizerFile | None = None) -> None:
+        """Takes what was recorded as the rule.
+
+        Args:
+            tokenizer: The model's; without it a prompt's tokens are only bounded by its words.
+        """
+        self._settled, self._tokenizer = True, tokenizer
+        self._models = frozenset(about.model for _, about in self._seen if about.model)
+        self._ends = _ENDS | {end for _, about in self._seen for end in about.ends}
+        counts: dict[str, set[int]] = defaultdict(set)
+        for text, about in self._seen:
+            if about.counted is not None:
+                counts[text].add(about.counted)
+        if not counts or any(len(some) > 1 for some in counts.values()):
+            return  # it does not count, or not what it was asked
+        self._counts = {text: count for text, (count,) in counts.items()}
+        beside = {count - self._tokens(text) for text, count in self._counts.items()}
+        if tokenizer is None or len(beside) == 1:
+            self._beside = math.floor(min(beside))
+
+    def check(self, text: str, answer: Mapping[str, Any]) -> None:
+        """Refuses an answer that differs from all that came before the rule was taken.
+
+        Args:
+            text: What was asked.
+            answer: What the server sent.
+
+        Raises:
+            ReplyError: It does; or it was filtered or broken off.
+        """
+        about = _about(answer)
+        for end in about.ends:
+            if end in _FAILURES or (self._settled and end not in self._ends):
+                raise ReplyError(f"it ended for the reason {end!r}")
+        if not self._settled:
+            self._seen.append((text, about))
+            return
+        if about.model and self._models and about.model not in self._models:
+            raise ReplyError(
+                f"it is of the model {about.model!r}; before, replies were of "
+                f"{', '.join(map(repr, sorted(self._models)))}"
+            )
+        if about.counted is not None:
+            self._check_count(text, about.counted)
+
+    def _check_count(self, text: str, counted: int) -> None:
+        known = self._counts.get(text)
+        if known is not None and counted != known:
+            raise ReplyError(
+                f"it counts {counted} tokens in a prompt in which it counted {known} before"
+            )
+        if self._beside is None or not text:
+            return
+        expected = self._tokens(text) + self._beside
+        if self._tokenizer is not None and counted != expected:
+            raise ReplyError(f"it counts {counted} tokens in a prompt of {expected:g}")
+        if counted < expected:
+            raise ReplyError(
+                f"it counts {counted} tokens in a prompt of {len(text.split())} words, so that it "
+                "did not read it whole"
+            )
+
+    def _tokens(self, text: str) -> float:
+        """The tokens of a text; without a tokenizer, no more than any would make of it."""
+        if self._tokenizer is not None:
+            return len(self._tokenizer.cut(text).tokens)
+        return _TOKENS_OF_A_WORD * len(text.split())
+
+
+def _about(answer: Mapping[str, Any]) -> _About:
+    try:
+        usage = forms.record(answer.get("usage") or {}, "usage")
+        ends = [choice.get("finish_reason") for choice in forms.listed_choices(answer)]
+    except forms.FormError as error:
+        raise ReplyError(str(error)) from error
+    model = answer.get("model")
+    return _About(
+        model if isinstance(model, str) else None,
+        tuple(end for end in ends if isinstance(end, str)),
+        forms.count(usage.get("prompt_tokens")),
+    )
