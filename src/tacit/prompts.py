@@ -31,6 +31,11 @@ OUTSIDE_FIRST = (
 )
 """Why an answer has no score, where that says how probable it is; models have other reasons too."""
 
+UNSAID = "the server says nothing of one of its tokens"
+UNSAID_FIRST = "the server says nothing of the reply's first token"
+FOR_NOW = frozenset({UNSAID, UNSAID_FIRST})
+"""Why an answer has no score yet: it is asked for again by the next run."""
+
 TOO_LONG = "the prompt is longer than the model's window"
 """Why the answers to a skipped prompt have no score."""
 

@@ -21,8 +21,8 @@ from tacit.engine.ranked import Known
 from tacit.engine.requests import Ranked, Scoring, prompt_key
 from tacit.engine.store import Store, to_scores
 from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
-from tacit.models.base import RanksVocabulary, SharesPrefixes
-from tacit.prompts import TOO_LONG, LogProbs, Prompt
+from tacit.models.base import RanksVocabulary, Rechecks, SharesPrefixes
+from tacit.prompts import FOR_NOW, TOO_LONG, LogProbs, Prompt
 from tacit.rankings import Ranking, RankingPrompt
 
 if TYPE_CHECKING:
@@ -224,6 +224,15 @@ class Engine:
         scored = [prompt for prompt in prompts if isinstance(prompt, Prompt)]
         return self.store.append(about, scored, self._score(scored))
 
+    def recheck(self) -> None:
+        """Makes sure that a model behind a server still answers as when it was tried.
+
+        Raises:
+            ScoringError: It does not.
+        """
+        if isinstance(self.model, Rechecks):
+            self.model.recheck()
+
     def _ask(
         self, plan: PlanOf[Request], progress: Callable[[BlockOf[Request]], None] | None
     ) -> None:
@@ -231,6 +240,8 @@ class Engine:
             for block in done:
                 if progress:
                     progress(block)
+        if plan.blocks:
+            self.recheck()
 
     def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
         """Asks the blocks of a plan in this process; gives each as soon as it is stored.
@@ -274,8 +285,14 @@ class Engine:
             )
 
     def _held(self) -> set[Held]:
-        frame = self.store.read(self.model.fingerprint)
-        return set(frame.select("text", "separator", "answer").iter_rows())
+        """What need not be asked; what has no score only for now does."""
+        rows = self.store.read(self.model.fingerprint)
+        kept = rows.select("text", "separator", "answer", "reason").iter_rows()
+        return {
+            (text, separator, answer)
+            for text, separator, answer, reason in kept
+            if reason not in FOR_NOW
+        }
 
     def _gather(self, prompts: Sequence[Prompt], skipped: Collection[Prompt]) -> list[LogProbs]:
         rows = self.store.read(self.model.fingerprint).iter_rows(named=True)

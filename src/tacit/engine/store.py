@@ -23,7 +23,7 @@ from tacit.engine import ranked, segments, voted
 from tacit.engine.places import LocalFolder, place_of
 from tacit.errors import RequestError, StoreError, WorkError
 from tacit.models.fingerprint import FileHashes
-from tacit.prompts import AnswerScore, LogProbs
+from tacit.prompts import FOR_NOW, AnswerScore, LogProbs
 from tacit.rankings import Vocabulary
 
 if TYPE_CHECKING:
@@ -134,14 +134,18 @@ class Store:
     def read(self, fingerprint: str) -> pl.DataFrame:
         """All rows of a model: text, separator, answer, logprob, tokens, spanned, reason.
 
-        A segment that is damaged is set aside, with a warning.
+        The row that was published first counts, but where it has no score only for now and a later
+        one has. A segment that is damaged is set aside, with a warning.
 
         Raises:
             StoreError: The store cannot be read, or a damaged segment cannot be moved.
         """
-        return self._all("scores", fingerprint, _schema()).unique(
-            subset=KEY, keep="first", maintain_order=True
-        )
+        import polars as pl
+
+        rows = self._all("scores", fingerprint, _schema())
+        for_now = pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False)
+        settled = pl.concat([rows.filter(~for_now), rows.filter(for_now)])
+        return settled.unique(subset=KEY, keep="first", maintain_order=True)
 
     def read_rankings(self, fingerprint: str) -> pl.DataFrame:
         """All rankings of a model: a row per text, separator, vocabulary's digest and k.

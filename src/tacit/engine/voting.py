@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tacit.engine import voted
 from tacit.engine.ask import gathered
 from tacit.errors import ScoringError
+from tacit.models.base import Rechecks
 from tacit.models.chat_samples import Draws, votes_of
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ class VotingEngine:
             self.store.append_samples(self.model.description, block.prompts, samples)
             if progress:
                 progress(block)
+        if plan.blocks and isinstance(self.model, Rechecks):
+            self.model.recheck()
 
     def _gather(self, prompts: Sequence[Prompt]) -> list[Votes]:
         known = voted.known(self.store.read_samples(self.model.fingerprint))

@@ -98,3 +98,16 @@ class RanksVocabulary(LanguageModel, Protocol):
             ScoringError: The model failed.
         """
         ...
+
+
+@runtime_checkable
+class Rechecks(Protocol):
+    """May change while a run goes on, as a model behind a server does."""
+
+    def recheck(self) -> None:
+        """Makes sure that the model still answers as it did when it was loaded.
+
+        Raises:
+            ScoringError: It does not.
+        """
+        ...

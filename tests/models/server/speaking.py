@@ -93,8 +93,12 @@ def speak(speech: Speech, body: dict[str, Any], before: int) -> dict[str, Any]:
     asked = int(body.get("n", 1))
     given = {"right": asked, "ignored": 1, "copies": 1, "two": min(asked, 2), "refused": 1}
     seed = body.get("seed") if speech.seeds == "heeded" else None
-    begun = [0] if speech.stuck else [seed if seed is not None else 10**9 + before]
-    random = np.random.default_rng([*text.encode(), *begun])
+    begun = (
+        [0]
+        if speech.stuck or body["temperature"] == 0
+        else [seed if seed is not None else 10**9 + before]
+    )
+    random = np.random.default_rng([*text.encode(), begun])
     choices = [_choice(speech, body, text, random) for _ in range(given[speech.several])]
     if speech.several == "copies":
         choices *= asked

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.models.server.conftest import load
+from tests.models.server.serving import Refusal
 from tests.models.test_contract import CONTINUED, EVERYWHERE
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class HuggingFace:
         """The log-probability of each token behind some."""
         import torch
 
+        if len(ids) > self._model.config.max_position_embeddings:
+            raise Refusal("the prompt is longer than the model's window")
         if ids not in self._known:
             with torch.inference_mode():
                 logits = self._model(torch.tensor([ids])).logits[0, -1]

@@ -78,7 +78,7 @@ def test_answers_of_one_token_have_the_server_s_log_probabilities(
         assert scores["True"].logprob == pytest.approx(math.log(shares["True."]))
         assert scores["False"].logprob == pytest.approx(math.log(shares["False"]))
     assert model.description["obtained"] == "log-probabilities of first tokens, in chat"
-    assert model.description["identity"]["first_tokens"] == 5
+    assert model.description["identity"]["first_tokens"] == 20
 
 
 def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve) -> None:
@@ -223,7 +223,7 @@ def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
 ) -> None:
     """Each has its own first tokens' log-probabilities, however often its request failed."""
     prompts = numbered(10_000)
-    server = serve(failing=0.2)
+    server = serve(failing=0.2, speech=Speech(most=5))
     model = first_tokens(server, concurrency=4)
     before = server.statuses.copy()
     scores = Engine(model, Store(tmp_path)).ask(prompts)
@@ -234,7 +234,7 @@ def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
             expected = pytest.approx(math.log(share)) if share in told else None
             assert score[answer].logprob == expected
     done = server.statuses - before
-    assert done["200"] == 10_000
+    assert 10_000 < done["200"] < 10_050, "a few are asked again beside them"
     assert all(done[failure] > 500 for failure in ("500", "429", "broken off"))
 
 
@@ -264,7 +264,7 @@ def test_a_model_is_known_again_by_its_likeliest_replies(serve: Serve, tmp_path:
     model = sampled(server, kept=tmp_path)
     VotingEngine(model, Store(tmp_path)).ask(PROMPTS)
     assert sampled(server, kept=tmp_path).fingerprint == model.fingerprint
-    other = Speech(replies=lambda text: {f"{text[:9]} {r}": s for r, s in opinions(text).items()})
+    other = Speech(replies=lambda text: {f"so-{r}": s for r, s in opinions(text).items()})
     server.manners.speech = other
     assert sampled(server, kept=tmp_path).fingerprint != model.fingerprint
     blind = sampled(speaking(serve, greedy=False))

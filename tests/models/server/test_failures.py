@@ -55,7 +55,7 @@ def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
         ids = tuple(toy.tokenizer.encode(f"{prompt.text} {one.answer}").ids)
         assert one.logprob == pytest.approx(toy.logprob(ids, len(ids) - one.tokens), abs=1e-9)
     done = server.statuses - before
-    assert done["200"] == 10_000
+    assert 10_000 < done["200"] < 10_020, "a few are asked again beside them"
     assert all(done[failure] > 500 for failure in ("500", "429", "broken off"))
 
 
@@ -311,7 +311,8 @@ def test_a_run_goes_on_where_the_server_died(
     asked = len(server.requests)
     scores = Engine(again, Store(tmp_path), block_tokens=100).ask(prompts)
     assert len(scores) == 40
-    assert len({r["prompt"].split()[1] for r in server.requests[asked:]}) == 40 - stored
+    numbers = {r["prompt"] for r in server.requests[asked:] if r["prompt"].startswith("Number")}
+    assert len({text.split()[1] for text in numbers}) == 40 - stored
 
 
 def test_no_more_are_under_way_than_allowed(serve: Serve, tokenizer_file: Path) -> None:

@@ -9,6 +9,8 @@ from tacit.models.server.replies import read_reply
 from tacit.models.server.reply_checks import Habits, twice
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.models.server.client import Client
     from tacit.models.server.replies import Reply, Token
 
@@ -56,6 +58,19 @@ class Questions:
             # Some say nothing where what they draw is the end; another draw may be another token.
             reply = self._reply(text, body, attempts=attempts)
         return reply
+
+    def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
+        """What comes after each text, several asked at once; None where the server says nothing.
+
+        Raises:
+            ScoringError: As ``next_token``.
+        """
+
+        def ask(text: str) -> Token | None:
+            tokens = self.next_token(text).tokens
+            return tokens[0] if tokens else None
+
+        return self.client.at_once(ask, texts, concurrency)
 
     def echoed(
         self, text: str, timeout: float | None = None, attempts: int | None = None

@@ -31,7 +31,8 @@ def load_first_tokens(
         MissingPackage: The extra ``server`` is not installed.
         ScoringError: The server failed each time.
     """
-    return FirstTokensModel(try_beginnings(_talk(address, options)), options.concurrency, kept)
+    beginnings = try_beginnings(_talk(address, options), options.concurrency)
+    return FirstTokensModel(beginnings, options.concurrency, kept)
 
 
 def load_sampled(address: str, options: ServerOptions, kept: Path | None = None) -> SampledModel:
@@ -47,7 +48,8 @@ def load_sampled(address: str, options: ServerOptions, kept: Path | None = None)
         MissingPackage: The extra ``server`` is not installed.
         ScoringError: The server failed each time.
     """
-    return SampledModel(try_sampling(_talk(address, options)), options, kept)
+    sampler = try_sampling(_talk(address, options), options.concurrency)
+    return SampledModel(sampler, options, kept)
 
 
 def _talk(address: str, options: ServerOptions) -> Talk:

@@ -41,6 +41,8 @@ class Cut:
 class TokenizerFile:
     """The tokenizer of a ``tokenizer.json``, which adds nothing to a text.
 
+    ``before`` is how many special tokens the file would put before one.
+
     Args:
         path: The file, or a folder with it.
 
@@ -70,6 +72,7 @@ class TokenizerFile:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         # Some leave a token's spaces out of its offsets there, as in ``boundary.bare``.
+        self.before = _before(self._tokenizer)
         self._tokenizer.post_processor = None
         self.unknown = _unknown(self._tokenizer)
 
@@ -159,6 +162,12 @@ def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
 def _whole(text: str) -> str:
     """A token without the bytes that make no whole character, which some servers leave out."""
     return text.replace(_HALF, "")
+
+
+def _before(tokenizer: Tokenizer) -> int:
+    """How many special tokens a tokenizer puts before a text."""
+    mask = tokenizer.encode("a", add_special_tokens=True).special_tokens_mask
+    return next((at for at, special in enumerate(mask) if not special), len(mask))
 
 
 def _unknown(tokenizer: Tokenizer) -> int | None:

@@ -38,7 +38,7 @@ class Echo:
         cuts: Whether the tokens are there.
         before: How many special tokens stand before a text.
         refused: What it does not do right.
-        sums: The summed log-probability of each text's tokens, where they are right.
+        texts: Each text's tokens, where their log-probabilities are right.
     """
 
     questions: Questions
@@ -46,7 +46,15 @@ class Echo:
     cuts: bool = False
     before: int | None = None
     refused: tuple[str, ...] = ()
-    sums: dict[str, float] = field(default_factory=dict)
+    texts: dict[str, Aligned] = field(default_factory=dict)
+
+    @property
+    def sums(self) -> dict[str, float]:
+        """The summed log-probability of each text's tokens."""
+        return {
+            text: sum(one for one in echo.logprobs if one is not None)
+            for text, echo in self.texts.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -182,10 +190,7 @@ def _try(
         return Echo(asked, refused=(f"it gives no echo ({asked.way}: {error})",))
     if wrong:
         return Echo(asked, cuts=True, before=found.before, refused=(wrong,))
-    sums = {
-        text: sum(one for one in echo.logprobs if one is not None) for text, echo in echoes.items()
-    }
-    return Echo(asked, right=True, cuts=True, before=found.before, sums=sums)
+    return Echo(asked, right=True, cuts=True, before=found.before, texts=echoes)
 
 
 def _end(found: Aligned) -> int:

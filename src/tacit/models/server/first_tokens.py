@@ -10,24 +10,26 @@ from tacit.models.base import FIRST, IN_CHAT
 from tacit.models.server import thoughts
 from tacit.models.server.agreeing import ENOUGH, LARGEST, agree
 from tacit.models.server.canaries import fingerprint_of
-from tacit.models.server.preflight import TEXTS, Seen
+from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, told
+from tacit.models.server.preflight import QUIET, TEXTS, Seen, mixes_up, of_noise, warn
 from tacit.models.server.replies import TOPS, find, likeliest, returned
+from tacit.models.server.reply_checks import are_rescaled
 from tacit.models.server.said import OPENS
-from tacit.prompts import OUTSIDE_FIRST, AnswerScore, LogProbs
+from tacit.models.server.watching import Watch, Watched
+from tacit.prompts import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, LogProbs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from tacit.models.server.distinguishing import Differences
     from tacit.models.server.replies import Token
     from tacit.models.server.talking import Talk
     from tacit.prompts import Prompt
 
 SCORER = "server-chat-1"
 
-UNSAID = "the server says nothing of the reply's first token"
-
-MOST_CALLS = len(TOPS) + len(TEXTS) + ENOUGH + thoughts.MOST_CALLS
+MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 2 * MOST_TEXTS + thoughts.MOST_CALLS
 """So many calls, at most, are made to try a server."""
 
 _TRIES = 5
@@ -43,16 +45,24 @@ class Beginnings:
         top: How many of the most probable first tokens it returns.
         padded: Whether it writes a space before a reply's first word, as some tokenizers have it.
         seen: What it answered to the texts of the preflight.
+        differences: What it answered to texts that differ in one place.
+        notes: What it does otherwise than a model in this process.
     """
 
     talk: Talk
     top: int
     padded: bool
     seen: Seen
+    differences: Differences
+    notes: tuple[str, ...] = ()
 
 
-def try_beginnings(talk: Talk) -> Beginnings:
+def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
     """Tries whether a server gives log-probabilities in a chat, how many, and the same twice.
+
+    Args:
+        talk: How it is asked, as far as that is known.
+        concurrency: How many requests will be under way at once.
 
     Raises:
         ModelError: It does not; the message says what it does, and what to do.
@@ -72,22 +82,56 @@ def try_beginnings(talk: Talk) -> Beginnings:
             f"{where} thinks before it answers, so that a reply's first token is no answer: turn "
             "thinking off with --thinking-tokens 0, or count answers with --samples N"
         )
-    again = {text: _first(asked, text) for text in list(there)[:ENOUGH]}
-    apart = [each for text, token in again.items() if token for each in _apart(there[text], token)]
-    if not apart or not agree(apart):
+    if are_rescaled(list(there.values()), asked.top):
         raise ModelError(
-            f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
-            f"that differ by up to {max(apart, default=float('inf')):.3g} nats ({LARGEST:g} is the "
-            "most that is taken for rounding); count answers instead, with --samples N"
+            f"{where} cannot be scored with: the most probable first tokens that it returns always "
+            "sum to a probability of 1, so it cuts off the others and scales these up; let it give "
+            "log-probabilities as they are before sampling, or count answers with --samples N"
         )
+    noise = _noise(asked, where, there, concurrency)
+    differences = tell_apart(
+        lambda texts: asked.first_tokens(texts, concurrency), there, lambda *_: False, noise
+    )
+    wrong, notes = told(differences, trims=True)
+    if wrong:
+        raise ModelError(f"{where} cannot be scored with: {refusal(wrong, '')}")
+    if noise > QUIET:
+        notes.insert(0, of_noise(noise))
     top = returned(list(there.values()))
     if not top:
         raise ModelError(
             f"{where} returns no log-probabilities beside that of the token that it drew: count "
             "answers instead, with --samples N"
         )
+    asked.habits.settle()
+    warn(where, notes)
     seen = Seen({text: likeliest(token, top) for text, token in there.items()})
-    return Beginnings(asked, top, _pads(list(there.values())), seen)
+    pads = _pads(list(there.values()))
+    return Beginnings(asked, top, pads, seen, differences, tuple(notes))
+
+
+def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int) -> float:
+    """Nats by which log-probabilities differ when the same texts are asked again, several at once.
+
+    Raises:
+        ModelError: They differ by more than rounding.
+    """
+    texts = list(there)
+    again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
+    apart = [each for text, token in again if token for each in _apart(there[text], token)]
+    if apart and agree(apart):
+        return max(apart)
+    some = texts[:ENOUGH]
+    alone = zip(some, asked.first_tokens(some, 1), strict=True)
+    singly = [each for text, token in alone if token for each in _apart(there[text], token)]
+    largest = max(apart, default=float("inf"))
+    if singly and agree(singly):
+        raise ModelError(mixes_up(where, concurrency, largest))
+    raise ModelError(
+        f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
+        f"that differ by up to {largest:.3g} nats ({LARGEST:g} is the "
+        "most that is taken for rounding); count answers instead, with --samples N"
+    )
 
 
 def _pads(tokens: Sequence[Token]) -> bool:
@@ -161,6 +205,17 @@ class FirstTokensModel:
         }
         self.name = f"{self._talk.model} at {self._talk.client.address}"
         self.fingerprint, self._canaries = fingerprint_of(self._identity, beginnings.seen, kept)
+        self._notes = beginnings.notes
+        nexts = beginnings.differences.nexts
+        self._watch = Watch(
+            [
+                Watched("next", text, likeliest(token, self._top))
+                for text, token in {**nexts, **beginnings.seen.next_tokens}.items()
+            ],
+            self._ask_again,
+            self.name,
+            len(nexts),
+        )
 
     @property
     def description(self) -> dict[str, Any]:
@@ -171,6 +226,7 @@ class FirstTokensModel:
             "fingerprint": self.fingerprint,
             "identity": self._identity,
             "obtained": FIRST + IN_CHAT,
+            "refused": list(self._notes),
             "concurrency": self._concurrency,
             "canaries": self._canaries,
         }
@@ -180,8 +236,23 @@ class FirstTokensModel:
         return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in prompts]
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``; some prompts are under way at the same time."""
-        return self._talk.client.at_once(self._score, prompts, self._concurrency)
+        """See ``LanguageModel.score``; some prompts are under way at the same time.
+
+        Raises:
+            ScoringError: Also where the server no longer answers as when it was tried.
+        """
+        scores = self._talk.client.at_once(self._score, prompts, self._concurrency)
+        self._watch.look()
+        return scores
+
+    def recheck(self) -> None:
+        """See ``Rechecks``."""
+        self._watch.look_well()
+
+    def _ask_again(self, some: Sequence[Watched]) -> list[Token | None]:
+        """What the server says now of what it is watched by."""
+        found = self._talk.first_tokens([each.text for each in some], self._concurrency)
+        return [None if token is None else likeliest(token, self._top) for token in found]
 
     def _score(self, prompt: Prompt) -> LogProbs:
         """The scores of one prompt's answers."""
@@ -192,7 +263,7 @@ class FirstTokensModel:
         top = () if first is None else likeliest(first, self._top).top
         found = [find(top, self._space + answer, None) for answer in prompt.answers]
         values = [None if one is None else one.logprob for one in found]
-        why = OUTSIDE_FIRST if top else UNSAID
+        why = OUTSIDE_FIRST if top else UNSAID_FIRST
         return LogProbs(
             tuple(
                 AnswerScore(answer, None, 0, missing=why)

@@ -14,7 +14,7 @@ from tacit.models.boundary import Tokens, answer_tokens
 from tacit.models.server.client import RefusalError
 from tacit.models.server.echoing import Aligned, align
 from tacit.models.server.replies import find, likeliest
-from tacit.prompts import OUTSIDE, UNKNOWN
+from tacit.prompts import OUTSIDE, UNKNOWN, UNSAID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 LATER = "one of its later tokens is not among the most probable ones that the server returns"
 RECUT = "not to be told from its text: the server cuts the text otherwise by itself"
 UNSPELT = "its tokens are not to be told: those that the server returns do not spell the prompt"
-UNSAID = "the server says nothing of one of its tokens"
 ALIKE = "the server writes another token alike"
 NOTHING = "nothing stands before it, and the server puts no special token there"
 

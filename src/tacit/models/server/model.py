@@ -13,9 +13,12 @@ from tacit.models.server.asking import Questions
 from tacit.models.server.canaries import fingerprint_of
 from tacit.models.server.client import Client
 from tacit.models.server.cutting import TokenizerFile
+from tacit.models.server.echoing import align
 from tacit.models.server.measuring import Reading
 from tacit.models.server.preflight import preflight
+from tacit.models.server.replies import likeliest
 from tacit.models.server.serving import chosen
+from tacit.models.server.watching import Watch, echo_of
 from tacit.prompts import AnswerScore, LogProbs
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.models.server.preflight import Abilities
+    from tacit.models.server.replies import Token
+    from tacit.models.server.watching import Watched
     from tacit.prompts import Prompt
 
 SCORER = "server-2"
@@ -67,7 +72,7 @@ def load_server(
     tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
     client = Client(place, options, key_from_environment())
     about = chosen(client, options.served_model)
-    abilities = preflight(Questions(client, about["id"]), tokenizer)
+    abilities = preflight(Questions(client, about["id"]), tokenizer, options.concurrency)
     window = about.get("max_model_len")
     served = Served(about["id"], window if isinstance(window, int) else None, abilities, tokenizer)
     return ServerModel(served, options.concurrency, kept)
@@ -90,6 +95,12 @@ class ServerModel:
         self.name = f"{served.name} at {self._address}"
         self.fingerprint, self._canaries = fingerprint_of(
             self._identity, served.abilities.seen, kept
+        )
+        self._watch = Watch(
+            served.abilities.watched,
+            self._ask_again,
+            self.name,
+            served.abilities.telling,
         )
 
     @property
@@ -115,9 +126,33 @@ class ServerModel:
         ]
 
     def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``; some prompts are under way at the same time."""
+        """See ``LanguageModel.score``; some prompts are under way at the same time.
+
+        Raises:
+            ScoringError: Also where the server no longer answers as when it was tried.
+        """
         client = self._served.abilities.questions.client
-        return client.at_once(self._score, prompts, self._concurrency)
+        scores = client.at_once(self._score, prompts, self._concurrency)
+        self._watch.look()
+        return scores
+
+    def recheck(self) -> None:
+        """See ``Rechecks``."""
+        self._watch.look_well()
+
+    def _ask_again(self, some: Sequence[Watched]) -> list[Token | None]:
+        """What the server says now of what it is watched by."""
+        abilities, tokenizer = self._served.abilities, self._served.tokenizer
+
+        def ask(watched: Watched) -> Token | None:
+            if watched.asked == "next":
+                tokens = abilities.questions.next_token(watched.text).tokens
+                return likeliest(tokens[0], abilities.top) if tokens else None
+            echoed = abilities.questions.echoed(watched.text)
+            echo = align(echoed, watched.text, tokenizer, abilities.before)
+            return None if echo is None else echo_of(echo)
+
+        return abilities.questions.client.at_once(ask, some, self._concurrency)
 
     def _score(self, prompt: Prompt) -> LogProbs:
         """The scores of one prompt's answers."""

@@ -3,25 +3,34 @@
 A server may return no log-probabilities, or only a few; other ones each time; tokens that are not
 those of the tokenizer given; or echo a prompt with log-probabilities that belong to other tokens.
 The last passes every test but one: a token's log-probability in an echo has to be that of the same
-token as the next one behind the same text. So that is tried on at least eight texts.
+token as the next one behind the same text. So that is tried on at least eight texts. It may mix up
+requests that come at the same time, cut texts short, or drop white space; so texts are asked again
+at once, and texts that differ in one place each.
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.errors import ModelError, ScoringError
 from tacit.models.server.agreeing import ENOUGH, LARGEST, agree
 from tacit.models.server.cutting import MOST_BEFORE
+from tacit.models.server.distinguishing import refusal, tell_apart, told
 from tacit.models.server.echoing import find_echo
 from tacit.models.server.replies import TOPS, likeliest, returned, tells
+from tacit.models.server.reply_checks import are_rescaled
+from tacit.models.server.watching import OF_A_BLOCK, Watched, echo_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.models.server.asking import Questions
     from tacit.models.server.cutting import TokenizerFile
+    from tacit.models.server.distinguishing import Differences
+    from tacit.models.server.echoing import Echo
     from tacit.models.server.replies import Reply, Token
 
 TEXTS = (
@@ -39,6 +48,11 @@ TEXTS = (
     "We went to the shop to buy some",
 )
 """What every server is asked first; its answers are its canaries."""
+
+log = logging.getLogger(__name__)
+
+QUIET = 1e-3
+"""Nats by which answers to the same text may differ without being told of."""
 
 _TRIES = 5
 
@@ -68,6 +82,8 @@ class Abilities:
         spaced: Whether it writes the space before a word.
         refused: What it does not do right, and how that was seen.
         seen: What it answered to each text, for its canaries.
+        watched: What it said of the texts that it is watched by, the most telling ones first.
+        telling: How many of these are the most telling ones.
     """
 
     questions: Questions
@@ -77,14 +93,19 @@ class Abilities:
     spaced: bool
     refused: tuple[str, ...]
     seen: Seen
+    watched: tuple[Watched, ...] = ()
+    telling: int = 0
 
 
-def preflight(questions: Questions, tokenizer: TokenizerFile | None) -> Abilities:
+def preflight(
+    questions: Questions, tokenizer: TokenizerFile | None, concurrency: int = 1
+) -> Abilities:
     """Tries a server.
 
     Args:
         questions: How it is asked, as far as that is known.
         tokenizer: The model's; None to go by the tokens that the server returns.
+        concurrency: How many requests will be under way at once.
 
     Raises:
         ModelError: The server can be used in no way; the message says what it does not do right.
@@ -97,10 +118,32 @@ def preflight(questions: Questions, tokenizer: TokenizerFile | None) -> Abilitie
     counted = _check_tokens(questions, where, replies, tokenizer)
     nexts = {text: reply.tokens[0] for text, reply in replies.items() if reply.tokens}
     spaced = any((one.text or "").startswith(" ") for each in nexts.values() for one in each.top)
-    _check_repeated(asked, where, nexts, tokenizer, spaced=spaced)
+    if are_rescaled(list(nexts.values()), asked.top):
+        raise ModelError(
+            f"{where} cannot be scored with: the most probable tokens that it returns always sum "
+            "to a probability of 1, so it cuts off the others and scales these up: let it give "
+            "log-probabilities as they are before sampling (no top_k, top_p or min_p)"
+        )
+    noise = _noise(asked, where, nexts, tokenizer, spaced, concurrency)
+    refused = [of_noise(noise)] if noise > QUIET else []
+    differences = tell_apart(
+        lambda texts: asked.next_tokens(texts, concurrency),
+        nexts,
+        lambda one, other: (
+            tokenizer is not None and tokenizer.cut(one).tokens == tokenizer.cut(other).tokens
+        ),
+        noise,
+    )
+    wrong, notes = told(differences)
+    if wrong:
+        hint = "" if tokenizer else "; if its tokenizer does, give that with --tokenizer"
+        raise ModelError(f"{where} cannot be scored with: {refusal(wrong, hint)}")
     top = returned(list(nexts.values()))
-    echo = find_echo(asked, tokenizer, nexts, spaced=spaced)
-    refused = [] if top else ["it returns no log-probabilities of the most probable next tokens"]
+    refused += notes
+    warn(where, refused)
+    if not top:
+        refused.append("it returns no log-probabilities of the most probable next tokens")
+    echo = find_echo(asked, tokenizer, {**nexts, **differences.long}, spaced=spaced)
     refused += echo.refused
     cuts = tokenizer is not None or echo.cuts
     if not cuts:
@@ -110,45 +153,101 @@ def preflight(questions: Questions, tokenizer: TokenizerFile | None) -> Abilitie
         )
     if not echo.right and not (top and cuts):
         raise ModelError(f"{where} cannot be scored with: {'; '.join(refused)}")
+    before = counted if echo.before is None else echo.before
+    if tokenizer is not None and before is not None and before != tokenizer.before:
+        refused.append(
+            f"it puts {several(before, 'special token')} before a text, and {tokenizer.path} "
+            f"puts {tokenizer.before}, as a model in this process would have it"
+        )
+        warn(where, refused[-1:])
+    asked.habits.settle(tokenizer)
+    sums = {text: total for text, total in echo.sums.items() if text in nexts}
     return Abilities(
         echo.questions,
         top,
         echo.right,
-        counted if echo.before is None else echo.before,
+        before,
         spaced,
         tuple(refused),
-        Seen({text: likeliest(token, top) for text, token in nexts.items()}, echo.sums),
+        Seen({text: likeliest(token, top) for text, token in nexts.items()}, sums),
+        *_watched(differences, nexts, echo, top),
     )
 
 
-def _check_repeated(
+def _watched(
+    differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
+) -> tuple[tuple[Watched, ...], int]:
+    """What a server is watched by, and how many of the first ones tell most."""
+    following = [
+        Watched("next", text, likeliest(token, top))
+        for text, token in {**differences.nexts, **nexts}.items()
+        if top
+    ]
+    echoes = [Watched("echo", text, echo_of(found)) for text, found in echo.texts.items()][::-1]
+    telling = len(differences.nexts) if top else 0
+    first = [*following[:OF_A_BLOCK], *echoes[:OF_A_BLOCK], *following[OF_A_BLOCK:telling]]
+    return (*first, *following[telling:], *echoes[OF_A_BLOCK:]), len(first)
+
+
+def of_noise(noise: float) -> str:
+    """What is said of a server whose answers differ a little each time."""
+    return f"the same text asked again has log-probabilities that differ by up to {noise:.2g} nats"
+
+
+def mixes_up(where: str, concurrency: int, largest: float) -> str:
+    """What is said of a server that is right only when it is asked one thing at a time."""
+    return (
+        f"{where} cannot be scored with {concurrency} requests under way at once: the same prompts "
+        f"then have log-probabilities that differ by up to {largest:.3g} nats, and do not when "
+        "they are asked one after the other. It mixes up requests: give --concurrency 1"
+    )
+
+
+def warn(where: str, notes: Sequence[str]) -> None:
+    """Says what a user should know of a server that is used all the same."""
+    for note in notes:
+        log.warning("%s: %s", where, note)
+
+
+def _noise(
     asked: Questions,
     where: str,
     nexts: dict[str, Token],
     tokenizer: TokenizerFile | None,
-    *,
-    spaced: bool,
-) -> None:
-    """Refuses a server that gives the same prompt other log-probabilities when it is asked again.
+    spaced: bool,  # noqa: FBT001 - as in Abilities
+    concurrency: int,
+) -> float:
+    """Nats by which log-probabilities differ when the same texts are asked again, several at once.
 
     Raises:
-        ModelError: It does.
+        ModelError: They differ by more than rounding.
     """
-    apart = []
-    for text, token in list(nexts.items())[:ENOUGH]:
-        again = [one for token in asked.next_token(text).tokens[:1] for one in _given(token)]
-        alone = [
-            one
-            for one in again
-            if (tokenizer.names(one, spaced=spaced) if tokenizer else tells(one.text))
-        ]
-        apart += _apart(_given(token), alone)
-    if apart and not agree(apart):
-        raise ModelError(
-            f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
-            f"that differ by up to {max(apart):.3g} nats ({LARGEST:g} is the most that is taken "
-            "for rounding)"
-        )
+
+    def differences(texts: Sequence[str], again: Sequence[Token | None]) -> list[float]:
+        apart: list[float] = []
+        for text, token in zip(texts, again, strict=True):
+            given = [] if token is None else _given(token)
+            alone = [
+                one
+                for one in given
+                if (tokenizer.names(one, spaced=spaced) if tokenizer else tells(one.text))
+            ]
+            apart += _apart(_given(nexts[text]), alone)
+        return apart
+
+    texts = list(nexts)
+    apart = differences(texts, asked.next_tokens(texts, concurrency))
+    if not apart or agree(apart):
+        return max(apart, default=0.0)
+    some = texts[:ENOUGH]
+    singly = differences(some, asked.next_tokens(some, 1))
+    if singly and agree(singly):
+        raise ModelError(mixes_up(where, concurrency, max(apart)))
+    raise ModelError(
+        f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
+        f"that differ by up to {max(apart):.3g} nats ({LARGEST:g} is the most that is taken "
+        "for rounding)"
+    )
 
 
 def _next_tokens(

@@ -32,7 +32,8 @@ _ENDS = frozenset({"length", "stop", "eos", "eos_token", "stop_sequence", "max_t
 _FAILURES = frozenset({"error", "content_filter", "abort", "aborted", "cancelled", "canceled"})
 _FEWEST_ZEROS = 2
 _FEWEST_OF_OWN = 4
-_TOKENS_OF_A_WORD = 0.6
+# So much of the fewest tokens that it counted of a word are there of any words.
+_SURELY = 0.6
 
 
 class ReplyError(ScoringError):
@@ -121,6 +122,7 @@ class Habits:
     _counts: dict[str, int] = field(default_factory=dict)
     _tokenizer: TokenizerFile | None = None
     _beside: int | None = None
+    _fewest_of_a_word: float = 0.0
 
     def settle(self, tokenizer: TokenizerFile | None = None) -> None:
         """Takes what was recorded as the rule.
@@ -138,9 +140,14 @@ class Habits:
         if not counts or any(len(some) > 1 for some in counts.values()):
             return  # it does not count, or not what it was asked
         self._counts = {text: count for text, (count,) in counts.items()}
-        beside = {count - self._tokens(text) for text, count in self._counts.items()}
-        if tokenizer is None or len(beside) == 1:
-            self._beside = math.floor(min(beside))
+        if tokenizer is None:
+            rates = [
+                count / words for text, count in self._counts.items() if (words := _words(text))
+            ]
+            self._fewest_of_a_word = _SURELY * min(rates, default=0.0)
+            return
+        beside = {count - len(tokenizer.cut(text).tokens) for text, count in self._counts.items()}
+        self._beside = beside.pop() if len(beside) == 1 else None
 
     def check(self, text: str, answer: Mapping[str, Any]) -> None:
         """Refuses an answer that differs from all that came before the rule was taken.
@@ -173,22 +180,20 @@ class Habits:
             raise ReplyError(
                 f"it counts {counted} tokens in a prompt in which it counted {known} before"
             )
-        if self._beside is None or not text:
-            return
-        expected = self._tokens(text) + self._beside
-        if self._tokenizer is not None and counted != expected:
-            raise ReplyError(f"it counts {counted} tokens in a prompt of {expected:g}")
-        if counted < expected:
+        if self._tokenizer is not None and self._beside is not None and text:
+            expected = len(self._tokenizer.cut(text).tokens) + self._beside
+            if counted != expected:
+                raise ReplyError(f"it counts {counted} tokens in a prompt of {expected}")
+        words = _words(text)
+        if counted < self._fewest_of_a_word * words:
             raise ReplyError(
-                f"it counts {counted} tokens in a prompt of {len(text.split())} words, so that it "
-                "did not read it whole"
+                f"it counts {counted} tokens in a prompt of {words} words, so that it did not read "
+                "it whole"
             )
 
-    def _tokens(self, text: str) -> float:
-        """The tokens of a text; without a tokenizer, no more than any would make of it."""
-        if self._tokenizer is not None:
-            return len(self._tokenizer.cut(text).tokens)
-        return _TOKENS_OF_A_WORD * len(text.split())
+
+def _words(text: str) -> int:
+    return len(text.split())
 
 
 def _about(answer: Mapping[str, Any]) -> _About:

@@ -10,7 +10,7 @@ from tacit.models.base import IN_CHAT
 from tacit.models.chat_samples import ANSWER_TOKENS
 from tacit.models.server.canaries import recognised
 from tacit.models.server.client import RefusalError
-from tacit.models.server.trying import same_replies
+from tacit.models.server.trying import ReplyWatch, same_replies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,9 +65,12 @@ class SampledModel:
             self._identity, now, kept, lambda known: same_replies(known, now)
         )
 
+        self._watch = ReplyWatch(self._talk, sampler.canaries, options.concurrency, self.name)
+
     @property
     def description(self) -> dict[str, Any]:
         """Name, kind, fingerprint and what it covers, and what the server does not do right."""
+        temperature = self._sampler.temperature
         return {
             "name": self.name,
             "kind": "server",
@@ -77,20 +80,30 @@ class SampledModel:
             "samples": self.samples,
             "several_at_once": self._sampler.several,
             "refused": list(self._sampler.refused),
+            "temperature_seen": temperature and temperature.to_json(),
             "concurrency": self._concurrency,
             "canaries": self._canaries,
         }
 
     def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
-        """See ``SamplesReplies``; some requests are under way at the same time."""
+        """See ``SamplesReplies``; some requests are under way at the same time.
+
+        Raises:
+            ScoringError: Also where the server no longer replies as when it was tried.
+        """
         pieces = [piece for each in draws for piece in self._pieces(each)]
         found = self._talk.client.at_once(self._drawn, pieces, self._concurrency)
+        self._watch.look()
         known = {
             (text, number): sample
             for (text, numbers), samples in zip(pieces, found, strict=True)
             for number, sample in zip(numbers, samples, strict=True)
         }
         return [[known[each.text, number] for number in each.numbers] for each in draws]
+
+    def recheck(self) -> None:
+        """See ``Rechecks``."""
+        self._watch.look_well()
 
     def _pieces(self, draws: Draws) -> list[_Piece]:
         """What each request asks for."""

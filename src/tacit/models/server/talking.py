@@ -11,11 +11,11 @@ from tacit.models.server.reply_checks import Habits, twice
 from tacit.models.server.said import read_said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from tacit.models.server.address import Thinking
     from tacit.models.server.client import Client
-    from tacit.models.server.replies import Reply
+    from tacit.models.server.replies import Reply, Token
     from tacit.models.server.said import Said
 
 Result = TypeVar("Result")
@@ -58,6 +58,19 @@ class Talk:
         """
         more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
         return self._checked(text, more, read_reply, attempts)
+
+    def first_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
+        """What the replies to some texts begin with, several asked at once.
+
+        Raises:
+            ScoringError: As ``first_token``.
+        """
+
+        def ask(text: str) -> Token | None:
+            tokens = self.first_token(text).tokens
+            return tokens[0] if tokens else None
+
+        return self.client.at_once(ask, texts, concurrency)
 
     def replies(self, text: str, seed: int, several: int = 1) -> list[Said]:
         """Replies sampled at temperature 1; perhaps fewer than asked for.

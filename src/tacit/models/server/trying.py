@@ -6,13 +6,15 @@ same reply each time, from a cache or at a temperature of its own, is refused.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.errors import ModelError
-from tacit.models.server import thoughts
+from tacit.errors import ModelError, ScoringError
+from tacit.models.server import thoughts, vote_checks
 from tacit.models.server.client import RefusalError
-from tacit.models.server.preflight import TEXTS
+from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, told
+from tacit.models.server.preflight import QUIET, TEXTS, warn
 from tacit.models.server.talking import LIMITS
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.models.server.canaries import Canary
     from tacit.models.server.said import Said
     from tacit.models.server.talking import Talk
+    from tacit.models.server.vote_checks import Temperature
 
 OPEN_ENDED = (
     "Write the first sentence of a story about an invented place.",
@@ -40,7 +43,7 @@ means all tokens; the first that is taken is sent.
 
 DRAWN = 4
 MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + 2 * DRAWN * len(OPEN_ENDED) + 1
-MOST_CALLS += thoughts.MOST_CALLS
+MOST_CALLS += thoughts.MOST_CALLS + 2 * len(TEXTS) + MOST_TEXTS + vote_checks.MOST_CALLS
 """So many calls, at most, are made to try a server."""
 
 
@@ -54,6 +57,7 @@ class Sampler:
         begun: Whether its template begins a thought, so that a reply shows its end alone.
         canaries: Its likeliest reply to each text; none where it gives none.
         refused: What it does not do right.
+        temperature: At which temperature it draws; None where that cannot be seen.
     """
 
     talk: Talk
@@ -61,10 +65,15 @@ class Sampler:
     begun: bool
     canaries: tuple[Canary, ...]
     refused: tuple[str, ...]
+    temperature: Temperature | None = None
 
 
-def try_sampling(talk: Talk) -> Sampler:
+def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
     """Tries a server.
+
+    Args:
+        talk: How it is asked, as far as that is known.
+        concurrency: How many requests will be under way at once.
 
     Raises:
         ModelError: Its replies are no samples, or it thinks and nothing says for how long.
@@ -91,8 +100,39 @@ def try_sampling(talk: Talk) -> Sampler:
     if not brief.seeded:
         refused.append("it takes no seed, so that other replies come each time")
     several = _gives_several(brief, refused)
-    canaries = _canaries(brief, refused)
-    return Sampler(settled, several, thoughts.begun(ended), canaries, tuple(refused))
+    canaries = _canaries(brief, refused, where, concurrency)
+    temperature = None
+    if not any(one.thinks for one in (ended, *(said for some in drawn for said in some))):
+        temperature = _read_alike(brief, where, concurrency, refused, several=several)
+    settled.habits.settle()
+    begun = thoughts.begun(ended)
+    return Sampler(settled, several, begun, canaries, tuple(refused), temperature)
+
+
+def _read_alike(
+    talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
+) -> Temperature | None:
+    """At which temperature replies are drawn; what a user should know is added to what is refused.
+
+    Raises:
+        ModelError: Prompts that differ have the same first tokens, so they are not read whole.
+    """
+    firsts = vote_checks.first_tokens(talk, concurrency)
+    if not firsts:
+        return None
+    top = talk.but(top=max(len(token.top) for token in firsts.values()))
+    differences = tell_apart(
+        lambda texts: top.first_tokens(texts, concurrency), firsts, lambda *_: False, QUIET
+    )
+    wrong, notes = told(differences, trims=True)
+    if wrong:
+        raise ModelError(f"{where} cannot be asked for votes: {refusal(wrong, '')}")
+    temperature = vote_checks.temperature_of(talk, firsts, concurrency, several=several)
+    if temperature is not None and temperature.is_off:
+        notes.append(temperature.note)
+    warn(where, notes)
+    refused += notes
+    return temperature
 
 
 def _drawn(talk: Talk) -> list[list[Said]]:
@@ -186,22 +226,112 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
     return True
 
 
-def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """The likeliest replies; none where the server takes no other temperature, or hides them."""
-    found: list[Canary] = []
-    for text in TEXTS:
-        try:
-            reply = talk.likeliest(text).whole
-        except RefusalError:
-            continue
-        if reply.strip():
-            found.append({"text": text, "reply": reply})
-    if len(found) * 2 >= len(TEXTS):
+def _canaries(talk: Talk, refused: list[str], where: str, concurrency: int) -> tuple[Canary, ...]:
+    """The likeliest replies; none where the server takes no other temperature, or hides them.
+
+    Raises:
+        ModelError: They are others when several are asked for at once.
+    """
+    found = _likeliest(talk, TEXTS, 1)
+    if len(found) * 2 < len(TEXTS):
+        refused.append(
+            "it gives no likeliest replies, so that another model by its name is not noticed"
+        )
+        return ()
+    texts = [canary["text"] for canary in found]
+    if same_replies(found, _likeliest(talk, texts, concurrency)):
         return tuple(found)
+    if same_replies(found, _likeliest(talk, texts, 1)):
+        raise ModelError(
+            f"{where} gives other likeliest replies with {concurrency} requests under way at once "
+            "than one after the other: it mixes up requests; give --concurrency 1"
+        )
     refused.append(
-        "it gives no likeliest replies, so that another model by its name is not noticed"
+        "its likeliest replies differ from one time to the next, so that another model by its name "
+        "is not noticed"
     )
     return ()
+
+
+def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canary]:
+    """The likeliest reply to each text, less those that the server refuses or hides."""
+
+    def reply(text: str) -> str:
+        try:
+            return talk.likeliest(text).whole
+        except RefusalError:
+            return ""
+
+    replies = talk.client.at_once(reply, texts, concurrency)
+    return [
+        {"text": text, "reply": reply}
+        for text, reply in zip(texts, replies, strict=True)
+        if reply.strip()
+    ]
+
+
+class ReplyWatch:
+    """Whether a server still replies as it did, and still draws.
+
+    Args:
+        talk: How it is asked.
+        canaries: Its likeliest replies; none where it gives none.
+        concurrency: How many requests are under way at once.
+        where: What the model and its server are called.
+    """
+
+    def __init__(
+        self, talk: Talk, canaries: Sequence[Canary], concurrency: int, where: str
+    ) -> None:
+        brief = talk.but(thinking=0 if talk.thinking == 0 else None)
+        self._talk, self._canaries = brief, list(canaries)
+        self._concurrency, self._where = concurrency, where
+        self._turn = itertools.count()
+        self._last: dict[str, str] = {}
+
+    def look(self) -> None:
+        """Asks for one likeliest reply and one draw, at once.
+
+        Raises:
+            ScoringError: The server replies otherwise than it did, or always alike; or it failed.
+        """
+        turn = next(self._turn)
+        text = OPEN_ENDED[turn % len(OPEN_ENDED)]
+        some = self._canaries[turn % len(self._canaries) :][:1] if self._canaries else []
+
+        def ask(canary: Canary | None) -> str:
+            if canary is None:
+                return self._talk.replies(text, seed=100 + turn)[0].whole
+            return self._talk.likeliest(canary["text"]).whole
+
+        drawn, *likeliest = self._talk.client.at_once(ask, [None, *some], self._concurrency)
+        if any(now != then["reply"] for now, then in zip(likeliest, some, strict=True)):
+            self.look_well()
+        if drawn == self._last.get(text):
+            more = [self._talk.replies(text, seed=10_000 + turn + at)[0].whole for at in range(3)]
+            if set(more) == {drawn}:
+                raise ScoringError(
+                    f"{self._where} now gives the same reply each time, so that its replies are no "
+                    "samples; what it replied since the last trial is not kept"
+                )
+        self._last[text] = drawn
+
+    def look_well(self) -> None:
+        """Asks for all likeliest replies again.
+
+        Raises:
+            ScoringError: They are others.
+        """
+        if not self._canaries:
+            return
+        texts = [canary["text"] for canary in self._canaries]
+        if not same_replies(self._canaries, _likeliest(self._talk, texts, self._concurrency)):
+            raise ScoringError(
+                f"{self._where} no longer gives the likeliest replies that it gave when it was "
+                "tried: its model was exchanged, several that differ take turns, or it no longer "
+                "reads prompts whole. What it replied since the last such trial is not kept. Give "
+                "the same command again when it is as it was"
+            )
 
 
 def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:

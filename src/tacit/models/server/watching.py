@@ -1,0 +1,126 @@
+"""Asks a server again, between its answers, what it answered when it was tried.
+
+A model may be exchanged while a run goes on, a second replica may join, a cache or a proxy may
+begin to change prompts. Before the answers of a block are kept, a few texts are therefore asked
+again, several at once, as the prompts of the run are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tacit.errors import ScoringError
+from tacit.models.server.agreeing import agree
+from tacit.models.server.distinguishing import apart
+from tacit.models.server.replies import Token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tacit.models.server.echoing import Aligned
+
+OF_A_BLOCK = 2
+"""So many texts are asked again before the answers of a block are kept."""
+
+_LIKELIEST = 5
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a server said of a text when it was tried.
+
+    Args:
+        asked: Whether of the text's next token, or of the text's own tokens.
+        text: The text.
+        said: A token with the most probable ones in its place; of an echo, ``echo_of``.
+    """
+
+    asked: Literal["next", "echo"]
+    text: str
+    said: Token
+
+
+def echo_of(echo: Aligned) -> Token:
+    """The last tokens of an echo, as if they were the most probable ones of one place."""
+    values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
+    return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
+
+
+class Watch:
+    """Whether a server still answers as it did.
+
+    Args:
+        watched: What it said. Those that follow one another are asked together.
+        ask: Asks for the same now, several at once.
+        where: What the model and its server are called.
+        telling: So many of the first ones are asked at the end of a run.
+    """
+
+    def __init__(
+        self,
+        watched: Sequence[Watched],
+        ask: Callable[[Sequence[Watched]], Sequence[Token | None]],
+        where: str,
+        telling: int,
+    ) -> None:
+        self._watched, self._telling = tuple(watched), telling
+        self._ask, self._where = ask, where
+        self._order = itertools.cycle(self._watched)
+        self._lock = threading.Lock()
+
+    def look(self) -> None:
+        """Asks a few texts again, the next ones in turn.
+
+        Raises:
+            ScoringError: They are answered otherwise, twice in turn; or the server failed.
+        """
+        with self._lock:
+            some = list(itertools.islice(self._order, min(OF_A_BLOCK, len(self._watched))))
+        self._check(some)
+
+    def look_well(self) -> None:
+        """Asks again those texts that tell most, as at the end of a run.
+
+        Raises:
+            ScoringError: As ``look``.
+        """
+        self._check(self._watched[: self._telling])
+
+    def _check(self, some: Sequence[Watched]) -> None:
+        if not some:
+            return
+        for last in (False, True):  # rounding may differ by chance, once
+            differences = self._differences(some)
+            every = [each for differs in differences.values() for each in differs]
+            if every and agree(every):
+                return
+            if last:
+                raise ScoringError(
+                    f"{self._where} no longer answers as when it was tried "
+                    f"({_worst(differences)}): its model was exchanged, several that differ take "
+                    "turns, or it no longer reads prompts whole. What it answered since the last "
+                    "such trial is not kept. Give the same command again when it is as it was"
+                )
+
+    def _differences(self, some: Sequence[Watched]) -> dict[str, list[float]]:
+        """Of each text, how far its likeliest tokens are from what they were, in nats."""
+        return {
+            each.text: [math.nan] if now is None else apart(each.said, now, _LIKELIEST)
+            for each, now in zip(some, self._ask(some), strict=True)
+        }
+
+
+def _worst(differences: Mapping[str, Sequence[float]]) -> str:
+    largest = {
+        text: max((math.inf if math.isnan(each) else each for each in some), default=math.inf)
+        for text, some in differences.items()
+    }
+    text = max(largest, key=lambda each: largest[each])
+    shown = f"behind {text[-40:]!r} "
+    if math.isinf(largest[text]):
+        return shown + "other tokens come next"
+    return shown + f"log-probabilities differ by up to {largest[text]:.3g} nats"
