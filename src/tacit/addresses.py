@@ -6,8 +6,8 @@ import re
 
 from tacit.errors import RequestError
 
-# A password may hold a slash, as those of AWS do; digits and a slash behind a colon are a port.
-_PASSWORD = re.compile(r"://[^@]*:(?![0-9]{1,5}/)[^@]*@")
+# A password may hold a slash, as those of AWS do. So a colon before an @ of a path is taken for one.
+_PASSWORD = re.compile(r"://[^@]*:[^@]*@")
 _BUCKET = re.compile(r"(?:^|:)(?:s3a?|gs|gcs|oss|oci)://[^/]*@", re.IGNORECASE)
 
 
