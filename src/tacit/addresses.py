@@ -6,7 +6,7 @@ import re
 
 from tacit.errors import RequestError
 
-# A password may hold a slash, as those of AWS do. So a colon before an @ of a path is taken for one.
+# A password may hold a slash, as those of AWS do: a colon before an @ of a path is taken for one.
 _PASSWORD = re.compile(r"://[^@]*:[^@]*@")
 _BUCKET = re.compile(r"(?:^|:)(?:s3a?|gs|gcs|oss|oci)://[^/]*@", re.IGNORECASE)
 
