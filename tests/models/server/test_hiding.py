@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
 import time
 from urllib.parse import quote
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.models.server.hiding import SHORTEST, cleaner, hider
+from tacit.models.server.hiding import SHORTEST, hider, reader
 
 KEY = "sk-Ab/cd+EF~?>0987654321"
 PRINTABLE = st.characters(min_codepoint=33, max_codepoint=126)
@@ -71,7 +72,13 @@ def test_base64_is_found_wherever_the_key_stands_in_it(key: str, before: str) ->
 def test_a_json_value_is_cleaned_everywhere(key: str, other: str) -> None:
     """Names of members as well; all but texts stays as it is."""
     value = {key: [f"{other}{key}", {"a": key.upper(), "b": [1.5, None, True]}], "n": 3}
-    cleaned = cleaner(key)(value)
+    for content in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
+        for encoding in ("utf-8", "utf-16", "utf-32-be"):
+            check_cleaned(reader(key)(content.encode(encoding, "surrogatepass")))
+
+
+def check_cleaned(cleaned: object) -> None:
+    """Checks that of a value the key alone was hidden."""
     assert isinstance(cleaned, dict)
     assert list(cleaned) == ["[key]", "n"]
     text, inner = cleaned["[key]"]
@@ -82,9 +89,21 @@ def test_a_json_value_is_cleaned_everywhere(key: str, other: str) -> None:
 def test_a_short_key_is_redacted_in_messages_alone() -> None:
     """In an answer it could be a word, whose measurement would change."""
     assert hider("EMPTY")("wrong key EMPTY") == "wrong key [key]"
-    assert cleaner("EMPTY")({"text": "an empty box, EMPTY"}) == {"text": "an empty box, EMPTY"}
-    assert cleaner("12345678")("12345678") == "[key]"
-    assert cleaner(None, "")("any") == "any"
+    assert reader("EMPTY")(b'"an empty box, EMPTY"') == "an empty box, EMPTY"
+    assert reader("12345678")(b'"12345678"') == "[key]"
+    assert reader(None, "")(b'"any"') == "any"
+
+
+@pytest.mark.parametrize("way", written(KEY))
+def test_a_key_in_json_is_found_however_it_is_written(way: str) -> None:
+    """Escaped as it is, and once more by JSON, by any of its escapes."""
+    text = written(KEY)[way]
+    begin = json.dumps(text)
+    for content in (
+        *(begin, begin.replace("/", "\\/"), begin.replace("%", "\\u0025")),
+        *(f'"{text}"', '"' + "".join(f"\\u{ord(one):04X}" for one in text) + '"'),
+    ):
+        assert str(reader(KEY)(content.encode())).startswith("[key]")
 
 
 def test_several_secrets_are_redacted() -> None:

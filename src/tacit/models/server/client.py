@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
 from tacit.models.server import forms
-from tacit.models.server.hiding import cleaner, hider
+from tacit.models.server.hiding import hider, reader
 from tacit.models.server.proxies import proxy_for
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class Client:
         proxy = None if transport else proxy_for(address)
         secrets = (key, *(proxy.login or () if proxy else ()))
         self.hide = hider(*secrets)
-        self._cleaned = cleaner(*secrets)
+        self._parsed = reader(*secrets)
         self._errors = httpx.HTTPError
         self._timed_out = httpx.TimeoutException
         self._too_large, self._largest = TooLargeError, LARGEST
@@ -230,15 +229,15 @@ class Client:
     def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any] | str:
         """The answer; or, where it is worth asking again, what went wrong."""
         status, packed = response.status_code, _packed(response)
-        told = f"an answer in {self._shown(packed)}" if packed else self._told(content)
         if status in _AGAIN or status >= _SERVER_FAILS:
-            return f"status {status}: {told}"
+            return f"status {status}: {self._told(content, packed)}"
         if status in _REFUSES_KEY:
             raise ModelError(
                 f"{self.address}: the server refuses the key (status {status}): "
                 "set TACIT_API_KEY to one that it takes"
             )
         if not response.is_success:
+            told = self._told(content, packed)
             raise RefusalError(f"{self.address}: the server refuses (status {status}): {told}")
         if packed:
             raise ScoringError(
@@ -247,12 +246,14 @@ class Client:
                 "that of the proxy before it"
             )
         try:
-            answer = self._cleaned(json.loads(content))
+            answer = self._parsed(content)
         except (ValueError, RecursionError):
             return "an answer that breaks off, or is no JSON"
         return answer if isinstance(answer, dict) else "an answer that is no JSON object"
 
-    def _told(self, content: bytes) -> str:
+    def _told(self, content: bytes, packed: str) -> str:
+        if packed:
+            return f"an answer in {self._shown(packed)}"
         return self._shown(content.decode(errors="replace"))
 
     def _shown(self, text: str) -> str:

@@ -7,6 +7,7 @@ HTML or a program's text write it, within one another as well.
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode, urlsafe_b64encode
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ SHORTEST = 8
 
 _ESCAPES = ("\\", "%", "&")
 
+# How JSON may write ASCII otherwise than as it is, other encodings than UTF-8 included.
+_ESCAPED = re.compile(rb"\\(?:u00[0-7]|[\\/\"])|[%&\0]")
+
 
 def hider(*secrets: str | None) -> Callable[[str], str]:
     """What hides secrets in a text that is shown, however short they are.
@@ -35,15 +39,19 @@ def hider(*secrets: str | None) -> Callable[[str], str]:
     return _Redaction.of(known) if known else str
 
 
-def cleaner(*secrets: str | None) -> Callable[[object], object]:
-    """What hides secrets in all texts of a JSON value, names of members included.
+def reader(*secrets: str | None) -> Callable[[bytes], object]:
+    """What reads JSON and hides secrets in all of its texts, names of members included.
 
     Args:
         secrets: The secrets; those of fewer than ``SHORTEST`` characters are left in.
 
-    The function raises ``RecursionError`` for a value that is nested too deeply.
+    The function raises ``ValueError`` for what is no JSON, and ``RecursionError`` where it is
+    nested too deeply.
     """
-    hide = hider(*(secret for secret in secrets if secret and len(secret) >= SHORTEST))
+    known = [secret for secret in secrets if secret and len(secret) >= SHORTEST]
+    if not known:
+        return json.loads
+    hide = _Redaction.of(known)
 
     def clean(value: object) -> object:
         if isinstance(value, str):
@@ -54,7 +62,11 @@ def cleaner(*secrets: str | None) -> Callable[[object], object]:
             return {hide(name): clean(one) for name, one in value.items()}
         return value
 
-    return (lambda value: value) if hide is str else clean
+    def read(content: bytes) -> object:
+        value = json.loads(content)
+        return clean(value) if hide.may_be_in(content) else value
+
+    return read
 
 
 @dataclass(frozen=True)
@@ -64,11 +76,13 @@ class _Redaction:
     Args:
         pattern: All the ways in which they are written.
         plain: How they are written without escapes, in one case; none where that is no one text.
+        plain_bytes: The same, as JSON in UTF-8 has them.
         shortest: The characters of the shortest of them.
     """
 
     pattern: re.Pattern[str]
     plain: tuple[str, ...]
+    plain_bytes: tuple[bytes, ...]
     shortest: int
 
     @classmethod
@@ -80,7 +94,15 @@ class _Redaction:
         pattern = re.compile(f"(?=[{''.join(sorted(begins))}\\\\%&])(?:{written})", re.IGNORECASE)
         # Blanks are written in many ways.
         plain = () if any(" " in one for one in encoded) else tuple(map(str.casefold, encoded))
-        return cls(pattern, plain, min(map(len, pieces)))
+        lower = tuple(one.encode(errors="surrogatepass").lower() for one in plain)
+        return cls(pattern, plain, lower, min(map(len, pieces)))
+
+    def may_be_in(self, content: bytes) -> bool:
+        """Whether JSON may hold one of the secrets: as it is, or by an escape of ASCII."""
+        if not self.plain or _ESCAPED.search(content):
+            return True
+        lower = content.lower()
+        return any(one in lower for one in self.plain_bytes)
 
     def __call__(self, text: str) -> str:
         if len(text) < self.shortest:
