@@ -25,8 +25,9 @@ SHORTEST = 8
 
 _ESCAPES = ("\\", "%", "&")
 
-# How JSON may write ASCII otherwise than as it is, other encodings than UTF-8 included.
-_ESCAPED = re.compile(rb"\\(?:u00[0-7]|[\\/\"])|[%&\0]")
+# How JSON may write ASCII otherwise than as it is; NUL bytes are those of other encodings.
+_ESCAPED = re.compile(rb"\\(?:u00[0-7]|[\\/\"])")
+_MARKS = (b"%", b"&", b"\0")
 
 
 def hider(*secrets: str | None) -> Callable[[str], str]:
@@ -99,7 +100,8 @@ class _Redaction:
 
     def may_be_in(self, content: bytes) -> bool:
         """Whether JSON may hold one of the secrets: as it is, or by an escape of ASCII."""
-        if not self.plain or _ESCAPED.search(content):
+        # Looking for single bytes first is several times as fast as one pattern for all.
+        if not self.plain or any(mark in content for mark in _MARKS) or _ESCAPED.search(content):
             return True
         lower = content.lower()
         return any(one in lower for one in self.plain_bytes)
