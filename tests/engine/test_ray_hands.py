@@ -237,10 +237,10 @@ def test_a_run_ends_when_what_was_written_is_listed(
     assert ray.clock == 14
 
 
-def test_a_store_that_is_another_one_there_is_named_without_its_password() -> None:
+def test_a_store_that_is_another_one_there_is_named_without_its_user() -> None:
     """As every other message names it."""
     pytest.importorskip("fsspec")
-    order = Order(load, "memory://me:secret@host/elsewhere", threads=1, gpus=0)
+    order = Order(load, "memory://me@host/elsewhere", threads=1, gpus=0)
     crew = RayCrew(order, Share(1, 1, 0), Patience(seen=0.0))
     with pytest.raises(StoreError, match=r"^memory://host/elsewhere: what the worker on node 2"):
         crew._check_seen(Stored("scores/x/1.parquet", "node 2"))

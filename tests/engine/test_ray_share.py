@@ -101,6 +101,18 @@ def test_what_is_no_address_is_refused(address: str) -> None:
         connect(RayOptions(address))
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_a_password_in_an_address_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch, *, given: bool
+) -> None:
+    """Nor one in ``$RAY_ADDRESS``."""
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    monkeypatch.setenv("RAY_ADDRESS", "ray://me:secret@host:10001")
+    with pytest.raises(RequestError, match="holds a user or a password") as refused:
+        connect(RayOptions("ray://me:secret@host:10001" if given else None))
+    assert "secret" not in str(refused.value)
+
+
 def test_without_ray_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the command that installs it."""
     monkeypatch.setitem(sys.modules, "ray", None)

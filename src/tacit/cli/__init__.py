@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from tacit.addresses import check_holds_no_password
 from tacit.cli import (
     check,
     compare,
@@ -50,6 +51,8 @@ app.add_typer(norms.app, name="norms")
 def main() -> None:
     """Runs the command line; an error of Tacit's is one line on standard error."""
     try:
+        for argument in sys.argv[1:]:
+            check_holds_no_password(argument, "an address on the command line")
         with interruptible():
             app()
     except TacitError as error:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Protocol, TypeGuard
 from urllib.parse import unquote
 
+from tacit.addresses import check_holds_no_password
 from tacit.errors import RequestError, StoreError, WorkError
 from tacit.publishing import publish
 
@@ -84,10 +85,11 @@ def place_of(root: Path | str) -> Place:
 
     Raises:
         RequestError: The address names a protocol that is unknown, or whose package is missing, or
-            a chain of protocols.
+            a chain of protocols, or it holds a password.
         StoreError: It is a file, or cannot be reached.
     """
     if is_address(root):
+        check_holds_no_password(root, "the store's address")
         if root.lower().startswith("file://"):
             return LocalFolder(Path(unquote(root[len("file://") :])))
         from tacit.engine.remote import RemoteFolder, without_password

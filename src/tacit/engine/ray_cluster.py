@@ -8,6 +8,7 @@ import re
 import socket
 from typing import TYPE_CHECKING, Any
 
+from tacit.addresses import check_holds_no_password
 from tacit.errors import MissingPackage, RequestError, WorkError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def connect(options: RayOptions) -> None:
     """Connects to the cluster that is asked for; does nothing where Ray is connected already.
 
     Raises:
-        RequestError: The address is malformed, or no cluster answers there.
+        RequestError: The address is malformed or holds a password, or no cluster answers there.
         MissingPackage: The extra ``ray`` is not installed.
         WorkError: Ray does not start on this machine.
     """
@@ -40,6 +41,7 @@ def connect(options: RayOptions) -> None:
         return
     address = options.address or os.environ.get("RAY_ADDRESS") or "local"
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    check_holds_no_password(address, "the cluster's address (--address, or $RAY_ADDRESS)")
     if address == "local":
         _start(options, quiet)
         return

@@ -26,7 +26,7 @@ from tacit.prompts import Prompt
 from tests.models.server.conftest import load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.models.server.conftest import Serve
@@ -107,20 +107,6 @@ def test_an_answer_that_drips_in_is_waited_for_no_longer(serve: Serve) -> None:
     assert time.monotonic() - begun < 2
     server.manners.drips = 3
     assert asked.complete({"prompt": "a", "max_tokens": 1})["model"] == "toy"
-
-
-def test_an_answer_without_an_end_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At a size that no completion has."""
-    monkeypatch.setattr("tacit.models.server.client._LARGEST", 4 << 20)
-    sent = [0]
-
-    def endless() -> Iterator[bytes]:
-        for sent[0] in range(1000):
-            yield b" " * (1 << 20)
-
-    with pytest.raises(ScoringError, match="answer is larger than 4 MiB, which no completion is"):
-        client(lambda: httpx.Response(200, content=endless()), []).complete({})
-    assert sent[0] == 4
 
 
 def test_waits_double_and_are_drawn() -> None:

@@ -160,7 +160,7 @@ def test_a_server_that_generates_without_end_is_hung_up_on(
     server.manners.echo = "shifted"
     first, *_ = load(server, tokenizer_file).description["refused"]
     assert first.endswith(
-        "the server failed 2 times; the last time: ReadTimeout: timed out in 0.2 s)"
+        "the server failed 2 times; the last time: ReadTimeout: the answer did not end in 0.2 s)"
     )
 
 

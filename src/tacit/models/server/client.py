@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
 from tacit.models.server import forms
-from tacit.models.server.hiding import hider
+from tacit.models.server.hiding import hider, reader
+from tacit.models.server.proxies import proxy_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,6 @@ Result = TypeVar("Result")
 
 _AGAIN = frozenset({408, 425, 429})
 _CUT = 200
-_LARGEST = 64 << 20
 _REFUSES_KEY = frozenset({401, 403})
 _SERVER_FAILS = 500
 
@@ -44,11 +42,12 @@ class Client:
         transport: In place of the network, for tests.
 
     ``abandoned`` is set when nobody waits for its answers any more: then nothing is asked again.
-    ``hide`` gives a text of the server's as a message may show it, without the key.
+    ``hide`` gives a text of the server's as a message may show it, without the key. Answers come
+    without the key as well, if it has at least ``hiding.SHORTEST`` characters.
 
     Raises:
-        MissingPackage: httpx is not installed.
-        ModelError: The address is none.
+        MissingPackage: httpx is not installed, or what a proxy needs.
+        ModelError: The address is none, or the environment names a proxy that is none.
     """
 
     def __init__(
@@ -62,8 +61,9 @@ class Client:
             import httpx
         except ImportError as error:
             raise MissingPackage("httpx", "server") from error
+        from tacit.models.server.network import LARGEST, TooLargeError, Transport
+
         self.address = address
-        self.hide = hider(key)
         self._backoff = options.backoff
         self._timeout = options.patience
         try:
@@ -73,21 +73,29 @@ class Client:
                 f"{address[:_CUT]}: this is no address ({error}); expected one such as "
                 "http://localhost:8000/v1"
             ) from error
+        proxy = None if transport else proxy_for(address)
+        secrets = (key, *(proxy.login or () if proxy else ()))
+        self.hide = hider(*secrets)
+        self._parsed = reader(*secrets)
         self._errors = httpx.HTTPError
-        self._timed_out = httpx.ReadTimeout
+        self._timed_out = httpx.TimeoutException
+        self._too_large, self._largest = TooLargeError, LARGEST
         self._cannot_connect = (
             httpx.ConnectError,
             httpx.ConnectTimeout,
             httpx.UnsupportedProtocol,
         )
         self.abandoned = False
+        self._interrupted = False
+        network = None if transport else Transport(options.concurrency, proxy)
+        self._hang_up = network.hang_up if network else lambda: None
+        authorized = {"Authorization": f"Bearer {key}"} if key else {}
         self._http = httpx.Client(
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            limits=httpx.Limits(
-                max_connections=options.concurrency, max_keepalive_connections=options.concurrency
-            ),
+            # Nothing that has to be unpacked: a few bytes could become gigabytes.
+            headers={"Accept-Encoding": "identity", **authorized},
             timeout=self._timeout,
-            transport=transport,
+            transport=transport or network,
+            trust_env=False,
         )
         weakref.finalize(self, self._http.close)
 
@@ -96,16 +104,20 @@ class Client:
     ) -> list[Result]:
         """What work makes of each item, in their order, some under way at the same time.
 
-        Where one fails, or a person interrupts, no other is begun and nothing is asked again.
+        Where one fails, or a person interrupts, no other is begun and nothing is asked again. A
+        person who interrupts does not wait for what is under way: it is hung up on.
         """
-        self.abandoned = False
+        self.abandoned = self._interrupted = False
         with ThreadPoolExecutor(several) as pool:
             under_way = [pool.submit(work, item) for item in items]
             try:
                 return [each.result() for each in under_way]
-            except BaseException:
+            except BaseException as error:
                 self.abandoned = True
+                self._interrupted = not isinstance(error, Exception)
                 pool.shutdown(wait=False, cancel_futures=True)
+                if self._interrupted:
+                    self._hang_up()
                 raise
 
     def models(self) -> list[dict[str, Any]]:
@@ -168,6 +180,8 @@ class Client:
         failure, seconds = "", min(timeout or math.inf, self._timeout)
         for failures in range(1, attempts + 1):
             asked = None
+            if self._interrupted:
+                raise ScoringError(f"{self.address}: not asked, as the work was interrupted")
             try:
                 response, content = self._fetched(method, path, body, seconds)
             except self._errors as error:
@@ -196,53 +210,62 @@ class Client:
     def _fetched(
         self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
     ) -> tuple[httpx.Response, bytes]:
-        """What the server sends, whole, within so many seconds; else it is hung up on.
+        """What the server sends, whole, within so many seconds; nothing of what is compressed.
 
         Raises:
             ScoringError: It is larger than any answer.
         """
-        until, content = time.monotonic() + timeout, bytearray()
-        # The library's own time-out is of each read: one byte now and then would never end.
-        with self._http.stream(method, self.address + path, json=body, timeout=timeout) as response:
-            for chunk in response.iter_bytes():
-                content += chunk
-                if time.monotonic() > until:
-                    raise self._timed_out("the answer did not end")
-                if len(content) > _LARGEST:
-                    raise ScoringError(
-                        f"{self.address}: the server's answer is larger than {_LARGEST >> 20} MiB, "
-                        "which no completion is: is the address that of its OpenAI-compatible "
-                        "interface, with /v1?"
-                    )
-        return response, bytes(content)
+        address = self.address + path
+        try:
+            with self._http.stream(method, address, json=body, timeout=timeout) as response:
+                return response, b"" if _packed(response) else response.read()
+        except self._too_large:
+            raise ScoringError(
+                f"{self.address}: the server's answer is larger than {self._largest >> 20} MiB, "
+                "which no completion is: is the address that of its OpenAI-compatible "
+                "interface, with /v1?"
+            ) from None
 
     def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any] | str:
         """The answer; or, where it is worth asking again, what went wrong."""
-        status = response.status_code
+        status, packed = response.status_code, _packed(response)
         if status in _AGAIN or status >= _SERVER_FAILS:
-            return f"status {status}: {self._told(content)}"
+            return f"status {status}: {self._told(content, packed)}"
         if status in _REFUSES_KEY:
             raise ModelError(
                 f"{self.address}: the server refuses the key (status {status}): "
                 "set TACIT_API_KEY to one that it takes"
             )
         if not response.is_success:
-            raise RefusalError(
-                f"{self.address}: the server refuses (status {status}): {self._told(content)}"
+            told = self._told(content, packed)
+            raise RefusalError(f"{self.address}: the server refuses (status {status}): {told}")
+        if packed:
+            raise ScoringError(
+                f"{self.address}: the server packs its answers ({self._shown(packed)}) although "
+                "it is asked not to (Accept-Encoding: identity): turn its compression off, or "
+                "that of the proxy before it"
             )
         try:
-            answer = json.loads(content)
+            answer = self._parsed(content)
         except (ValueError, RecursionError):
             return "an answer that breaks off, or is no JSON"
         return answer if isinstance(answer, dict) else "an answer that is no JSON object"
 
-    def _told(self, content: bytes) -> str:
+    def _told(self, content: bytes, packed: str) -> str:
+        if packed:
+            return f"an answer in {self._shown(packed)}"
         return self._shown(content.decode(errors="replace"))
 
     def _shown(self, text: str) -> str:
         """The beginning of what a server said, without the key, which some repeat."""
         line = " ".join(self.hide(text).split())
         return line if len(line) <= _CUT else line[: _CUT - 1] + "…"
+
+
+def _packed(response: httpx.Response) -> str:
+    """How an answer is compressed; nothing where it is not."""
+    named: str = response.headers.get("content-encoding", "").strip()
+    return "" if named.lower() == "identity" else named
 
 
 def _seconds(header: str | None) -> float | None:

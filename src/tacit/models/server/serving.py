@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
+from tacit.models.server.hiding import SHOWN
 
 if TYPE_CHECKING:
     from tacit.models.server.client import Client
@@ -20,7 +21,7 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
     if name is None:
         shown = [client.hide(one) for one in sorted(known)]
         # One that is called by the key would carry it everywhere.
-        if len(known) == 1 and shown == list(known):
+        if len(known) == 1 and SHOWN not in shown[0]:
             return next(iter(known.values()))
         listed = f"serves {', '.join(shown)}" if known else "does not say what it serves"
         raise ModelError(f"{client.address} {listed}: name the model with --served-model")

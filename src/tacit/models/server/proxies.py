@@ -1,0 +1,111 @@
+"""Which proxy of the environment leads to a server: none to one on this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+from dataclasses import dataclass, field
+from functools import cache
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from tacit.errors import ModelError
+
+log = logging.getLogger(__name__)
+
+_PORTS = {"http": 80, "socks5": 1080, "socks5h": 1080}
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A proxy.
+
+    Args:
+        scheme: ``http``, ``socks5`` or ``socks5h``.
+        host: Its name.
+        port: Its port.
+        login: The user and the password that it wants; None for none.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    login: tuple[str, str] | None = field(default=None, repr=False)
+
+    @property
+    def shown(self) -> str:
+        """Its address without user and password."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
+
+
+def proxy_for(address: str) -> Proxy | None:
+    """The proxy that leads to a server; it is named once on standard error.
+
+    Args:
+        address: The server's.
+
+    Returns:
+        None where the server is on this machine, where ``NO_PROXY`` names it, or where
+        ``HTTP_PROXY``, ``HTTPS_PROXY`` and ``ALL_PROXY`` (and the system) name none for it.
+
+    Raises:
+        ModelError: The proxy's address cannot be read, or is of another kind. The message repeats
+            nothing of it.
+    """
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    proxies = getproxies()
+    named = proxies.get(parts.scheme.lower()) or proxies.get("all")
+    if not named or is_this_machine(host) or proxy_bypass(parts.netloc):
+        return None
+    proxy = _read(named, parts.scheme.lower())
+    _say(address, proxy.shown, host)
+    return proxy
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a name or number is that of this machine by itself (``localhost``, 127.0.0.1, ::1).
+
+    No name is looked up.
+    """
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        number = ipaddress.ip_address(name)
+    except ValueError:
+        try:
+            number = ipaddress.ip_address(socket.inet_aton(name))  # 127.1 and the like
+        except (OSError, UnicodeError):
+            return False
+    mapped = getattr(number, "ipv4_mapped", None) or number
+    return bool(mapped.is_loopback or mapped.is_unspecified)
+
+
+@cache
+def _say(address: str, proxy: str, host: str) -> None:
+    log.warning(
+        "%s is reached through the proxy %s, which the environment names; NO_PROXY=%s would have "
+        "it reached directly",
+        *(address, proxy, host),
+    )
+
+
+def _read(named: str, scheme: str) -> Proxy:
+    wrong = ModelError(
+        f"the proxy that the environment names ({scheme.upper()}_PROXY or ALL_PROXY) is none that "
+        "can be used: expected http://HOST:PORT or socks5://HOST:PORT"
+    )
+    try:
+        parts = urlsplit(named if "://" in named else f"http://{named}")
+        port = parts.port or _PORTS[parts.scheme]
+    except (ValueError, KeyError):
+        raise wrong from None
+    if not parts.hostname or parts.scheme not in _PORTS:
+        raise wrong
+    login = None
+    if parts.username or parts.password:
+        login = unquote(parts.username or ""), unquote(parts.password or "")
+    return Proxy(parts.scheme, parts.hostname, port, login)

@@ -1,0 +1,198 @@
+"""No secret is in anything that a run writes or prints, though the server repeats it everywhere."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
+from tests.models import tiny
+from tests.models.server import serving as served
+from tests.models.server.serving import Manners, Serving, Toy, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.cli.conftest import Ran, Tacit
+
+KEY = "sk-Ab/cd+EF~?>0987654321"
+PROXY = "pr0xy/9d3f+77aa51cc02"
+S3 = "wJalr/XUtnF+EMI7MDENGbPxRfiCYEXAM"
+PACKED = re.compile(rb"[A-Za-z0-9+/]{40,}={0,2}")
+
+
+def variants(secret: str) -> list[str]:
+    """How a secret may be written, in any case."""
+    content = secret.encode()
+    encoded = [base64.b64encode(one + content).decode() for one in (b"", b"Bearer ", b"me:", b"x")]
+    return [
+        *(secret, secret[::-1], content.hex()),
+        *encoded,
+        *(one.replace("+", "-").replace("/", "_") for one in encoded),
+        "".join(f"%{one:02x}" for one in content),
+        "".join(f"&#{one};" for one in content),
+        "".join(f"\\u{one:04x}" for one in content),
+        secret.replace("/", "\\/"),
+        secret.replace("/", "%2F").replace("+", "%2B"),
+    ]
+
+
+def holds(content: bytes, secret: str) -> bool:
+    """Whether a secret is in some bytes; of base64, whether the middle of the secret is."""
+    text = content.decode(errors="replace").casefold()
+    return any(one[6:-6].casefold() in text for one in variants(secret))
+
+
+def unpacked(path: Path) -> Iterator[bytes]:
+    """A file's bytes, and what is compressed in them."""
+    content = path.read_bytes()
+    yield path.name.encode()
+    yield content
+    if path.suffix == ".parquet":
+        rows = json.dumps(pl.read_parquet(path).to_dicts(), default=str, ensure_ascii=False)
+        yield rows.replace("\\\\", "\\").encode()
+        yield repr(pl.read_parquet_metadata(path)).encode()
+    if path.suffix == ".html":
+        for found in PACKED.findall(content):
+            packed = base64.b64decode(found + b"=" * (-len(found) % 4))
+            yield gzip.decompress(packed) if packed.startswith(b"\x1f\x8b") else packed
+
+
+def written(folder: Path, ran: list[Ran]) -> list[bytes]:
+    """All that lies in a folder, and all that was printed."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    found = [content for path in files for content in unpacked(path)]
+    return [*found, *(text.encode() for one in ran for text in (one.out, one.err))]
+
+
+def poisoned(answer: Any, said: str) -> Any:  # noqa: ANN401 - JSON
+    """An answer in which the secret stands wherever that keeps it an answer."""
+    if not isinstance(answer, dict):
+        return answer
+    answer = {**answer, "id": said, said: said, "error": answer.get("error") and said}
+    if "data" in answer:
+        answer["data"] = [*answer["data"], {"id": said}]
+    for choice in answer.get("choices", []):
+        message, logprobs = choice.get("message"), choice.get("logprobs") or {}
+        if message:
+            message["content"] = f"{message['content']} {said}"
+        for top in logprobs.get("top_logprobs") or []:
+            if top:
+                top[said] = -60.0
+        for one in logprobs.get("content") or []:
+            one["top_logprobs"].append({"token": said, "logprob": -60.0})
+    return answer
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, workplace: Path) -> Iterator[Serving]:
+    """A hostile server, of whose key all but it are to know nothing; and other secrets."""
+    monkeypatch.setenv("TACIT_API_KEY", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", S3)
+    for name in ("HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://me:{PROXY.replace('/', '%2F')}@127.0.0.1:9")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(workplace / "cache"))
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    send, ways = served._Handler.send, variants(KEY)
+
+    def sending(self: served._Handler, status: int, answer: dict[str, Any]) -> None:
+        said = ways[len(json.dumps(answer)) % len(ways)]
+        send(self, status, poisoned(answer, said))
+
+    def headed(self: served._Handler) -> None:
+        for at, said in enumerate(ways):
+            self.send_header(f"X-Key-{at}", said)
+        self.send_header("Set-Cookie", f"key={KEY}")
+        ended(self)
+
+    ended = served._Handler.end_headers
+    monkeypatch.setattr(served._Handler, "send", sending)
+    monkeypatch.setattr(served._Handler, "end_headers", headed)
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners(key=KEY)) as state:
+        yield state
+
+
+@pytest.fixture
+def sources(workplace: Path, tacit: Tacit) -> Path:
+    """What the probes read."""
+    (workplace / "annotations-0.tsv").write_text("me\tpeach\t---\tstone\tinside\tflesh\n")
+    (workplace / "triples.tsv").write_text(TRIPLES)
+    (workplace / "questions.csv").write_text(QUESTIONS)
+    (workplace / "norms.csv").write_text("concept,feature,pf\nbear,has fur,9\nbear,has claws,8\n")
+    assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0
+    return workplace
+
+
+PROBES = {
+    "parts": ("parts", "--drawings", "annotations-0.tsv"),
+    "consistency": ("consistency", "--questions", "questions.csv", "--kb", "small.kb"),
+    "assumptions": ("assumptions", "--norms", "norms.csv"),
+}
+ASKED: dict[str, tuple[object, ...]] = {
+    "completions": (),
+    "first tokens": ("--api", "chat", "--yes"),
+    "votes": ("--api", "chat", "--samples", 3, "--yes"),
+}
+
+
+@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_hostile_server_places_the_key_nowhere(
+    tacit: Tacit, server: Serving, sources: Path, probe: str, asked: str
+) -> None:
+    """In no folder, store, cache, report or message, of a run that ends well or one that fails."""
+    common: tuple[object, ...] = ("run", *PROBES[probe], "--model", server.address)
+    common += ("--served-model", "toy")
+    common += ASKED[asked]
+    common += ("--anchors", "verify") if probe == "consistency" and asked != "completions" else ()
+    ran = [tacit(*common, "--out", "good")]
+    if probe == "assumptions":
+        assert ran[0].code == 2, "no whole vocabulary is asked of a server"
+    else:
+        assert ran[0].code == 0, ran[0].err
+        ran.append(tacit("report", "good", "--out", "report.html"))
+        assert ran[-1].code == 0, ran[-1].err
+        if asked == "votes":
+            stored = [pl.read_parquet(path) for path in sources.glob(".tacit/votes/*/*.parquet")]
+            assert "[key]" in json.dumps([one.to_dicts() for one in stored], default=str)
+        server.manners.key = "another"
+        ran.append(tacit(*common, "--out", "refused"))
+        assert ran[-1].code == 2, ran[-1].err
+        server.manners.key = KEY
+    ran.append(tacit(*common, "--store", f"s3://AKIA0123:{S3}@bucket/a", "--out", "stored"))
+    assert ran[-1].code == 2
+    for content in written(sources, ran):
+        for secret in (KEY, PROXY, S3):
+            assert not holds(content, secret), content[:2000]
+
+
+def test_what_a_failing_server_says_is_shown_without_the_key(
+    tacit: Tacit, server: Serving, sources: Path
+) -> None:
+    """The message is kept, for what it is worth."""
+    server.manners.speech.logprobs = False
+    server.manners.speech.most = 0
+    common = ("run", *PROBES["parts"], "--model", server.address, "--out", "a")
+    ran = [tacit(*common), tacit(*common, "--served-model", "toy", "--api", "chat", "--yes")]
+    assert [one.code for one in ran] == [2, 2]
+    assert all("[key]" in one.err for one in ran), [one.err for one in ran]
+    for content in written(sources, ran):
+        assert not holds(content, KEY), content[:2000]
+
+
+@pytest.mark.parametrize("variant", variants(KEY))
+def test_a_secret_would_be_found(tmp_path: Path, variant: str) -> None:
+    """In a text, a table and a page: the search sees what is compressed."""
+    (tmp_path / "a.txt").write_text(variant)
+    pl.DataFrame({"a": [["x", variant]]}).write_parquet(tmp_path / "b.parquet", compression="zstd")
+    packed = base64.b64encode(gzip.compress(f"say {variant}".encode())).decode()
+    (tmp_path / "c.html").write_text(f"<script>{packed}</script>")
+    for path in tmp_path.iterdir():
+        assert any(holds(content, KEY) for content in unpacked(path)), path
