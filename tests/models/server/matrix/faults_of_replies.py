@@ -65,6 +65,16 @@ def _few_seeds(asked: Asked, server: Server) -> Answer:
     return server.honest.answer({**asked.body, "seed": int(asked.body.get("seed") or 0) % 4})
 
 
+def _singly(change: Callable[[int], int]) -> Callable[[], Respond]:
+    """Gives one reply to a request, drawn with another seed than the one that was asked for."""
+
+    def respond(asked: Asked, server: Server) -> Answer:
+        seed = change(int(asked.body.get("seed") or 0))
+        return server.honest.answer({**asked.body, "n": 1, "seed": seed})
+
+    return lambda: respond
+
+
 def _of_other_sometimes(asked: Asked, server: Server) -> Answer:
     """One text in four is answered as if another had been asked."""
     wrong = hashlib.sha256(asked.text.encode()).digest()[0] % 4 == 0
@@ -124,6 +134,8 @@ FAULTS = [
     Fault("a temperature of 2", _with(temperature=2.0), VOTES),
     Fault("seeds ignored", lambda: _unseeded, VOTES),
     Fault("seeds of two bits", lambda: _few_seeds, VOTES),
+    Fault("one reply to a request, the same each time", _singly(lambda _: 1), VOTES),
+    Fault("one reply to a request, of seeds of two bits", _singly(lambda seed: seed % 4), VOTES),
     Fault("replies cut to a token", _with(max_tokens=1), VOTES),
     Fault("replies cut to a word, and called whole", _content(_first_word), VOTES),
     Fault("n ignored", on_answer(_one_alone), VOTES),

@@ -13,10 +13,11 @@ from tests.models.server.matrix.server import Sent, framed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.models.server.matrix.fault import Road
     from tests.models.server.matrix.honest import Answer
     from tests.models.server.matrix.server import Asked, Respond, Server
 
-PATIENCE = 1.5
+PATIENCE = 2.0
 """Seconds that an answer is waited for in the matrix."""
 
 _GZIP = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
@@ -124,31 +125,36 @@ def _zipped_twice(answer: Answer, _: Asked) -> Sent:
     return Sent(gzip.compress(gzip.compress(_dumped(answer))), headers=_GZIP)
 
 
-FAULTS = [
-    Fault("429 twice, then an answer", _failing(_error(429), 2)),
-    Fault("429 with Retry-After, then an answer", _failing(_error(429, **{"Retry-After": "1"}), 1)),
-    Fault("429 for ever", _always(_error(429))),
-    Fault("500 twice, then an answer", _failing(_error(500), 2)),
-    Fault("500 for ever", _always(_error(500))),
-    Fault("503 for the first 20 requests", _first(_error(503), 20)),
-    Fault("404 for every third request", _failing(_error(404), 1)),
-    Fault("400 for ever", _always(_error(400))),
-    Fault("401 for ever", _always(_error(401))),
-    Fault("a delay of 20 ms", _some(4, delay=0.02)),
-    Fault("one request in 40 takes too long", _some(40, delay=PATIENCE * 1.3)),
-    Fault("one request in 40 takes too long, and others get its answer", _late_answers),
-    Fault("one connection in five is reset", _some(5, ends="reset")),
-    Fault("one answer in five is cut", _some(5, ends="cut")),
-    Fault("a connection that is closed though it was to be kept", _sent(ends="closed")),
-    Fault("an answer that nobody asked for behind each", lambda: _unasked),
-    Fault("gzip", sending(lambda a, _: Sent(gzip.compress(_dumped(a)), headers=_GZIP))),
-    Fault(
+ROADS: tuple[Road, ...] = ("echo+tokenizer", "chat", "votes")
+"""How an answer travels is the same for all completions."""
+
+_FAULTS: tuple[tuple[str, Callable[[], Respond]], ...] = (
+    ("429 twice, then an answer", _failing(_error(429), 2)),
+    ("429 with Retry-After, then an answer", _failing(_error(429, **{"Retry-After": "1"}), 1)),
+    ("429 for ever", _always(_error(429))),
+    ("500 twice, then an answer", _failing(_error(500), 2)),
+    ("500 for ever", _always(_error(500))),
+    ("503 for the first 20 requests", _first(_error(503), 20)),
+    ("404 for every third request", _failing(_error(404), 1)),
+    ("400 for ever", _always(_error(400))),
+    ("401 for ever", _always(_error(401))),
+    ("a delay of 20 ms", _some(4, delay=0.02)),
+    ("one request in 40 takes too long", _some(40, delay=PATIENCE * 1.3)),
+    ("one request in 40 takes too long, and others get its answer", _late_answers),
+    ("one connection in five is reset", _some(5, ends="reset")),
+    ("one answer in five is cut", _some(5, ends="cut")),
+    ("a connection that is closed though it was to be kept", _sent(ends="closed")),
+    ("an answer that nobody asked for behind each", lambda: _unasked),
+    ("gzip", sending(lambda a, _: Sent(gzip.compress(_dumped(a)), headers=_GZIP))),
+    (
         "gzip that breaks off",
         sending(lambda a, _: Sent(gzip.compress(_dumped(a))[:-30], headers=_GZIP)),
     ),
-    Fault("gzip that is none", sending(lambda a, _: Sent(_dumped(a), headers=_GZIP))),
-    Fault("gzip in gzip", sending(_zipped_twice)),
-    Fault("redirected to another server (307)", _redirected(307)),
-    Fault("redirected to other weights (307)", _redirected_here(307)),
-    Fault("redirected to other weights (302)", _redirected_here(302)),
-]
+    ("gzip that is none", sending(lambda a, _: Sent(_dumped(a), headers=_GZIP))),
+    ("gzip in gzip", sending(_zipped_twice)),
+    ("redirected to another server (307)", _redirected(307)),
+    ("redirected to other weights (307)", _redirected_here(307)),
+    ("redirected to other weights (302)", _redirected_here(302)),
+)
+
+FAULTS = [Fault(name, make, ROADS) for name, make in _FAULTS]

@@ -67,9 +67,15 @@ SAMPLES = 8
 CLOSE = 1e-3
 """Nats by which a score may be off."""
 
-_BLOCK = 2500
-_SIGMAS = 5.0
-_UNUSED = re.compile(r"refused: .*(echo|tokens of the prompt|cuts a prompt)", re.DOTALL)
+_BLOCK = 1500
+_TURNS = 3
+_SIGMAS = 4.5
+_WORD = re.compile("[A-Za-z]+")
+_ABILITIES = re.compile(
+    r"several_at_once|refused: .*(echo|tokens of the prompt|cuts a prompt|one reply to a request"
+    r"|copies of each other|takes no seed|takes no top_k|no likeliest replies)",
+    re.DOTALL,
+)
 _PRIVATE = {"name", "fingerprint", "identity", "canaries"}
 
 
@@ -218,11 +224,13 @@ def _loaded(road: Road, address: str, store: Store) -> Model:
 
 
 def _ask(road: Road, model: Any, store: Store) -> None:  # noqa: ANN401 - of three kinds
-    if road == "votes":
-        VotingEngine(model, store).ask(questions())
-    else:
-        asked = questions() if road == "chat" else prompts()
-        Engine(model, store, block_tokens=_BLOCK).ask(asked)
+    """Asks in several turns, as a run does: in each, an engine asks the longest texts first."""
+    asked = questions() if road in {"chat", "votes"} else prompts()
+    for turn in range(_TURNS):
+        if road == "votes":
+            VotingEngine(model, store).ask(asked[turn::_TURNS])
+        else:
+            Engine(model, store, block_tokens=_BLOCK).ask(asked[turn::_TURNS])
 
 
 def _read(run: _Run, road: Road, model: Model, store: Store) -> None:
@@ -261,25 +269,26 @@ def _compared(road: Road, run: _Run) -> tuple[int, int, str]:
 
 def _compared_replies(replies: Mapping[tuple[str, int], Sample]) -> tuple[int, int, str]:
     """How many replies are to another text, or how far the shares are from what they should be."""
-    by_text: dict[str, list[str | None]] = {}
-    foreign = 0
+    answers: dict[str, list[str]] = {}
+    words: dict[str, list[str]] = {}
+    foreign, lost = 0, 0
     for (text, _), sample in sorted(replies.items()):
-        answer = _answer(sample)
-        by_text.setdefault(text, []).append(answer)
-        foreign += answer is not None and not _may_be(sample.reply, text, answer)
+        answer, word = _answer(sample), _WORD.match(sample.reply)
+        lost += answer is None
+        if answer is not None:
+            answers.setdefault(text, []).append(answer)
+            foreign += not _may_be(sample.reply, text, answer)
+        if word and word[0] in opinions(text):
+            words.setdefault(text, []).append(word[0])
     if foreign:
         return foreign, 0, f"{foreign} of {len(replies)} replies are none to their text;"
-    tests = {
-        "answers": _sigmas(_likelihoods(by_text)),
-        "pairs alike": _sigmas(_pairs(by_text)),
-    }
+    tests = {"words": _sigmas(_likelihoods(words)), "pairs alike": _sigmas(_pairs(answers))}
     off = {name: value for name, value in tests.items() if abs(value) > _SIGMAS}
-    lost = sum(answer is None for answers in by_text.values() for answer in answers)
-    expected = [1 - sum(opinions(t)[a] for a in ANSWERS) for t in by_text for _ in by_text[t]]
-    deviation = math.sqrt(sum(share * (1 - share) for share in expected)) or 1.0
-    more = round(lost - sum(expected))
-    missing = more if more > _SIGMAS * deviation else 0
+    unread = [1 - sum(opinions(text)[one] for one in ANSWERS) for text, _ in replies]
+    deviation = math.sqrt(sum(share * (1 - share) for share in unread))
+    more = round(lost - sum(unread))
     how = ", ".join(f"{name} off by {value:.1f} sigma" for name, value in off.items())
+    missing = more if more > _SIGMAS * deviation else 0
     return len(replies) if off else 0, missing, f"{how};" if off else ""
 
 
@@ -304,31 +313,23 @@ def _sigmas(terms: Iterable[_Term]) -> float:
     return (seen - expected) / math.sqrt(variance) if variance else 0.0
 
 
-def _likelihoods(by_text: Mapping[str, Sequence[str | None]]) -> Iterator[_Term]:
-    """The log-probability of each answer among those that can be read."""
-    for text, answers in by_text.items():
-        shares = _shares(text)
+def _likelihoods(by_text: Mapping[str, Sequence[str]]) -> Iterator[_Term]:
+    """The log-probability of each reply's first word."""
+    for text, words in by_text.items():
+        shares = opinions(text)
         mean = sum(share * math.log(share) for share in shares.values())
         variance = sum(share * math.log(share) ** 2 for share in shares.values()) - mean**2
-        for answer in answers:
-            if answer is not None:
-                yield math.log(shares[answer]), mean, variance
+        for word in words:
+            yield math.log(shares[word]), mean, variance
 
 
-def _pairs(by_text: Mapping[str, Sequence[str | None]]) -> Iterator[_Term]:
-    """Whether two replies to a text that follow each other are the same answer."""
+def _pairs(by_text: Mapping[str, Sequence[str]]) -> Iterator[_Term]:
+    """Whether two answers to a text that follow each other are the same."""
     for text, answers in by_text.items():
-        alike = sum(share**2 for share in _shares(text).values())
-        known = [answer for answer in answers if answer is not None]
-        for one, other in zip(known[::2], known[1::2], strict=False):
+        shares = [opinions(text)[answer] for answer in ANSWERS]
+        alike = sum((share / sum(shares)) ** 2 for share in shares)
+        for one, other in zip(answers[::2], answers[1::2], strict=False):
             yield float(one == other), alike, alike * (1 - alike)
-
-
-def _shares(text: str) -> dict[str, float]:
-    """How probable each answer is among those that can be read."""
-    shares = opinions(text)
-    whole = sum(shares[answer] for answer in ANSWERS)
-    return {answer: shares[answer] / whole for answer in ANSWERS}
 
 
 # What was told
@@ -337,11 +338,11 @@ def _shares(text: str) -> dict[str, float]:
 def _told(road: Road, run: _Run) -> str:
     """What the description says, or a warning, that it does not say of an honest server.
 
-    That an echo is not right is not told of scores that are read in another way.
+    What the server is not used for, such as an echo that is not right, is told of nothing else.
     """
     base = set(_sentences(_baseline(road).description))
     told = [
-        one for one in _sentences(run.description) if one not in base and not _UNUSED.match(one)
+        one for one in _sentences(run.description) if one not in base and not _ABILITIES.match(one)
     ]
     return "; ".join([*told, *run.warned])
 

@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print_found(found)
     if not given.csv:
         _print_counts(found, time.monotonic() - began)
+        _print_hidden(faults)
 
 
 def _named(case: Case) -> str:
@@ -117,6 +118,15 @@ def _print_counts(found: Sequence[tuple[Case, Outcome]], seconds: float) -> None
                 why = case[0].hides(*case[1:])
                 told = f" ({why})" if why else ""
                 sys.stdout.write(f"- {_named(case)}: {one.kind}, {one.wrong}{told}\n")
+
+
+def _print_hidden(faults: Sequence[Fault]) -> None:
+    sys.stdout.write("\nWhat cannot be seen from outside:\n")
+    for fault in faults:
+        for one in fault.hidden:
+            roads = ", ".join(road for road in one.roads if road in fault.roads)
+            starts = ", ".join(start for start in one.starts if start in fault.starts)
+            sys.stdout.write(f"- {fault.name} ({roads}; {starts}): {one.why}\n")
 
 
 if __name__ == "__main__":
