@@ -30,11 +30,6 @@ SHAPED = "the values are a distribution, of the model at another temperature or 
 DECIMALS = (
     "a value of few decimals is what a server may print; nothing is off by more than 0.005 nats"
 )
-REST = (
-    "how much is left for the tokens that are not listed is not known, so that values that are too "
-    "low leave possible sums"
-)
-
 Top = tuple[Entry, ...]
 
 
@@ -223,7 +218,6 @@ def _without_logprobs(answer: Answer) -> Answer:
     return {**answer, "choices": choices}
 
 
-_too_low = (Hidden(REST, (*ECHO, "chat"), ("first",)),)
 _of_next = (Hidden(SHAPED, ("next+tokenizer", "chat"), ("first",)),)
 
 FAULTS = [
@@ -239,14 +233,14 @@ FAULTS = [
         hidden=_of_next,
     ),
     Fault("log10", _each(lambda v: v / math.log(10)), SCORED),
-    Fault("log2", _each(lambda v: v / math.log(2)), SCORED),
     Fault("probabilities", _each(math.exp), SCORED),
     Fault("per cent", _each(lambda v: 100 * math.exp(v)), SCORED),
     Fault("positive log-probabilities", _each(lambda v: -v), SCORED),
     Fault("logits, not normalised", _each(lambda v: v + 9.0), SCORED),
-    Fault(
-        "log-probabilities half a nat too low", _each(lambda v: v - 0.5), SCORED, hidden=_too_low
-    ),
+    # Too low, both of them, and seen so: far more of the tokens that are drawn are among those that
+    # are listed than the listed mass allows.
+    Fault("log2", _each(lambda v: v / math.log(2)), SCORED),
+    Fault("log-probabilities half a nat too low", _each(lambda v: v - 0.5), SCORED),
     Fault("all zero", _each(lambda _: 0.0), SCORED),
     Fault("all zero but the likeliest", _each(lambda v: v if v > -1 else 0.0), SCORED),
     Fault("all equal", on_answer(_all_alike), SCORED),

@@ -34,23 +34,23 @@ REQUESTS: dict[Road, int] = {
 
 MOST_MORE = 40
 
-PART = {
-    "trims trailing white space, counts as it was": ("echo+tokenizer", "next+tokenizer", "chat"),
-    "keeps the last 20 tokens": ("echo+tokenizer", "next+tokenizer", "chat"),
-    "lower-cases": ("next+tokenizer", "votes"),
-    "cache by the first 64 characters": ("echo", "next+tokenizer", "chat"),
+PART: dict[str, tuple[Road, ...]] = {
+    "trims trailing white space, counts as it was": ("echo+tokenizer", "chat"),
+    "keeps the last 20 tokens": ("echo+tokenizer", "next+tokenizer"),
+    "lower-cases": ("votes",),
+    "cache by the first 64 characters": ("next+tokenizer", "chat"),
     "requests under way at once get each other's answers": ("echo", "next+tokenizer"),
     "other weights": ("echo+tokenizer", "chat", "votes"),
-    "two replicas with other weights in turn": ("echo+tokenizer", "chat"),
+    "two replicas with other weights in turn": ("echo+tokenizer",),
     "log10": ("next+tokenizer", "chat"),
-    "all zero": ("echo", "chat"),
+    "all zero": ("echo",),
     "top-k renormalised": ("next+tokenizer", "chat"),
-    "NaN": ("echo+tokenizer", "chat"),
-    "nulls at one request in five": ("next+tokenizer", "chat"),
+    "NaN": ("echo+tokenizer",),
+    "nulls at one request in five": ("chat",),
     "echo shifted behind 20 tokens": ("echo", "echo+tokenizer"),
     "finish_reason content_filter, of another text": ("chat", "votes"),
-    "choices twice in one object": ("next+tokenizer", "votes"),
-    "one answer in five is cut": ("echo+tokenizer", "votes"),
+    "choices twice in one object": ("next+tokenizer",),
+    "one answer in five is cut": ("votes",),
     "the same replies to a text each time": ("votes",),
     "replies to another text": ("votes",),
 }
