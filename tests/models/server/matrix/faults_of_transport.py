@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tests.models.server.matrix.fault import Fault, sending
@@ -24,13 +25,21 @@ _GZIP = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
 
 
 def _failing(sent: Sent, times: int) -> Callable[[], Respond]:
-    """Of so many requests and one more, only the last is answered."""
+    """The same request is answered after it has failed so many times."""
 
-    def respond(asked: Asked, server: Server) -> Answer | Sent:
-        own = server.honest.answer(asked.body)
-        return own if asked.number % (times + 1) == times else sent
+    def make() -> Respond:
+        failed: Counter[str] = Counter()
 
-    return lambda: respond
+        def respond(asked: Asked, server: Server) -> Answer | Sent:
+            name = json.dumps(asked.body, sort_keys=True)
+            with server.lock:
+                failed[name] = (failed[name] + 1) % (times + 1)
+                fails = failed[name] > 0
+            return sent if fails else server.honest.answer(asked.body)
+
+        return respond
+
+    return make
 
 
 def _always(sent: Sent) -> Callable[[], Respond]:
@@ -135,7 +144,7 @@ _FAULTS: tuple[tuple[str, Callable[[], Respond]], ...] = (
     ("500 twice, then an answer", _failing(_error(500), 2)),
     ("500 for ever", _always(_error(500))),
     ("503 for the first 20 requests", _first(_error(503), 20)),
-    ("404 for every third request", _failing(_error(404), 1)),
+    ("404 before each answer", _failing(_error(404), 1)),
     ("400 for ever", _always(_error(400))),
     ("401 for ever", _always(_error(401))),
     ("a delay of 20 ms", _some(4, delay=0.02)),

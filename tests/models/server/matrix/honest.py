@@ -158,7 +158,7 @@ class Honest:
         temperature = body.get("temperature", 1.0)
         heated = values ** (1 / temperature) if temperature else (values == values.max()) * 1.0
         word = words[int(random.choice(len(words), p=heated / heated.sum()))]
-        whole = reply(text, word, int(random.integers(10**6)))
+        whole = reply(text, word, int(random.integers(10**6)) if temperature else 0)
         most = body.get("max_tokens") or body.get("max_completion_tokens") or 100
         said = word if most == 1 else whole
         choice = {

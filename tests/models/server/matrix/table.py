@@ -126,7 +126,8 @@ def _print_hidden(faults: Sequence[Fault]) -> None:
         for one in fault.hidden:
             roads = ", ".join(road for road in one.roads if road in fault.roads)
             starts = ", ".join(start for start in one.starts if start in fault.starts)
-            sys.stdout.write(f"- {fault.name} ({roads}; {starts}): {one.why}\n")
+            if roads:
+                sys.stdout.write(f"- {fault.name} ({roads}; {starts}): {one.why}\n")
 
 
 if __name__ == "__main__":
