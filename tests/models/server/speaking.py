@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-FILLERS, RARE = 40, 1e-9
+FILLERS, RARE = 40, 4e-6
 """So many tokens that are never drawn, and their summed probability: no vocabulary is six words."""
 
 WORDS = ("True", "False", "Perhaps", "Yes", "No", "Well,")

@@ -104,7 +104,7 @@ class Questions:
         def ask() -> Reply:
             answer = self.client.complete(body, timeout, attempts)
             self.habits.check(text, answer)
-            return read_reply(answer)
+            return read_reply(answer, self.habits.noise)
 
         return twice(ask, f"{self.model} at {self.client.address}")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _LONG = (
     "{first} old harbour lay quiet in the early light, and only a few gulls walked along the wall. "
-    "Two men in blue coats mended their nets beside a green boat, and a dog slept in the shade of "
+    "Two men in blue coats mended their nets beside a {case} boat, and a dog slept in the shade of "
     "a cart. Behind them a narrow street climbed to the square, where a {middle} had opened her "
     "door and the smell of bread hung over the stones. A bell rang seven times. Nobody hurried, "
     "for the day would be long and warm, and the boats would not be back before the evening tide. "
@@ -29,10 +29,14 @@ _LONG = (
 )
 _SHORTER = (
     "{first} old harbour lay quiet in the early light, while a {middle} opened her door and the "
-    "smell of bread hung over the stones; what one man told another about the {last} was that it is"
+    "smell of {case} tea hung over the stones; what one man told another about the {last} was that "
+    "it is"
 )
-_WORDS = {"first": "The", "middle": "baker", "last": "sea"}
-_OTHERS = {"first": "Our", "middle": "miner", "last": "sky"}
+_ESCAPED = "Ice < steam & tea"
+"""What software that writes pages would change; no other text becomes the same."""
+_TWO_PARTS = "Question: Is tea hot?\nAnswer: Yes\n\nQuestion: Is {} hot?\nAnswer:"
+_WORDS = {"first": "The", "case": "green", "middle": "baker", "last": "sea"}
+_OTHERS = {"first": "Our", "case": "Green", "middle": "miner", "last": "sky"}
 _SAME = 1e-6
 
 ENDS = ("white space at the end of a text", "white space at the beginning of a text")
@@ -44,7 +48,7 @@ class Pair:
 
     Args:
         differ: In what.
-        texts: The two.
+        texts: The two; where a server begins to change texts, its answer to the second one changes.
     """
 
     differ: str
@@ -58,17 +62,25 @@ SHORT_PAIRS = (
     Pair("a line break in place of a space", ("One, two, three,\nfour,", "One, two, three, four,")),
     Pair("capital letters", ("Paris is the capital of", "paris is the capital of")),
     Pair("the way an accent is encoded", ("The caf\u00e9 sells", "The cafe\u0301 sells")),
+    Pair("a letter with an accent", ("The caf sells", "The caf\u00e9 sells")),
+    Pair("the last character", ("One, two, three, four,", "One, two, three, four;")),
+    Pair("what follows an empty line", (_TWO_PARTS.format("ice"), _TWO_PARTS.format("oil"))),
 )
 
 
-MOST_TEXTS = 2 * len(_OTHERS) + 2 + 2 * len(SHORT_PAIRS)
+MOST_TEXTS = 2 * len(_OTHERS) + 3 + 2 * len(SHORT_PAIRS)
 """So many texts are asked about, at most."""
 
 
 def long_pairs(template: str) -> tuple[Pair, ...]:
     """A text and others that differ from it in one word each, of as many characters."""
     whole = template.format(**_WORDS)
-    places = {"first": "the first word", "middle": "a word in the middle", "last": "a late word"}
+    places = {
+        "first": "the first word",
+        "case": "a capital letter",
+        "middle": "a word in the middle",
+        "last": "a late word",
+    }
     return tuple(
         Pair(
             f"{places[which]} of a text of {len(whole.split())} words",
@@ -83,13 +95,15 @@ class Differences:
     """What a server makes of texts that differ in one place.
 
     Args:
-        nexts: The next token of each text, with the most probable ones; long texts first.
+        nexts: The next token of each text, with the most probable ones; first those that tell most.
+        telling: How many tell most: long texts, and the second one of each pair.
         alike: In what the texts differ that it answers alike.
         unread: Why long texts could not be tried; None where they were.
     """
 
     nexts: dict[str, Token]
     alike: tuple[str, ...]
+    telling: int = 0
     unread: str | None = None
 
     @property
@@ -125,7 +139,7 @@ def tell_apart(
         else:
             pairs, unread = long_pairs(template), None
             break
-    nexts |= _asked(SHORT_PAIRS, at_once, nexts)
+    nexts |= _asked((*SHORT_PAIRS, Pair("", (_ESCAPED, _ESCAPED))), at_once, nexts)
     pairs += SHORT_PAIRS
     alike = [
         pair.differ
@@ -133,8 +147,12 @@ def tell_apart(
         if _are_alike(nexts.get(pair.texts[0]), nexts.get(pair.texts[1]), noise)
         and not is_same(*pair.texts)
     ]
-    texts = dict.fromkeys(text for pair in pairs for text in pair.texts if text in nexts)
-    return Differences({text: nexts[text] for text in texts}, tuple(alike), unread)
+    long = [text for pair in pairs for text in pair.texts if pair not in SHORT_PAIRS]
+    seconds = [pair.texts[1] for pair in SHORT_PAIRS]
+    telling = [text for text in dict.fromkeys([*long, *seconds, _ESCAPED]) if text in nexts]
+    texts = dict.fromkeys([*telling, *(text for pair in pairs for text in pair.texts)])
+    found = {text: nexts[text] for text in texts if text in nexts}
+    return Differences(found, tuple(alike), len(telling), unread)
 
 
 def _asked(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.server.agreeing import ENOUGH, TYPICAL, agree
+from tacit.models.server.client import RefusalError
 from tacit.models.server.cutting import MOST_BEFORE, Cut, cut_by_texts
 from tacit.models.server.replies import tells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tacit.models.server.asking import Questions
     from tacit.models.server.cutting import TokenizerFile
@@ -129,6 +130,7 @@ def find_echo(
     nexts: Mapping[str, Token],
     *,
     spaced: bool,
+    long: Collection[str] = (),
 ) -> Echo:
     """Tries the ways in which servers echo, and takes the first that is right.
 
@@ -137,9 +139,11 @@ def find_echo(
         tokenizer: The model's, where it is given.
         nexts: The next token of each text, with the most probable ones.
         spaced: Whether the server writes the space before a word.
+        long: Which of the texts are long.
 
     Raises:
-        ModelError: The server cuts texts into other tokens than the tokenizer does.
+        ModelError: The server cuts texts into other tokens than the tokenizer does, or does not
+            read long ones whole.
     """
     refused: list[str] = []
     cutting: Echo | None = None
@@ -150,7 +154,7 @@ def find_echo(
     ):
         if cutting and asked.way == cutting.questions.way:
             continue  # generating a token as well would not make its log-probabilities right
-        tried = _try(asked, tokenizer, nexts, spaced=spaced)
+        tried = _try(asked, tokenizer, nexts, spaced=spaced, long=long)
         if tried.right:
             return tried
         cutting = cutting or (tried if tried.cuts else None)
@@ -168,6 +172,7 @@ def _try(
     nexts: Mapping[str, Token],
     *,
     spaced: bool,
+    long: Collection[str],
 ) -> Echo:
     """What one way of echoing comes to."""
     first, *others = nexts
@@ -181,7 +186,19 @@ def _try(
             return Echo(asked)  # it generates, though not asked to: a single token is less
         echoes = {first: found}
         for text in others:
-            again = align(asked.echoed(text), text, tokenizer, found.before)
+            try:
+                echoed = asked.echoed(text)
+            except RefusalError:
+                if text in long:
+                    continue  # too long with the token that it has to generate
+                raise
+            again = align(echoed, text, tokenizer, found.before)
+            if again is None and text in long:
+                raise ModelError(
+                    f"{asked.model} at {asked.client.address} cannot be scored with: it echoes "
+                    f"short texts, and of one of {len(text.split())} words other tokens "
+                    f"({asked.way}), so it does not read prompts whole"
+                )
             if again is None:
                 return Echo(asked, refused=(f"its tokens do not spell {text!r} ({asked.way})",))
             echoes[text] = again
@@ -295,7 +312,11 @@ def _pairs(
     """Some next tokens of a text, each with its log-probability in an echo of both."""
     pairs: list[_Pair] = []
     for more, following in candidates:
-        whole = align(asked.echoed(echo.text + more), echo.text + more, tokenizer, echo.before)
+        try:
+            tokens = asked.echoed(echo.text + more)
+        except RefusalError:
+            continue  # too long
+        whole = align(tokens, echo.text + more, tokenizer, echo.before)
         if whole is None or whole.cut.tokens[:-1] != echo.cut.tokens:
             continue  # the two together are cut into other tokens
         drift = tuple(map(_apart, whole.logprobs[:-1], echo.logprobs))

@@ -11,9 +11,18 @@ from tacit.models.server import thoughts
 from tacit.models.server.agreeing import ENOUGH, LARGEST, agree
 from tacit.models.server.canaries import fingerprint_of
 from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, told
-from tacit.models.server.preflight import QUIET, TEXTS, Seen, mixes_up, of_noise, warn
+from tacit.models.server.preflight import (
+    QUIET,
+    TEXTS,
+    Seen,
+    mixed,
+    mixes_up,
+    of_noise,
+    plausibility,
+    warn,
+)
 from tacit.models.server.replies import TOPS, find, likeliest, returned
-from tacit.models.server.reply_checks import are_rescaled
+from tacit.models.server.reply_checks import WrongRepliesError, are_rescaled
 from tacit.models.server.said import OPENS
 from tacit.models.server.watching import Watch, Watched
 from tacit.prompts import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, LogProbs
@@ -82,7 +91,7 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
             f"{where} thinks before it answers, so that a reply's first token is no answer: turn "
             "thinking off with --thinking-tokens 0, or count answers with --samples N"
         )
-    if are_rescaled(list(there.values()), asked.top):
+    if are_rescaled(list(there.values())):
         raise ModelError(
             f"{where} cannot be scored with: the most probable first tokens that it returns always "
             "sum to a probability of 1, so it cuts off the others and scales these up; let it give "
@@ -103,11 +112,12 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
             f"{where} returns no log-probabilities beside that of the token that it drew: count "
             "answers instead, with --samples N"
         )
-    asked.habits.settle()
+    notes += plausibility(there, asked.habits.names - {asked.model})
+    asked.habits.settle(noise=noise)
     warn(where, notes)
     seen = Seen({text: likeliest(token, top) for text, token in there.items()})
     pads = _pads(list(there.values()))
-    return Beginnings(asked, top, pads, seen, differences, tuple(notes))
+    return Beginnings(asked.but(top=top), top, pads, seen, differences, tuple(notes))
 
 
 def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int) -> float:
@@ -116,13 +126,12 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
     Raises:
         ModelError: They differ by more than rounding.
     """
-    texts = list(there)
+    texts = mixed(list(there)[:ENOUGH])
     again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
     apart = [each for text, token in again if token for each in _apart(there[text], token)]
     if apart and agree(apart):
         return max(apart)
-    some = texts[:ENOUGH]
-    alone = zip(some, asked.first_tokens(some, 1), strict=True)
+    alone = zip(texts, asked.first_tokens(texts, 1), strict=True)
     singly = [each for text, token in alone if token for each in _apart(there[text], token)]
     largest = max(apart, default=float("inf"))
     if singly and agree(singly):
@@ -152,6 +161,10 @@ def _asked(talk: Talk, where: str) -> Talk:
         asked = talk.but(top=top)
         try:
             asked.first_token(TEXTS[0], attempts=_TRIES)
+        except WrongRepliesError as error:
+            raise ModelError(
+                f"{where} cannot be scored with: {error}; count answers instead, with --samples N"
+            ) from error
         except ScoringError as error:
             refusal = error
         else:
@@ -180,6 +193,31 @@ def _apart(first: Token, again: Token) -> list[float]:
     ]
 
 
+def watch_of(
+    differences: Differences, firsts: Mapping[str, Token], talk: Talk, concurrency: int
+) -> Watch:
+    """What a chat is watched by: the first tokens of its replies.
+
+    Args:
+        differences: What it answered to texts that differ in one place.
+        firsts: What it answered to other texts.
+        talk: How it is asked.
+        concurrency: How many requests are under way at once.
+    """
+
+    def ask(some: Sequence[Watched]) -> list[Token | None]:
+        found = talk.first_tokens([each.text for each in some], concurrency)
+        return [None if token is None else likeliest(token, talk.top) for token in found]
+
+    known = {**differences.nexts, **firsts}
+    return Watch(
+        [Watched("next", text, likeliest(token, talk.top)) for text, token in known.items()],
+        ask,
+        f"{talk.model} at {talk.client.address}",
+        differences.telling,
+    )
+
+
 class FirstTokensModel:
     """Scores answers that are one token as the beginning of a reply.
 
@@ -206,15 +244,11 @@ class FirstTokensModel:
         self.name = f"{self._talk.model} at {self._talk.client.address}"
         self.fingerprint, self._canaries = fingerprint_of(self._identity, beginnings.seen, kept)
         self._notes = beginnings.notes
-        nexts = beginnings.differences.nexts
-        self._watch = Watch(
-            [
-                Watched("next", text, likeliest(token, self._top))
-                for text, token in {**nexts, **beginnings.seen.next_tokens}.items()
-            ],
-            self._ask_again,
-            self.name,
-            len(nexts),
+        self._watch = watch_of(
+            beginnings.differences,
+            beginnings.seen.next_tokens,
+            self._talk,
+            concurrency,
         )
 
     @property
@@ -248,11 +282,6 @@ class FirstTokensModel:
     def recheck(self) -> None:
         """See ``Rechecks``."""
         self._watch.look_well()
-
-    def _ask_again(self, some: Sequence[Watched]) -> list[Token | None]:
-        """What the server says now of what it is watched by."""
-        found = self._talk.first_tokens([each.text for each in some], self._concurrency)
-        return [None if token is None else likeliest(token, self._top) for token in found]
 
     def _score(self, prompt: Prompt) -> LogProbs:
         """The scores of one prompt's answers."""

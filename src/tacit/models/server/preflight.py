@@ -10,22 +10,24 @@ at once, and texts that differ in one place each.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import ModelError, ScoringError
+from tacit.models.server import draws
 from tacit.models.server.agreeing import ENOUGH, LARGEST, agree
 from tacit.models.server.cutting import MOST_BEFORE
 from tacit.models.server.distinguishing import refusal, tell_apart, told
 from tacit.models.server.echoing import find_echo
 from tacit.models.server.replies import TOPS, likeliest, returned, tells
-from tacit.models.server.reply_checks import are_rescaled
+from tacit.models.server.reply_checks import WrongRepliesError, are_rescaled
 from tacit.models.server.watching import OF_A_BLOCK, Watched, echo_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tacit.models.server.asking import Questions
     from tacit.models.server.cutting import TokenizerFile
@@ -118,7 +120,7 @@ def preflight(
     counted = _check_tokens(questions, where, replies, tokenizer)
     nexts = {text: reply.tokens[0] for text, reply in replies.items() if reply.tokens}
     spaced = any((one.text or "").startswith(" ") for each in nexts.values() for one in each.top)
-    if are_rescaled(list(nexts.values()), asked.top):
+    if are_rescaled(list(nexts.values())):
         raise ModelError(
             f"{where} cannot be scored with: the most probable tokens that it returns always sum "
             "to a probability of 1, so it cuts off the others and scales these up: let it give "
@@ -126,9 +128,15 @@ def preflight(
         )
     noise = _noise(asked, where, nexts, tokenizer, spaced, concurrency)
     refused = [of_noise(noise)] if noise > QUIET else []
+    top = returned(list(nexts.values()))
+
+    def next_tokens(texts: Sequence[str]) -> list[Token | None]:
+        found = asked.next_tokens(texts, concurrency)
+        return [token and likeliest(token, top or asked.top) for token in found]
+
     differences = tell_apart(
-        lambda texts: asked.next_tokens(texts, concurrency),
-        nexts,
+        next_tokens,
+        {text: likeliest(token, top or asked.top) for text, token in nexts.items()},
         lambda one, other: (
             tokenizer is not None and tokenizer.cut(one).tokens == tokenizer.cut(other).tokens
         ),
@@ -138,12 +146,13 @@ def preflight(
     if wrong:
         hint = "" if tokenizer else "; if its tokenizer does, give that with --tokenizer"
         raise ModelError(f"{where} cannot be scored with: {refusal(wrong, hint)}")
-    top = returned(list(nexts.values()))
     refused += notes
+    refused += plausibility(nexts, asked.habits.names - {asked.model})
     warn(where, refused)
     if not top:
         refused.append("it returns no log-probabilities of the most probable next tokens")
-    echo = find_echo(asked, tokenizer, {**nexts, **differences.long}, spaced=spaced)
+    long = differences.long
+    echo = find_echo(asked, tokenizer, {**nexts, **long}, spaced=spaced, long=long)
     refused += echo.refused
     cuts = tokenizer is not None or echo.cuts
     if not cuts:
@@ -160,7 +169,12 @@ def preflight(
             f"puts {tokenizer.before}, as a model in this process would have it"
         )
         warn(where, refused[-1:])
-    asked.habits.settle(tokenizer)
+    if counted is not None and echo.before is not None and counted != echo.before:
+        refused.append(
+            f"it counts {several(counted, 'special token')} in a prompt, and returns {echo.before}"
+        )
+        warn(where, refused[-1:])
+    asked.habits.settle(tokenizer, noise)
     sums = {text: total for text, total in echo.sums.items() if text in nexts}
     return Abilities(
         echo.questions,
@@ -184,7 +198,7 @@ def _watched(
         if top
     ]
     echoes = [Watched("echo", text, echo_of(found)) for text, found in echo.texts.items()][::-1]
-    telling = len(differences.nexts) if top else 0
+    telling = differences.telling if top else 0
     first = [*following[:OF_A_BLOCK], *echoes[:OF_A_BLOCK], *following[OF_A_BLOCK:telling]]
     return (*first, *following[telling:], *echoes[OF_A_BLOCK:]), len(first)
 
@@ -192,6 +206,25 @@ def _watched(
 def of_noise(noise: float) -> str:
     """What is said of a server whose answers differ a little each time."""
     return f"the same text asked again has log-probabilities that differ by up to {noise:.2g} nats"
+
+
+def mixed(texts: Sequence[str]) -> list[str]:
+    """In an order in which two replicas that take turns would change places for some."""
+    return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
+
+
+def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str]:
+    """What a user should know of the log-probabilities that a server gives.
+
+    Args:
+        nexts: A drawn token behind each text, with the most probable ones.
+        names: What replies call their model, where that is not what was asked for.
+    """
+    notes = []
+    if names:
+        shown = ", ".join(map(repr, sorted(names)))
+        notes.append(f"its replies are of a model that they call {shown}")
+    return notes + draws.notes_on(list(nexts.values()))
 
 
 def mixes_up(where: str, concurrency: int, largest: float) -> str:
@@ -235,12 +268,11 @@ def _noise(
             apart += _apart(_given(nexts[text]), alone)
         return apart
 
-    texts = list(nexts)
+    texts = mixed(list(nexts)[:ENOUGH])
     apart = differences(texts, asked.next_tokens(texts, concurrency))
     if not apart or agree(apart):
         return max(apart, default=0.0)
-    some = texts[:ENOUGH]
-    singly = differences(some, asked.next_tokens(some, 1))
+    singly = differences(texts, asked.next_tokens(texts, 1))
     if singly and agree(singly):
         raise ModelError(mixes_up(where, concurrency, max(apart)))
     raise ModelError(
@@ -260,6 +292,8 @@ def _next_tokens(
             asked = questions.but(top=top, by_id=by_id)
             try:
                 asked.next_token(TEXTS[0], attempts=_TRIES)
+            except WrongRepliesError as error:
+                raise ModelError(f"{where} cannot be scored with: {error}") from error
             except ScoringError as error:
                 refusal = error
             else:

@@ -61,8 +61,12 @@ class Reply:
     counted: int | None
 
 
-def read_reply(answer: Mapping[str, Any]) -> Reply:
+def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
     """The tokens of the completion in a server's answer.
+
+    Args:
+        answer: What the server sent.
+        noise: As for ``check_logprobs``.
 
     Raises:
         ReplyError: It is none, its parts do not belong together, or it holds what is no
@@ -82,8 +86,8 @@ def read_reply(answer: Mapping[str, Any]) -> Reply:
             f"the server's answer has not the form of a completion: {error}; is the address that "
             "of its OpenAI-compatible interface, with /v1?"
         ) from error
-    check_logprobs(reply.tokens)
-    check_logprobs(reply.prompt or ())
+    check_logprobs(reply.tokens, noise)
+    check_logprobs(reply.prompt or (), noise)
     return reply
 
 

@@ -27,11 +27,13 @@ MOST_MASS = 1.001
 """The probabilities of different tokens in one place sum to this at most, rounding included."""
 
 _ABOVE_ZERO = 1e-3
-_EXACTLY_ONE = 1e-5
+_EXACTLY_ONE = 1e-6
 _ENDS = frozenset({"length", "stop", "eos", "eos_token", "stop_sequence", "max_tokens", "end_turn"})
 _FAILURES = frozenset({"error", "content_filter", "abort", "aborted", "cancelled", "canceled"})
-_FEWEST_ZEROS = 2
+_FEWEST_ALIKE = 3
 _FEWEST_OF_OWN = 4
+# So much is allowed for until it was measured.
+_UNKNOWN_NOISE = 0.05
 # So much of the fewest tokens that it counted of a word are there of any words.
 _SURELY = 0.6
 
@@ -40,11 +42,16 @@ class ReplyError(ScoringError):
     """A server's reply is not of the right form, or cannot be right."""
 
 
+class WrongRepliesError(ScoringError):
+    """A server's replies to the same request cannot be right, twice in turn."""
+
+
 def twice(ask: Callable[[], Result], where: str) -> Result:
     """What is asked for, once more where the reply cannot be right.
 
     Raises:
-        ScoringError: The second reply cannot be right either, or the server failed.
+        WrongRepliesError: The second reply cannot be right either.
+        ScoringError: The server failed.
     """
     try:
         return ask()
@@ -53,27 +60,31 @@ def twice(ask: Callable[[], Result], where: str) -> Result:
     try:
         return ask()
     except ReplyError as error:
-        raise ScoringError(
+        raise WrongRepliesError(
             f"{where}: the server's reply cannot be right, twice in turn: {error}"
         ) from error
 
 
-def check_logprobs(tokens: Sequence[Token]) -> None:
+def check_logprobs(tokens: Sequence[Token], noise: float = _UNKNOWN_NOISE) -> None:
     """Refuses log-probabilities that no model gives.
+
+    Args:
+        tokens: What a server returned.
+        noise: Nats by which its log-probabilities are known to differ from time to time.
 
     Raises:
         ReplyError: One is above 0 or no number, those of one place have probabilities that sum to
-            more than 1, or all are 0.
+            more than 1, or all are the same.
     """
     for token in tokens:
         top = [one.logprob for one in token.top if one.logprob is not None]
         for value in top if token.logprob is None else (token.logprob, *top):
             if not value <= _ABOVE_ZERO:
                 raise ReplyError(f"it gives a log-probability of {value:.4g}, which is above 0")
-        if len(top) >= _FEWEST_ZEROS and not any(top):
-            raise ReplyError("all its log-probabilities are 0")
+        if len(top) >= _FEWEST_ALIKE and len(set(top)) == 1:
+            raise ReplyError(f"all its {len(top)} log-probabilities are {top[0]:.4g}")
         summed = mass(token)
-        if summed > MOST_MASS:
+        if summed > MOST_MASS * math.exp(noise):
             raise ReplyError(
                 f"its {len(top)} most probable tokens have probabilities that sum to "
                 f"{summed:.4g}; are its values natural logarithms?"
@@ -88,14 +99,13 @@ def mass(token: Token) -> float:
     return sum(math.exp(one.logprob) for one in token.top if one.logprob is not None)
 
 
-def are_rescaled(tokens: Sequence[Token], asked: int) -> bool:
-    """Whether the most probable tokens always sum to 1 although fewer came than were asked for.
+def are_rescaled(tokens: Sequence[Token]) -> bool:
+    """Whether the most probable tokens always sum to exactly 1, as if there were no others.
 
     A server that cuts off unlikely tokens and scales up the others before it reports them does so.
     """
-    return bool(tokens) and all(
-        0 < len(token.top) < asked and abs(mass(token) - 1) < _EXACTLY_ONE for token in tokens
-    )
+    several = [token for token in tokens if len(token.top) > 1]
+    return bool(several) and all(abs(mass(token) - 1) < _EXACTLY_ONE for token in several)
 
 
 @dataclass(frozen=True)
@@ -112,7 +122,7 @@ class Habits:
     """What the replies of a server have in common.
 
     Everything is recorded until ``settle``; from then on what differs is refused. Threads may share
-    it.
+    it. ``noise`` is by how many nats log-probabilities may differ from time to time.
     """
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)
@@ -123,15 +133,22 @@ class Habits:
     _tokenizer: TokenizerFile | None = None
     _beside: int | None = None
     _fewest_of_a_word: float = 0.0
+    noise: float = _UNKNOWN_NOISE
 
-    def settle(self, tokenizer: TokenizerFile | None = None) -> None:
+    @property
+    def names(self) -> frozenset[str]:
+        """What replies have called their model."""
+        return frozenset(about.model for _, about in self._seen if about.model)
+
+    def settle(self, tokenizer: TokenizerFile | None = None, noise: float = 0.0) -> None:
         """Takes what was recorded as the rule.
 
         Args:
             tokenizer: The model's; without it a prompt's tokens are only bounded by its words.
+            noise: Nats by which log-probabilities differ from time to time.
         """
-        self._settled, self._tokenizer = True, tokenizer
-        self._models = frozenset(about.model for _, about in self._seen if about.model)
+        self._settled, self._tokenizer, self.noise = True, tokenizer, noise
+        self._models = self.names
         self._ends = _ENDS | {end for _, about in self._seen for end in about.ends}
         counts: dict[str, set[int]] = defaultdict(set)
         for text, about in self._seen:

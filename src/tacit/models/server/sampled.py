@@ -65,7 +65,7 @@ class SampledModel:
             self._identity, now, kept, lambda known: same_replies(known, now)
         )
 
-        self._watch = ReplyWatch(self._talk, sampler.canaries, options.concurrency, self.name)
+        self._watch = ReplyWatch(self._talk, sampler.canaries, options.concurrency, sampler.watch)
 
     @property
     def description(self) -> dict[str, Any]:

@@ -57,7 +57,9 @@ class Talk:
             ScoringError: It failed each time, or its answer is none of a chat.
         """
         more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
-        return self._checked(text, more, read_reply, attempts)
+        return self._checked(
+            text, more, lambda answer: read_reply(answer, self.habits.noise), attempts
+        )
 
     def first_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
         """What the replies to some texts begin with, several asked at once.

@@ -14,6 +14,7 @@ from tacit.errors import ModelError, ScoringError
 from tacit.models.server import thoughts, vote_checks
 from tacit.models.server.client import RefusalError
 from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, told
+from tacit.models.server.first_tokens import watch_of
 from tacit.models.server.preflight import QUIET, TEXTS, warn
 from tacit.models.server.talking import LIMITS
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.models.server.said import Said
     from tacit.models.server.talking import Talk
     from tacit.models.server.vote_checks import Temperature
+    from tacit.models.server.watching import Watch
 
 OPEN_ENDED = (
     "Write the first sentence of a story about an invented place.",
@@ -58,6 +60,7 @@ class Sampler:
         canaries: Its likeliest reply to each text; none where it gives none.
         refused: What it does not do right.
         temperature: At which temperature it draws; None where that cannot be seen.
+        watch: What it is watched by beside its replies; None where it gives no log-probabilities.
     """
 
     talk: Talk
@@ -66,6 +69,7 @@ class Sampler:
     canaries: tuple[Canary, ...]
     refused: tuple[str, ...]
     temperature: Temperature | None = None
+    watch: Watch | None = None
 
 
 def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
@@ -101,25 +105,27 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
         refused.append("it takes no seed, so that other replies come each time")
     several = _gives_several(brief, refused)
     canaries = _canaries(brief, refused, where, concurrency)
-    temperature = None
+    temperature = watch = None
     if not any(one.thinks for one in (ended, *(said for some in drawn for said in some))):
-        temperature = _read_alike(brief, where, concurrency, refused, several=several)
+        temperature, watch = _read_alike(brief, where, concurrency, refused, several=several)
     settled.habits.settle()
     begun = thoughts.begun(ended)
-    return Sampler(settled, several, begun, canaries, tuple(refused), temperature)
+    return Sampler(settled, several, begun, canaries, tuple(refused), temperature, watch)
 
 
 def _read_alike(
     talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
-) -> Temperature | None:
-    """At which temperature replies are drawn; what a user should know is added to what is refused.
+) -> tuple[Temperature | None, Watch | None]:
+    """At which temperature replies are drawn, and what the server is watched by.
+
+    What a user should know is added to what is refused.
 
     Raises:
         ModelError: Prompts that differ have the same first tokens, so they are not read whole.
     """
     firsts = vote_checks.first_tokens(talk, concurrency)
     if not firsts:
-        return None
+        return None, None
     top = talk.but(top=max(len(token.top) for token in firsts.values()))
     differences = tell_apart(
         lambda texts: top.first_tokens(texts, concurrency), firsts, lambda *_: False, QUIET
@@ -132,7 +138,7 @@ def _read_alike(
         notes.append(temperature.note)
     warn(where, notes)
     refused += notes
-    return temperature
+    return temperature, watch_of(differences, {}, top, concurrency)
 
 
 def _drawn(talk: Talk) -> list[list[Said]]:
@@ -277,15 +283,16 @@ class ReplyWatch:
         talk: How it is asked.
         canaries: Its likeliest replies; none where it gives none.
         concurrency: How many requests are under way at once.
-        where: What the model and its server are called.
+        watch: What it is watched by beside its replies.
     """
 
     def __init__(
-        self, talk: Talk, canaries: Sequence[Canary], concurrency: int, where: str
+        self, talk: Talk, canaries: Sequence[Canary], concurrency: int, watch: Watch | None
     ) -> None:
         brief = talk.but(thinking=0 if talk.thinking == 0 else None)
         self._talk, self._canaries = brief, list(canaries)
-        self._concurrency, self._where = concurrency, where
+        self._concurrency, self._watch = concurrency, watch
+        self._where = f"{talk.model} at {talk.client.address}"
         self._turn = itertools.count()
         self._last: dict[str, str] = {}
 
@@ -295,6 +302,8 @@ class ReplyWatch:
         Raises:
             ScoringError: The server replies otherwise than it did, or always alike; or it failed.
         """
+        if self._watch is not None:
+            self._watch.look()
         turn = next(self._turn)
         text = OPEN_ENDED[turn % len(OPEN_ENDED)]
         some = self._canaries[turn % len(self._canaries) :][:1] if self._canaries else []
@@ -306,7 +315,7 @@ class ReplyWatch:
 
         drawn, *likeliest = self._talk.client.at_once(ask, [None, *some], self._concurrency)
         if any(now != then["reply"] for now, then in zip(likeliest, some, strict=True)):
-            self.look_well()
+            self._check_likeliest()
         if drawn == self._last.get(text):
             more = [self._talk.replies(text, seed=10_000 + turn + at)[0].whole for at in range(3)]
             if set(more) == {drawn}:
@@ -317,11 +326,16 @@ class ReplyWatch:
         self._last[text] = drawn
 
     def look_well(self) -> None:
-        """Asks for all likeliest replies again.
+        """Asks again what tells most, as at the end of a run.
 
         Raises:
-            ScoringError: They are others.
+            ScoringError: The server replies otherwise than it did; or it failed.
         """
+        if self._watch is not None:
+            self._watch.look_well()
+        self._check_likeliest()
+
+    def _check_likeliest(self) -> None:
         if not self._canaries:
             return
         texts = [canary["text"] for canary in self._canaries]

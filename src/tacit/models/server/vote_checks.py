@@ -17,6 +17,7 @@ import numpy as np
 from tacit.errors import ScoringError
 from tacit.models.server.preflight import TEXTS
 from tacit.models.server.replies import TOPS
+from tacit.models.server.reply_checks import WrongRepliesError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,6 +112,8 @@ def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
         try:
             asked.first_token(TEXTS[0], attempts=1)
             found = asked.first_tokens(TEXTS, concurrency)
+        except WrongRepliesError:
+            return {}
         except ScoringError:
             continue
         there = {text: token for text, token in zip(TEXTS, found, strict=True) if token is not None}
