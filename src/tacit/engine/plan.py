@@ -38,6 +38,11 @@ class BlockOf(Generic[Request]):
     prompts: tuple[Request, ...]
     tokens: int
 
+    @property
+    def ended(self) -> int:
+        """How many prompts are answered with it."""
+        return len(self.prompts)
+
 
 @dataclass(frozen=True, slots=True)
 class PlanOf(Generic[Request]):
@@ -50,6 +55,7 @@ class PlanOf(Generic[Request]):
         stored: How many of these the store held whole.
         digest: Of the model and all its prompts; recorded blocks are known by it.
         skipped: The prompts that are longer than the model's window, with the error's message.
+        whole: Whether each block is asked as a whole, so that answers may depend on it.
     """
 
     kind: Kind[Request]
@@ -58,6 +64,7 @@ class PlanOf(Generic[Request]):
     stored: int
     digest: str
     skipped: Mapping[Request, str] = field(default_factory=dict)
+    whole: bool = True
 
     @property
     def prompts(self) -> int:
@@ -70,7 +77,9 @@ class PlanOf(Generic[Request]):
         return sum(block.tokens for block in self.blocks)
 
     def record(self, path: Path) -> None:
-        """Records the blocks, behind those of the same prompts and model that stand there."""
+        """Records whole blocks, behind those of the same prompts and model that stand there."""
+        if not self.whole:
+            return
         before = recorded(path, self.digest, self.kind) or []
         known = set(before)
         more = [block for block in self.blocks if block not in known]
