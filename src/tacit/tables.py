@@ -9,15 +9,17 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError
-from tacit.publishing import publish
+from tacit.publishing import publish_bytes
 from tacit.strings import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
@@ -306,18 +308,24 @@ def _write_separated(frame: pl.DataFrame, path: Path) -> None:
     truth = pl.selectors.boolean()
     words = truth.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
     text = frame.with_columns(words)
-    if path.suffix == ".csv":
-        publish(path, text.write_csv)
-        return
-    publish(path, lambda file: text.write_csv(file, separator="\t", quote_style="never"))
+    quoting: Any = "necessary" if path.suffix == ".csv" else "never"
+    separator = "," if path.suffix == ".csv" else "\t"
+    _publish(path, partial(text.write_csv, separator=separator, quote_style=quoting))
 
 
 def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:
-    publish(path, frame.write_ndjson)
+    _publish(path, frame.write_ndjson)
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    publish(path, frame.write_parquet)
+    _publish(path, frame.write_parquet)
+
+
+def _publish(path: Path, write: Callable[[BytesIO], object]) -> None:
+    """Publishes what ``write`` fills a buffer with; polars does not say why a file was too much."""
+    content = BytesIO()
+    write(content)
+    publish_bytes(path, content.getbuffer())
 
 
 _READERS = {

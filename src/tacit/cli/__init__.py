@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,7 +26,11 @@ from tacit.cli import (
     show,
 )
 from tacit.cli.interrupting import interruptible
-from tacit.errors import TacitError
+from tacit.errors import TacitError, WorkError
+from tacit.publishing import is_full, unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 app = typer.Typer(
     name="tacit",
@@ -49,9 +58,36 @@ app.add_typer(norms.app, name="norms")
 
 def main() -> None:
     """Runs the command line; an error of Tacit's is one line on standard error."""
+    _escape()
     try:
-        with interruptible():
+        with interruptible(), _flushed():
             app()
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(error.exit_code)
+    except OSError as error:
+        if not is_full(error):
+            raise
+        # What is neither a file of ours nor a finding: standard output, a library's own file.
+        sys.stderr.write(f"tacit: {unwritable(error.filename or 'the output', error)}\n")
+        sys.exit(WorkError.exit_code)
+
+
+def _escape() -> None:
+    """Has standard output escape what its encoding lacks, as of a name that is not UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def _flushed() -> Iterator[None]:
+    """Has standard output written down within, where an error can be told."""
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            # Python would try again at its end, and say so in its own way.
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to its end
+            raise

@@ -6,7 +6,9 @@ in set operations, and the file takes its place when all of them stand.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import tempfile
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
 from tacit.knowledge.lexicon import add_lexicon
 from tacit.knowledge.schema import FORMAT, canonical
-from tacit.publishing import publish
+from tacit.publishing import publish, unwritable
 from tacit.tables import resolved
 
 if TYPE_CHECKING:
@@ -80,8 +82,13 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
                 base.execute("USE made")
                 _fill(base, source, advance or (lambda _: None))
             publish(out, partial(_move, made))
-    except (OSError, duckdb.Error) as error:
-        raise WorkError(f"{out}: cannot be made: {error}") from error
+    except OSError as error:
+        raise WorkError(unwritable(out, error)) from error
+    except duckdb.Error as error:
+        problem = " ".join(str(error).split())
+        if os.strerror(errno.ENOSPC) in problem:
+            raise WorkError(unwritable(out, OSError(errno.ENOSPC, problem))) from error
+        raise WorkError(f"{out}: cannot be made: {problem}") from error
 
 
 def check_out(out: Path, dumps: Iterable[Path]) -> None:
