@@ -200,16 +200,36 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if not line.strip():
                 continue
             try:
-                record = json.loads(line)
+                record = json.loads(line, object_pairs_hook=once)
                 # An escape can name half a letter (\ud800), which no file can hold.
                 json.dumps(record, ensure_ascii=False).encode()
             except UnicodeEncodeError as error:
                 raise DataError("holds half of a surrogate pair", path, number) from error
+            except RepeatedKeyError as error:
+                raise DataError(str(error), path, number) from error
             except (ValueError, RecursionError) as error:
                 raise DataError(f"is not JSON: {error}", path, number) from error
             if not isinstance(record, dict):
                 raise DataError(f"is {type(record).__name__}, not a JSON object", path, number)
             yield number, record
+
+
+class RepeatedKeyError(ValueError):
+    """An object of JSON has a key twice, of which Python would keep the last one's value."""
+
+
+def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON from its pairs; a hook for ``json.loads``.
+
+    Raises:
+        RepeatedKeyError: A key stands there twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RepeatedKeyError(f"has the key {twice!r} twice; expected it once")
+    return found
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
@@ -274,14 +294,27 @@ def _refuse_nested(frame: pl.DataFrame, path: Path) -> None:
             )
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
+def read_parquet(path: Path) -> pl.DataFrame:
+    """Reads a Parquet file whose columns may be of any type; texts in a dictionary are texts.
+
+    Raises:
+        DataError: The file is missing, or cannot be read.
+    """
     import polars as pl
 
+    check_file(path)
     try:
         with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
-            return pl.read_parquet(file)
+            frame = pl.read_parquet(file)
+        dictionaries = pl.selectors.categorical() | pl.selectors.enum()
+        return frame.with_columns(dictionaries.cast(pl.String))
     # Of a file that nobody wrote in earnest, polars may panic, which is no exception of Python's.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        OSError,
+        ValueError,
+    ) as error:
         raise DataError(f"cannot be read as Parquet: {error}", path) from error
 
 
@@ -332,7 +365,7 @@ _READERS = {
     ".tsv": _read_separated,
     ".csv": _read_separated,
     ".jsonl": _read_jsonl,
-    ".parquet": _read_parquet,
+    ".parquet": read_parquet,
 }
 _WRITERS = {
     ".tsv": _write_separated,

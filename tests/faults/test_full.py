@@ -76,10 +76,11 @@ def test_a_run_that_finds_the_disk_full_says_which_file_and_what_to_do(
     ended = warm.run(tmp_path, *command, setup=setup)
     assert ended.status == 1
     said = [line for line in ended.said.splitlines() if line.startswith("tacit: ")]
-    assert said == [
-        f"tacit: run/{file}: cannot be written: [Errno 28] No space left on device; make room "
-        "there, or name another place, and give the same command again"
-    ]
+    assert len(said) == 1
+    assert said[0].startswith(f"tacit: run/{file}: cannot be written: [Errno 28] No space left")
+    assert said[0].endswith(
+        "; make room there, or name another place, and give the same command again"
+    )
     assert "Traceback" not in ended.said
     assert not (tmp_path / "run" / file).exists()
     assert not list(tmp_path.rglob(".*-*")), "no half file is left"
@@ -151,7 +152,10 @@ def test_standard_output_that_is_full_is_one_line(tmp_path: Path, json: tuple[st
             check=False,
         )
     assert ended.returncode == 1
-    assert ended.stderr.splitlines() == [
-        "tacit: the output: cannot be written: [Errno 28] No space left on device; make room "
-        "there, or name another place, and give the same command again"
-    ]
+    (said,) = ended.stderr.splitlines()
+    assert said.startswith(
+        "tacit: the output: cannot be written: [Errno 28] No space left on device"
+    )
+    assert said.endswith(
+        "; make room there, or name another place, and give the same command again"
+    )
