@@ -287,7 +287,7 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path, line: str, key: str)
 def test_texts_in_a_dictionary_are_texts(tmp_path: Path) -> None:
     """As pandas and Arrow write categories in Parquet, ordered or not, missing cells too."""
     plain = pl.DataFrame({"a": ["x", "y", None, "x"], "n": [1, 2, 3, 4]})
-    kinds = (pl.Categorical, pl.Enum(["y", "x"]))
+    kinds: tuple[pl.DataType, ...] = (pl.Categorical(), pl.Enum(["y", "x"]))
     for number, kind in enumerate(kinds):
         path = tmp_path / f"{number}.parquet"
         plain.with_columns(pl.col("a").cast(kind)).write_parquet(path)

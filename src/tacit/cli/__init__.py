@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from contextlib import contextmanager
@@ -26,7 +25,8 @@ from tacit.cli import (
     show,
 )
 from tacit.cli.interrupting import interruptible
-from tacit.errors import TacitError, WorkError
+from tacit.cli.terminal import visible, visible_output
+from tacit.errors import RequestError, TacitError, WorkError
 from tacit.publishing import is_full, unwritable
 
 if TYPE_CHECKING:
@@ -58,25 +58,32 @@ app.add_typer(norms.app, name="norms")
 
 def main() -> None:
     """Runs the command line; an error of Tacit's is one line on standard error."""
-    _escape()
+    with visible_output():
+        _run()
+
+
+def _run() -> None:
     try:
         with interruptible(), _flushed():
             app()
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(error.exit_code)
+    except UnicodeEncodeError as error:
+        names = [given for given in sys.argv if not given.isascii() and visible(given) != given]
+        if error.reason != "surrogates not allowed" or not names:
+            raise
+        sys.stderr.write(
+            f"tacit: the name {names[0]!r} is not UTF-8, and not all that reads and writes files "
+            "for Tacit takes it: rename it\n"
+        )
+        sys.exit(RequestError.exit_code)
     except OSError as error:
         if not is_full(error):
             raise
         # What is neither a file of ours nor a finding: standard output, a library's own file.
         sys.stderr.write(f"tacit: {unwritable(error.filename or 'the output', error)}\n")
         sys.exit(WorkError.exit_code)
-
-
-def _escape() -> None:
-    """Has standard output escape what its encoding lacks, as of a name that is not UTF-8."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from tacit.cli.terminal import beneath
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -125,7 +127,7 @@ def _terminal() -> Console | None:
         return None
     from rich.console import Console
 
-    console = Console(file=sys.stderr)
+    console = Console(file=beneath(sys.stderr))
     return None if console.is_dumb_terminal else console
 
 

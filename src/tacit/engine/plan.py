@@ -199,7 +199,8 @@ def recorded(path: Path, digest: str, kind: Kind[Request]) -> list[BlockOf[Reque
     if not path.is_file():
         return None
     try:
-        table = pq.read_table(path)
+        with path.open("rb") as file:
+            table = pq.read_table(file)
         if (table.schema.metadata or {}).get(b"digest") != digest.encode():
             return None
         return _blocks(table.to_pylist(), kind)
@@ -233,4 +234,9 @@ def _write(path: Path, plan: PlanOf[Request], blocks: Sequence[BlockOf[Request]]
         for prompt in block.prompts
     ]
     table = pa.Table.from_pylist(rows).replace_schema_metadata({"digest": plan.digest})
-    publish(path, lambda file: pq.write_table(table, file, compression="zstd"))
+
+    def write(file: Path) -> None:
+        with file.open("wb") as content:  # of a path, Arrow takes none that is not UTF-8
+            pq.write_table(table, content, compression="zstd")
+
+    publish(path, write)

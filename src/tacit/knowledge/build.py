@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
 from tacit.knowledge.lexicon import add_lexicon
-from tacit.knowledge.schema import FORMAT, canonical
+from tacit.knowledge.schema import FORMAT, canonical, check_name
 from tacit.publishing import publish, unwritable
 from tacit.tables import resolved
 
@@ -98,6 +98,7 @@ def check_out(out: Path, dumps: Iterable[Path]) -> None:
         DataError: No file can be there.
         RequestError: ``out`` is a folder, or one of the dumps.
     """
+    check_name(out)
     place = resolved(out)
     if place.is_dir():
         raise RequestError(f"{out} is a folder; name a file for the knowledge base")
