@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -104,7 +105,7 @@ def begins_with_vowel(noun: str) -> bool:
     return noun[:1].lower() in set("aeiou")
 
 
-def _lists(content: Any, path: Path) -> dict[str, frozenset[str]]:
+def _lists(content: Any, path: Path) -> dict[str, frozenset[str]]:  # noqa: ANN401 - YAML
     right = isinstance(content, dict) and all(
         key in _KEYS and isinstance(words, list) and all(isinstance(word, str) for word in words)
         for key, words in content.items()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
 from tacit.knowledge.lexicon import add_lexicon
 from tacit.knowledge.schema import FORMAT, canonical, check_name
-from tacit.publishing import publish, unwritable
+from tacit.publishing import is_full, publish, unwritable
 from tacit.tables import resolved
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
                 _fill(base, source, advance or (lambda _: None))
             publish(out, partial(_move, made))
     except OSError as error:
-        raise WorkError(unwritable(out, error)) from error
+        told = unwritable(out, error) if is_full(error) else f"{out}: cannot be made: {error}"
+        raise WorkError(told) from error
     except duckdb.Error as error:
         problem = " ".join(str(error).split())
         if os.strerror(errno.ENOSPC) in problem:
