@@ -4,6 +4,8 @@ import stat
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -262,3 +264,36 @@ def test_a_place_that_is_no_folder_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(WorkError, match="cannot be written"):
             write_table(TABLE, path)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('{"text": "a", "answers": ["b"], "text": "c"}', "text"),
+        ('{"text": "a", "answers": ["b"], "more": {"x": 1, "y": 2, "x": 1}}', "x"),
+        ('{"te\\u0078t": "a", "text": "a"}', "text"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path, line: str, key: str) -> None:
+    """With its line: nobody knows which of the two was meant."""
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"n": 1}\n\n' + line + "\n", encoding="utf-8")
+    for read in (read_table, read_json_lines):
+        with pytest.raises(DataError) as refused:
+            read(path)
+        assert str(refused.value) == f"{path}, line 3: has the key {key!r} twice; expected it once"
+
+
+def test_texts_in_a_dictionary_are_texts(tmp_path: Path) -> None:
+    """As pandas and Arrow write categories in Parquet, ordered or not, missing cells too."""
+    plain = pl.DataFrame({"a": ["x", "y", None, "x"], "n": [1, 2, 3, 4]})
+    kinds: tuple[pl.DataType, ...] = (pl.Categorical(), pl.Enum(["y", "x"]))
+    for number, kind in enumerate(kinds):
+        path = tmp_path / f"{number}.parquet"
+        plain.with_columns(pl.col("a").cast(kind)).write_parquet(path)
+        found = read_table(path)
+        assert found.equals(plain)
+        assert found.schema == plain.schema
+    arrow = pa.table({"a": pa.array(["x", "y", None, "x"]).dictionary_encode(), "n": [1, 2, 3, 4]})
+    pq.write_table(arrow, tmp_path / "arrow.parquet")
+    assert read_table(tmp_path / "arrow.parquet").schema == plain.schema

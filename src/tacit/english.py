@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from tacit.documents import read_yaml
 from tacit.errors import DataError
 from tacit.strings import convert_strings
 
@@ -40,9 +42,9 @@ class Nouns:
             DataError: The file is missing or no lists of words under the four keys.
         """
         shipped = resources.files("tacit") / "data" / "templates" / "nouns.yaml"
-        lists = _lists(shipped.read_text(encoding="utf-8"), Path("nouns.yaml"))
+        lists = _lists(yaml.safe_load(shipped.read_text(encoding="utf-8")), Path("nouns.yaml"))
         if own is not None:
-            added = _lists(_text(own), own)
+            added = _lists(read_yaml(own) or {}, own)
             for pair in (("plural", "singular"), ("an", "a")):
                 renamed = {word for key in pair for word in added[key]}
                 for key in pair:
@@ -103,18 +105,7 @@ def begins_with_vowel(noun: str) -> bool:
     return noun[:1].lower() in set("aeiou")
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", path) from error
-
-
-def _lists(text: str, path: Path) -> dict[str, frozenset[str]]:
-    try:
-        content = yaml.safe_load(text) or {}
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise DataError(f"is not YAML: {error}", path) from error
+def _lists(content: Any, path: Path) -> dict[str, frozenset[str]]:  # noqa: ANN401 - YAML
     right = isinstance(content, dict) and all(
         key in _KEYS and isinstance(words, list) and all(isinstance(word, str) for word in words)
         for key, words in content.items()

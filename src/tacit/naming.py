@@ -11,6 +11,11 @@ _BYTES = 200
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 
 
+def legible(name: str) -> str:
+    r"""A name that may not be UTF-8 as text, the bytes that are none escaped: ``runs\udcff``."""
+    return name.encode(errors="backslashreplace").decode()
+
+
 def file_name(words: str) -> str:
     """The words as a file's name, without a suffix: letters, digits, dots, hyphens, underscores.
 

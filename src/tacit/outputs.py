@@ -93,7 +93,8 @@ def _columns(path: Path) -> set[str]:
 
     try:
         if path.suffix == ".parquet":
-            return set(pl.read_parquet_schema(path))
+            with path.open("rb") as file:
+                return set(pl.read_parquet_schema(file))
         with path.open(encoding="utf-8-sig", newline="") as lines:
             first = lines.readline(_LONGEST_HEADER)
         if path.suffix == ".jsonl":

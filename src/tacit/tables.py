@@ -9,15 +9,17 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError
-from tacit.publishing import publish
+from tacit.publishing import publish_bytes
 from tacit.strings import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
@@ -198,16 +200,36 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if not line.strip():
                 continue
             try:
-                record = json.loads(line)
+                record = json.loads(line, object_pairs_hook=once)
                 # An escape can name half a letter (\ud800), which no file can hold.
                 json.dumps(record, ensure_ascii=False).encode()
             except UnicodeEncodeError as error:
                 raise DataError("holds half of a surrogate pair", path, number) from error
+            except RepeatedKeyError as error:
+                raise DataError(str(error), path, number) from error
             except (ValueError, RecursionError) as error:
                 raise DataError(f"is not JSON: {error}", path, number) from error
             if not isinstance(record, dict):
                 raise DataError(f"is {type(record).__name__}, not a JSON object", path, number)
             yield number, record
+
+
+class RepeatedKeyError(ValueError):
+    """An object of JSON has a key twice, of which Python would keep the last one's value."""
+
+
+def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON from its pairs; a hook for ``json.loads``.
+
+    Raises:
+        RepeatedKeyError: A key stands there twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RepeatedKeyError(f"has the key {twice!r} twice; expected it once")
+    return found
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
@@ -272,14 +294,27 @@ def _refuse_nested(frame: pl.DataFrame, path: Path) -> None:
             )
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
+def read_parquet(path: Path) -> pl.DataFrame:
+    """Reads a Parquet file whose columns may be of any type; texts in a dictionary are texts.
+
+    Raises:
+        DataError: The file is missing, or cannot be read.
+    """
     import polars as pl
 
+    check_file(path)
     try:
         with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
-            return pl.read_parquet(file)
+            frame = pl.read_parquet(file)
+        dictionaries = pl.selectors.categorical() | pl.selectors.enum()
+        return frame.with_columns(dictionaries.cast(pl.String))
     # Of a file that nobody wrote in earnest, polars may panic, which is no exception of Python's.
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        OSError,
+        ValueError,
+    ) as error:
         raise DataError(f"cannot be read as Parquet: {error}", path) from error
 
 
@@ -306,25 +341,31 @@ def _write_separated(frame: pl.DataFrame, path: Path) -> None:
     truth = pl.selectors.boolean()
     words = truth.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
     text = frame.with_columns(words)
-    if path.suffix == ".csv":
-        publish(path, text.write_csv)
-        return
-    publish(path, lambda file: text.write_csv(file, separator="\t", quote_style="never"))
+    quoting: Any = "necessary" if path.suffix == ".csv" else "never"
+    separator = "," if path.suffix == ".csv" else "\t"
+    _publish(path, partial(text.write_csv, separator=separator, quote_style=quoting))
 
 
 def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:
-    publish(path, frame.write_ndjson)
+    _publish(path, frame.write_ndjson)
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    publish(path, frame.write_parquet)
+    _publish(path, frame.write_parquet)
+
+
+def _publish(path: Path, write: Callable[[BytesIO], object]) -> None:
+    """Publishes what ``write`` fills a buffer with; polars does not say why a file was too much."""
+    content = BytesIO()
+    write(content)
+    publish_bytes(path, content.getbuffer())
 
 
 _READERS = {
     ".tsv": _read_separated,
     ".csv": _read_separated,
     ".jsonl": _read_jsonl,
-    ".parquet": _read_parquet,
+    ".parquet": read_parquet,
 }
 _WRITERS = {
     ".tsv": _write_separated,

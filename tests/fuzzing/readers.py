@@ -100,6 +100,7 @@ def formats() -> dict[str, Format]:
         "beliefs, CSV": Format("b.csv", lambda: BELIEFS.replace(b"\t", b","), _beliefs),
         "beliefs, JSONL": Format("b.jsonl", lambda: _lines(*_beliefs_rows()), _beliefs),
         "beliefs, Parquet": Format("b.parquet", lambda: _parquet(_beliefs_rows()), _beliefs),
+        "beliefs, categories": Format("b.parquet", lambda: _parquet(_categories()), _beliefs),
         "norms, CSLB": Format("norms.dat", lambda: _demo("norms.dat"), read_norms),
         "norms, McRae": Format(
             "n.txt",
@@ -127,6 +128,9 @@ def formats() -> dict[str, Format]:
         ),
         "anchors, Parquet": Format("a.parquet", lambda: _parquet([PLAIN, PLAIN]), read_anchors),
         "assertions": Format("dump.csv", lambda: ASSERTION * 3, _imported, slow=True),
+        "blank lines, gzip": Format(
+            "d.csv.gz", lambda: gzip.compress(ASSERTION * 9 + b"\n" * 9000), _imported, slow=True
+        ),
         "assertions, gzip": Format(
             "d.csv.gz", lambda: gzip.compress(ASSERTION * 9), _imported, slow=True
         ),
@@ -145,6 +149,14 @@ def formats() -> dict[str, Format]:
             "t.yaml",
             lambda: b"relations:\n  IsA:\n    text: '{c1} is {c2}'\n",
             load_templates,
+        ),
+        "parts template, JSON": Format(
+            "t.json",
+            lambda: (
+                b'{"text": "Judge: {statement} ({a_thing})", "separator": " ",'
+                b' "positive": ["true"], "negative": ["false"]}'
+            ),
+            Template.read,
         ),
         "nouns": Format("n.yaml", lambda: b"plural: [scissors]\nan: [hour]\n", Nouns.load),
         "prompts": Format(
@@ -182,6 +194,12 @@ def _beliefs_rows() -> list[dict[str, Any]]:
             "p_true": None,
         },
     ]
+
+
+def _categories() -> pl.DataFrame:
+    """The beliefs with their words in dictionaries, as pandas writes categories."""
+    frame = pl.DataFrame(_beliefs_rows())
+    return frame.with_columns(pl.selectors.string().cast(pl.Categorical))
 
 
 def _data(name: str) -> bytes:

@@ -72,8 +72,9 @@ def written(folder: Path, probe: Any, name: str, more: Mapping[str, Any]) -> Pat
 
 
 def parts_run(folder: Path, name: str = "ada", **more: Any) -> Path:  # noqa: ANN401 - of a manifest
-    """A run of the parts probe."""
-    probe = PartsProbe(DRAWINGS, Ontology.load("parts"), Template.load("plain"))
+    """A run of the parts probe, of other drawings where there are ``drawings``."""
+    drawings = more.pop("drawings", DRAWINGS)
+    probe = PartsProbe(drawings, Ontology.load("parts"), Template.load("plain"))
     request = {"probe": "parts", **more.pop("request", {})}
     return written(folder, probe, name, {"request": request, **more})
 

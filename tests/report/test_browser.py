@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import io
 import shutil
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 import pytest
 
-from tests.report.conftest import EVIL
+from tacit.report.writing import write_report
+from tacit.sources.drawings import Drawing
+from tests.report.conftest import EVIL, parts_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +66,15 @@ class Visit:
 
     def until_count(self, selector: str, wanted: str) -> None:
         """Waits until so many elements are there, as ``=== 4``."""
-        self.page.wait_for_function(f"document.querySelectorAll({selector!r}).length {wanted}")
+        self.until(f"() => document.querySelectorAll({selector!r}).length {wanted}")
+
+    def until(self, function: str, given: object = None) -> None:
+        """Waits until a function says yes; Playwright's own wait makes code of text in the page."""
+        for _ in range(300):
+            if self.page.evaluate(function, given):
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError(f"never so: {function}")
 
     def column(self, table: str, heading: str) -> list[str]:
         """The cells of a table's column, as they are shown."""
@@ -176,6 +187,64 @@ def test_csv_holds_the_rows_that_fit(visit: Visit, runs: Path) -> None:
     assert shares == [pytest.approx(row["accuracy"], abs=1e-5) for row in found]
 
 
+def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path) -> None:
+    """A text that would be computed has an apostrophe before it; numbers stay as they are."""
+    things = ("=1+1", "+1-x", "-x", "@sum", "\t=1", "\uff1d1", 'a;"=1', "-0.5")
+    drawings = [Drawing(each, "ann", ("b", "c"), (("b", "above", "c"),)) for each in things]
+    run = parts_run(tmp_path / "run", drawings=drawings)
+    write_report([run], tmp_path / "report.html")
+    context = browser.new_context(viewport=WIDE)
+    visit = Visit(context.new_page(), tmp_path / "report.html")
+    with visit.page.expect_download() as waiting:
+        visit.page.locator('[data-csv="parts-statements"]').click()
+    text = waiting.value.path().read_text(encoding="utf-8")
+    context.close()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    wanted = {"'" + each for each in things[:6]} | {*things[6:]}
+    assert {row["thing"] for row in rows} == wanted
+    # Where semicolons part cells, a quote is what keeps this one together.
+    assert '"a;""=1"' in text
+    found = [float(row["logprob_true"]) for row in rows]
+    asked = pl.read_parquet(run / "questions.parquet")
+    assert set(found) <= {float(f"{value:.6g}") for value in asked["logprob_true"]}
+    assert max(found) < 0
+    assert visit.wrong == []
+
+
+def test_the_page_runs_nothing_but_its_own_scripts(visit: Visit) -> None:
+    """A script or a handler that gets into the page does not run, and no style is worn."""
+    visit.drawn()
+    ran = visit.page.evaluate(
+        """async () => {
+          const script = document.createElement("script");
+          script.textContent = "window.ran = true";
+          const style = document.createElement("style");
+          style.textContent = "body { display: none }";
+          document.body.append(script, style);
+          const button = document.createElement("button");
+          button.setAttribute("onclick", "window.ran = true");
+          document.body.append(button);
+          button.click();
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          return [window.ran, getComputedStyle(document.body).display];
+        }"""
+    )
+    assert ran == [None, "block"]
+    assert len(visit.wrong) == 3
+    assert all("Content Security Policy" in told for told in visit.wrong)
+    visit.wrong.clear()
+
+
+def test_a_mark_says_what_it_shows(visit: Visit) -> None:
+    """Under the pointer a chart's mark has a tooltip; no code is made of text for it."""
+    visit.drawn()
+    place = "[data-figure=parts-accuracy-by-relation] svg path[aria-roledescription=point]"
+    visit.page.locator(place).first.hover(force=True)
+    tip = visit.page.locator("#vg-tooltip-element")
+    tip.wait_for(state="visible")
+    assert "relation" in tip.inner_text()
+
+
 @pytest.mark.parametrize(("kind", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG")])
 @pytest.mark.parametrize(
     "figure", ["parts-accuracy-by-relation", "parts-graphs", "consistency-consistency"]
@@ -229,7 +298,7 @@ def test_a_question_opens_down_to_log_probabilities(visit: Visit, runs: Path) ->
     dialog.wait_for()
     assert "thing2" in dialog.locator("h2").first.inner_text()
     dialog.locator("[data-open]").first.click()
-    page.wait_for_function("!document.getElementById('back').hidden")
+    visit.until("() => !document.getElementById('back').hidden")
     background = dialog.locator("h2").first.inner_text()
     asked = pl.read_parquet(runs / "consistency-ada" / "questions.parquet")
     best = asked.filter(question=background).sort("logprob", descending=True).row(0, named=True)
@@ -260,9 +329,9 @@ def test_theme_turns_and_charts_follow(visit: Visit) -> None:
     before = page.locator(text).first.get_attribute("fill")
     page.locator("#theme").click()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    page.wait_for_function(
+    visit.until(
         "([where, old]) => document.querySelector(where)?.getAttribute('fill') !== old",
-        arg=[text, before],
+        [text, before],
     )
     page.wait_for_timeout(500)
 

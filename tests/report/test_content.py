@@ -6,10 +6,15 @@ from tacit.report.content import Mark
 
 
 @pytest.mark.parametrize(
-    ("value", "place"), [(0.25, 25.0), (1.154, 100.0), (-0.2, 0.0), (None, None)]
+    ("value", "low", "high"),
+    [
+        (0.25, "left-2500", "right-7500"),
+        (1.154, "left-10000", "right-0"),
+        (-0.2, "left-0", "right-10000"),
+    ],
 )
-def test_what_is_beyond_the_scale_stands_at_its_end(
-    value: float | None, place: float | None
-) -> None:
+def test_what_is_beyond_the_scale_stands_at_its_end(value: float, low: str, high: str) -> None:
     """Student's interval may go beyond 0 and 1; its bar does not leave the scale."""
-    assert Mark("ada", "", "", low=value).place("low") == place
+    mark = Mark("ada", "", "", low=value, high=value)
+    assert (mark.edge("low"), mark.edge("high")) == (low, high)
+    assert mark.edges == {low, high}

@@ -1,20 +1,22 @@
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pytest
 
-from tacit.report import graphs
+from tacit.errors import WorkError
+from tacit.report import graphs, runtime
 from tacit.report.reading import read_runs
 from tacit.report.writing import report
 from tests.report.conftest import EVIL, Page, parts_run
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 class Elements(HTMLParser):
@@ -59,6 +61,48 @@ def test_nothing_is_loaded(page: Page) -> None:
     assert style is not None
     assert "url(" not in style[1]
     assert "@import" not in style[1]
+
+
+def hashes(html: str, tag: str) -> set[str]:
+    """What a policy calls the page's elements of a kind, those that are data left out."""
+    found = re.findall(f"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+    digests = (hashlib.sha256(text.encode()).digest() for text in found)
+    return {f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests}
+
+
+def test_the_policy_names_the_page_s_own_scripts_and_style(page: Page) -> None:
+    """Nothing else runs: no other element, no handler, no code that is made of text."""
+    elements = Elements(page.html).found
+    policy = next(a["content"] for tag, a in elements if tag == "meta" and "http-equiv" in a)
+    parts = dict(each.split(" ", 1) for each in str(policy).split("; "))
+    assert set(parts["script-src"].split()) == hashes(page.html, "script")
+    assert set(parts["style-src"].split()) == hashes(page.html, "style")
+    assert len(hashes(page.html, "script")) == 2
+    assert "unsafe" not in str(policy)
+    assert not [tag for tag, attributes in elements if "style" in attributes]
+
+
+@pytest.mark.parametrize("within", ["</SCRIPT>", "<!-- ", "a\rb", "a\0b"])
+def test_a_script_that_a_browser_would_read_otherwise_is_refused(within: str) -> None:
+    """It would end early, or have another hash than the policy names."""
+    with pytest.raises(WorkError, match="cannot stand within a page"):
+        runtime.checked(f"let x = '{within}';")
+
+
+def test_marks_stand_where_their_values_are(page: Page, runs: Path) -> None:
+    """A tile's dot has a rule that places it at its share of the scale."""
+    accuracy = pl.read_parquet(runs / "parts-ada" / "findings" / "accuracy.parquet")
+    row = accuracy.filter(set="ParRoT", gold="all", world="before").row(0, named=True)
+    rules = dict(re.findall(r"\.scale \.((?:left|right)-\d+) \{ (.*?); \}", page.html))
+    classes = [str(a["class"]).split() for tag, a in Elements(page.html).found if tag == "i"]
+    dot, interval = (
+        next(names[1:] for names in classes if names[0] == kind) for kind in ("dot", "interval")
+    )
+    assert [rules[each] for each in dot] == [f"left: {100 * row['accuracy']:.2f}%"]
+    assert [rules[each] for each in interval] == [
+        f"left: {100 * row['low']:.2f}%",
+        f"right: {100 - 100 * row['high']:.2f}%",
+    ]
 
 
 def test_the_same_runs_give_the_same_bytes(runs: Path) -> None:

@@ -356,3 +356,24 @@ def test_a_line_of_gigabytes_is_told(tmp_path: Path) -> None:
         dump = Dump(path)
         with pytest.raises(DataError, match="cannot be read as a dump"):
             rows(dump)
+
+
+MILLIONS = gzip.compress(b"\n" * 1_500_000)
+
+
+@pytest.mark.parametrize("first", [b"", GOOD + b"\n", assertion() + b"\n"])
+def test_a_file_of_blank_lines_ends_soon(tmp_path: Path, first: bytes) -> None:
+    """A few megabytes of gzip hold billions of them; they are counted in blocks, not as rows."""
+    path = tmp_path / "dump.csv.gz"
+    path.write_bytes(gzip.compress(first) + MILLIONS * 40)
+    with pytest.raises(DataError, match=r"blank lines") as refused:
+        rows(Dump(path))
+    assert str(path) in str(refused.value)
+
+
+def test_some_blank_lines_do_no_harm(tmp_path: Path) -> None:
+    """They are neither bad nor a sign of a damaged file."""
+    path = write(tmp_path / "dump.csv", [b"", b"", GOOD, b"", b"IsA\tcat\tanimal", b"", b""])
+    dump = Dump(path)
+    assert sum(batch.num_rows for batch in dump.batches()) == 2
+    assert dump.bad == 0

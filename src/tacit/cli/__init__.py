@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -22,7 +26,12 @@ from tacit.cli import (
     show,
 )
 from tacit.cli.interrupting import interruptible
-from tacit.errors import TacitError
+from tacit.cli.terminal import visible, visible_output
+from tacit.errors import RequestError, TacitError, WorkError
+from tacit.publishing import is_full, unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 app = typer.Typer(
     name="tacit",
@@ -50,11 +59,45 @@ app.add_typer(norms.app, name="norms")
 
 def main() -> None:
     """Runs the command line; an error of Tacit's is one line on standard error."""
+    with visible_output():
+        _run()
+
+
+def _run() -> None:
     try:
         for argument in sys.argv[1:]:
             check_holds_no_password(argument, "an address on the command line")
-        with interruptible():
+        with interruptible(), _flushed():
             app()
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(error.exit_code)
+    except UnicodeEncodeError as error:
+        names = [given for given in sys.argv if not given.isascii() and visible(given) != given]
+        if error.reason != "surrogates not allowed" or not names:
+            raise
+        sys.stderr.write(
+            f"tacit: the name {names[0]!r} is not UTF-8, and not all that reads and writes files "
+            "for Tacit takes it: rename it\n"
+        )
+        sys.exit(RequestError.exit_code)
+    except OSError as error:
+        if not is_full(error):
+            raise
+        # What is neither a file of ours nor a finding: standard output, a library's own file.
+        sys.stderr.write(f"tacit: {unwritable(error.filename or 'the output', error)}\n")
+        sys.exit(WorkError.exit_code)
+
+
+@contextmanager
+def _flushed() -> Iterator[None]:
+    """Has standard output written down within, where an error can be told."""
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            # Python would try again at its end, and say so in its own way.
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to its end
+            raise

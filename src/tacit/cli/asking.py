@@ -6,16 +6,16 @@ import logging
 import os
 import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.cli import progress
 from tacit.english import several
 from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tacit.engine.ask import Engine
@@ -84,13 +84,13 @@ def hush() -> None:
 
 
 def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]:
-    """Asks what is planned, with a bar, the rate and the time left on standard error.
+    """Asks what is planned, with progress, the rate and the time left on standard error.
 
     The prompts that were skipped are listed there, and the answers without a score are counted by
     reason, those in the store included.
     """
     tell_skipped(engine, plan)
-    with bar(plan) as advance:
+    with progress.asking(plan) as advance:
         scores = engine.ask(prompts, plan, advance)
     for reason, count in missing_by_reason(scores).items():
         sys.stderr.write(
@@ -103,7 +103,7 @@ def ask(engine: Engine, prompts: Sequence[Prompt], plan: Plan) -> list[LogProbs]
 def rank(engine: Engine, prompts: Sequence[RankingPrompt], plan: RankingPlan) -> list[Ranking]:
     """As ``ask``, for prompts that rank a vocabulary."""
     tell_skipped(engine, plan)
-    with bar(plan) as advance:
+    with progress.asking(plan) as advance:
         return engine.rank(prompts, plan, advance)
 
 
@@ -121,75 +121,6 @@ def tell_skipped(engine: Engine, plan: PlanOf[Request]) -> None:
         sys.stderr.write(f"tacit:   {reason}\n")
     if len(plan.skipped) > _LISTED:
         sys.stderr.write(f"tacit:   and {len(plan.skipped) - _LISTED:,} more\n")
-
-
-class Work(Protocol):
-    """What is asked and stored together."""
-
-    @property
-    def prompts(self) -> Sequence[object]:
-        """What is asked."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """How much work it is."""
-        ...
-
-
-class Planned(Protocol):
-    """What is still to be asked, of any model."""
-
-    @property
-    def blocks(self) -> Sequence[Work]:
-        """In the order in which they are asked."""
-        ...
-
-    @property
-    def prompts(self) -> int:
-        """How many prompts there are."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """How much work they are."""
-        ...
-
-
-@contextmanager
-def bar(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    """Shows how far a plan is, as each of its blocks is told; nothing where there is none."""
-    if not plan.blocks:
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    begun, done = time.monotonic(), 0
-    columns = (
-        TextColumn("asking"),
-        BarColumn(),
-        TextColumn("{task.fields[done]:,} of {task.fields[prompts]:,} prompts"),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
-        # The bar moves by tokens, which take the time, and counts prompts, which mean something.
-        task = progress.add_task("", total=plan.tokens, done=0, prompts=plan.prompts, rate="")
-
-        def advance(block: Work) -> None:
-            nonlocal done
-            done += len(block.prompts)
-            rate = f"{done / (time.monotonic() - begun):,.1f} prompts/s"
-            progress.update(task, advance=block.tokens, done=done, rate=rate)
-
-        try:
-            yield advance
-        except KeyboardInterrupt:
-            progress.stop()
-            sys.stderr.write("tacit: interrupted; the same command goes on from here\n")
-            raise
 
 
 def estimate(
@@ -277,7 +208,7 @@ def echo_estimate(told: dict[str, Any]) -> None:
         f"{name}{several(told['prompts'], 'prompt')}, {told['distinct']:,} distinct, "
         f"{told['stored']:,} of them in the store\n{skipped}"
         f"to ask: {several(told['to_ask'], 'prompt')}, {several(told['tokens'], 'token')}, "
-        f"about {_duration(told['seconds'])} by a short trial\n"
+        f"about {progress.duration(told['seconds'])} by a short trial\n"
         "Nothing was stored or written."
     )
 
@@ -297,12 +228,3 @@ def check_ranks(names: Sequence[str]) -> None:
                 f"{name}: a server returns the most probable tokens alone, and this ranks a whole "
                 "vocabulary: use a model in this process"
             )
-
-
-def _duration(seconds: float) -> str:
-    minute, hour = 60, 3600
-    if seconds < minute:
-        return f"{seconds:.0f} s"
-    if seconds < hour:
-        return f"{seconds / minute:.0f} min"
-    return f"{seconds / hour:.1f} h"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.cli import terminal
 from tacit.cli.assumptions_table import short
 from tacit.english import several
 from tacit.probes.assumptions.compare import AMONG_COMMON, NO_DIFFERENCE
@@ -26,7 +27,6 @@ def echo_comparison(together: pl.DataFrame) -> None:
     """
     import polars as pl
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -46,7 +46,7 @@ def echo_comparison(together: pl.DataFrame) -> None:
             values = (_number(row["a"]), _number(row["b"]), _difference(row))
             label = Text("\n    ".join([f"  {_label(row)}", *_among(row)]))
             table.add_row(label, f"{row['pairs']:,}", *values)
-    console = Console(highlight=False)
+    console = terminal.console()
     console.print(table)
     for note in _notes(shown):
         console.print(note, markup=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.cli import terminal
 from tacit.cli.obtained import obtained_told
 from tacit.english import several
 from tacit.probes.assumptions.retrieved import shown_probability
@@ -38,9 +39,7 @@ def echo_assumptions(findings: Findings, name: str) -> None:
         findings: What was found; a table that is absent or empty is not printed.
         name: The model's name.
     """
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = terminal.console()
     wording = findings.summary.get("elicitation_wording")
     named = f"{name}, wording {wording}" if wording else name
     for table in _tables(findings, name, named):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.cli import terminal
 from tacit.cli.obtained import obtained_told
 from tacit.english import several
 from tacit.report.verdict import verdict
@@ -23,9 +24,7 @@ _UNDEFINED = "-"
 
 def echo_consistency(findings: Findings, model: str) -> None:
     """Prints what the probe found: the figures, those of each relation, and what lies behind."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = terminal.console()
     console.print(_figures(findings.summary, model))
     console.print(_relations(findings.tables))
     typer.echo("\n".join(_told(findings.summary)))

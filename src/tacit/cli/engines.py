@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.engine.ask import Engine
+    from tacit.engine.pace import Pace
     from tacit.engine.store import Store
     from tacit.models.loading import LoadOptions
 
@@ -80,7 +81,8 @@ class EngineOptions:
 
         if self.threads:
             _compute_in(self.threads)
-        return Engine(asking.load(name, loading, store), store, strict=self.strict)
+        model = asking.load(name, loading, store)
+        return Engine(model, store, strict=self.strict, pace=_pace(name, loading))
 
     def _on_ray(self, name: str, loading: LoadOptions, store: Store) -> Engine:
         from tacit.cli import asking
@@ -89,6 +91,16 @@ class EngineOptions:
         asking.tell_warnings()
         options = RayOptions(self.address, self.workers, self.gpus_per_worker, self.threads)
         return replace(load_engine(name, loading, store, options), strict=self.strict)
+
+
+def _pace(name: str, loading: LoadOptions) -> Pace | None:
+    """In what parts blocks are stored: a server's answers do not depend on what is asked beside."""
+    from tacit.engine.pace import Pace
+    from tacit.models.server.address import ServerOptions, is_address
+
+    if not is_address(name):
+        return None
+    return Pace((loading.server or ServerOptions()).concurrency)
 
 
 def _compute_in(threads: int) -> None:

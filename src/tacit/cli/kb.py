@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
+from tacit.cli import progress
 from tacit.cli.background import BackgroundOptions, readable, spare_torch
 from tacit.cli.group import group
 from tacit.cli.spreading import spread
@@ -19,7 +19,7 @@ from tacit.english import several
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
@@ -61,7 +61,7 @@ def import_command(
     check_outputs(dumps, [(out, Kind("a knowledge base", _is_base))], force=force)
     source = Source(files, language, source_version, licence)
     spare_torch(None)
-    with _bar(sum(path.stat().st_size for path in dumps)) as advance:
+    with progress.reading(sum(path.stat().st_size for path in dumps)) as advance:
         build(source, out, advance)
     for dump in files:
         if dump.bad:
@@ -226,19 +226,3 @@ def _echo_about(path: Path, as_json: bool) -> None:
     width = max(map(len, about["relations"]))
     for name, edges in about["relations"].items():
         typer.echo(f"{name:<{width}}{edges:>12,}")
-
-
-@contextmanager
-def _bar(size: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error that is told how many bytes have been read."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
-        task = progress.add_task("", total=size)
-
-        def advance(read: int) -> None:
-            progress.update(task, completed=read)
-
-        yield advance

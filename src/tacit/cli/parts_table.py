@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.cli import terminal
 from tacit.cli.obtained import obtained_told
 from tacit.english import several
 
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
 
 def echo_parts(summary: Mapping[str, Any], model: str) -> None:
     """Prints what the parts probe found: a table, and what was asked and answered."""
-    from rich.console import Console
-
-    Console(highlight=False).print(_parts_table(summary, model))
+    terminal.console().print(_parts_table(summary, model))
     typer.echo("\n".join(_parts_told(summary)))
 
 
@@ -213,7 +212,6 @@ def _percent(share: float | None) -> str:
 def echo_comparison(together: pl.DataFrame) -> None:
     """Prints how models differ: each figure of two models, and the difference in points."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -235,4 +233,4 @@ def echo_comparison(together: pl.DataFrame) -> None:
             undecided = (row["first_undecided"], row["second_undecided"])
             if any(undecided):
                 table.add_row("    undecided, left out", *map(_count, undecided), "")
-    Console(highlight=False).print(table)
+    terminal.console().print(table)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
+from tacit.cli import terminal
 from tacit.cli.engines import EngineOptions
 from tacit.cli.group import group
 from tacit.cli.models import ModelOptions, ServedOptions
@@ -230,11 +231,10 @@ def _echo_counts(table: pl.DataFrame) -> None:
 def _echo_printed(table: pl.DataFrame) -> None:
     """Prints each table of the assumptions paper, and then what its text states."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = terminal.console()
     for (name,), cells in table.group_by("table", maintain_order=True):
         title = "In the text" if name == "text" else f"Table {name}"
         shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
@@ -281,11 +281,10 @@ def _figure(value: float, *, sign: str = "") -> str:
 def _echo(table: pl.DataFrame) -> None:
     """Prints each table; of Table 5 only the things that differ, and how many do not."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = terminal.console()
     for (number, model), cells in table.group_by("table", "model", maintain_order=True):
         beside = "" if model is None else f", beside {model}"
         name = f"Table {number}" if number.isdecimal() else number

@@ -68,13 +68,17 @@ def engine_of(name: str, loading: LoadOptions, store: Store) -> VotingEngine:
     Raises:
         ModelError: As ``tacit.models.server.chatting.load_sampled``.
     """
+    from tacit.engine.pace import Pace
     from tacit.engine.voting import VotingEngine
     from tacit.models.server.address import ServerOptions
     from tacit.models.server.chatting import load_sampled
+    from tacit.models.server.sampled import TOGETHER
 
     options = loading.server or ServerOptions()
     kept = store.hashes.path.parent if store.hashes.path else None
-    return VotingEngine(load_sampled(name, options, kept), store)
+    model = load_sampled(name, options, kept)
+    together = TOGETHER if model.description["several_at_once"] else 1
+    return VotingEngine(model, store, Pace(options.concurrency), together)
 
 
 def ask_a_model(
@@ -115,9 +119,9 @@ def score_line(votes: Votes) -> dict[str, Any]:
 
 def ask(engine: VotingEngine, prompts: Sequence[Prompt], plan: DrawPlan) -> list[Votes]:
     """Asks what is planned, with a bar; how many replies could not be read is said."""
-    from tacit.cli import asking
+    from tacit.cli import progress
 
-    with asking.bar(plan) as advance:
+    with progress.asking(plan) as advance:
         votes = engine.ask(prompts, plan, advance)
     unparsed = sum(each.unparsed for each in votes)
     truncated = sum(each.truncated for each in votes)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.engine.plan import (
+    BlockOf,
     PlanOf,
     cut,
     cut_neighbours,
@@ -26,11 +27,12 @@ from tacit.prompts import FOR_NOW, TOO_LONG, LogProbs, Prompt
 from tacit.rankings import Ranking, RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
     from pathlib import Path, PurePosixPath
 
     from tacit.engine.crew import Crew
-    from tacit.engine.plan import Block, BlockOf, Plan, RankingBlock, RankingPlan
+    from tacit.engine.pace import Pace
+    from tacit.engine.plan import Block, Plan, RankingBlock, RankingPlan
     from tacit.engine.requests import Held, Kind, Request
     from tacit.models.base import LanguageModel
 
@@ -51,6 +53,8 @@ class Engine:
         crew: Who carries out the blocks; None is this process.
         strict: Whether a prompt that is longer than the model's window is an error. Otherwise it
             is skipped, and all its answers are missing.
+        pace: In what parts a block is stored; None is as a whole. Only for a model whose answers
+            do not depend on what is asked with them, so that no blocks are recorded either.
     """
 
     model: LanguageModel
@@ -58,6 +62,7 @@ class Engine:
     block_tokens: int = BLOCK_TOKENS
     crew: Crew | None = None
     strict: bool = False
+    pace: Pace | None = None
 
     @property
     def description(self) -> dict[str, Any]:
@@ -78,7 +83,7 @@ class Engine:
         Args:
             prompts: What to ask.
             plan: What ``plan`` made of the same prompts; made now when it is not given.
-            progress: Called with each block that was stored.
+            progress: Called with each block, or part of one, that was stored.
 
         Raises:
             PromptError: The model cannot score a prompt; nothing was asked then.
@@ -175,7 +180,8 @@ class Engine:
     ) -> PlanOf[Request]:
         """The plan, given what is held and how what is lacking is cut into blocks."""
         digest = digest_of(self.model.fingerprint, kind.merge(prompts), kind)
-        before = (recorded(path, digest, kind) if path else None) or ()
+        whole = self.pace is None
+        before = (recorded(path, digest, kind) if path and whole else None) or ()
 
         def planned(some: Sequence[Request], skipped: Mapping[Request, str]) -> PlanOf[Request]:
             held, cut_lacking = known
@@ -185,7 +191,7 @@ class Engine:
             taken = {key for block in todo for prompt in block.prompts for key in kind.keys(prompt)}
             todo += cut_lacking([rest for one in lacking if (rest := kind.less(one, taken))])
             stored = len(merged) - len(lacking)
-            return PlanOf(kind, tuple(todo), len(merged), stored, digest, skipped)
+            return PlanOf(kind, tuple(todo), len(merged), stored, digest, skipped, whole)
 
         try:
             return planned(prompts, {})
@@ -244,15 +250,28 @@ class Engine:
             self.recheck()
 
     def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
-        """Asks the blocks of a plan in this process; gives each as soon as it is stored.
+        """Asks the blocks of a plan in this process; gives each, or its parts, as it is stored.
 
         Raises:
             ScoringError: The model failed.
             StoreError: The store cannot be written.
         """
         for block in plan.blocks:
-            self.keep(block.prompts)
+            for part in self._parts(block):
+                self.keep(part.prompts)
+                yield part
+
+    def _parts(self, block: BlockOf[Request]) -> Iterator[BlockOf[Request]]:
+        """What is stored at once of a block."""
+        if self.pace is None:
             yield block
+            return
+        asked = told = 0
+        for prompts in self.pace.parts(block.prompts):
+            asked += len(prompts)
+            until = block.tokens * asked // len(block.prompts)
+            yield BlockOf(tuple(prompts), until - told)
+            told = until
 
     def _score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
         scores = self.model.score(prompts)

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from tacit.addresses import check_holds_no_password
 from tacit.errors import RequestError, StoreError, WorkError
-from tacit.publishing import publish
+from tacit.publishing import publish, unwritable
 
 try:
     import fcntl
@@ -160,7 +160,7 @@ class LocalFolder:
             lock.parent.mkdir(parents=True, exist_ok=True)
             file = _opened(lock)
         except OSError as error:
-            raise StoreError(f"{lock}: cannot be written: {error}") from error
+            raise StoreError(unwritable(lock, error)) from error
         with file:
             if fcntl is not None:
                 with suppress(OSError):

@@ -38,6 +38,11 @@ class BlockOf(Generic[Request]):
     prompts: tuple[Request, ...]
     tokens: int
 
+    @property
+    def ended(self) -> int:
+        """How many prompts are answered with it."""
+        return len(self.prompts)
+
 
 @dataclass(frozen=True, slots=True)
 class PlanOf(Generic[Request]):
@@ -50,6 +55,7 @@ class PlanOf(Generic[Request]):
         stored: How many of these the store held whole.
         digest: Of the model and all its prompts; recorded blocks are known by it.
         skipped: The prompts that are longer than the model's window, with the error's message.
+        whole: Whether each block is asked as a whole, so that answers may depend on it.
     """
 
     kind: Kind[Request]
@@ -58,6 +64,7 @@ class PlanOf(Generic[Request]):
     stored: int
     digest: str
     skipped: Mapping[Request, str] = field(default_factory=dict)
+    whole: bool = True
 
     @property
     def prompts(self) -> int:
@@ -70,7 +77,9 @@ class PlanOf(Generic[Request]):
         return sum(block.tokens for block in self.blocks)
 
     def record(self, path: Path) -> None:
-        """Records the blocks, behind those of the same prompts and model that stand there."""
+        """Records whole blocks, behind those of the same prompts and model that stand there."""
+        if not self.whole:
+            return
         before = recorded(path, self.digest, self.kind) or []
         known = set(before)
         more = [block for block in self.blocks if block not in known]
@@ -190,7 +199,8 @@ def recorded(path: Path, digest: str, kind: Kind[Request]) -> list[BlockOf[Reque
     if not path.is_file():
         return None
     try:
-        table = pq.read_table(path)
+        with path.open("rb") as file:
+            table = pq.read_table(file)
         if (table.schema.metadata or {}).get(b"digest") != digest.encode():
             return None
         return _blocks(table.to_pylist(), kind)
@@ -224,4 +234,9 @@ def _write(path: Path, plan: PlanOf[Request], blocks: Sequence[BlockOf[Request]]
         for prompt in block.prompts
     ]
     table = pa.Table.from_pylist(rows).replace_schema_metadata({"digest": plan.digest})
-    publish(path, lambda file: pq.write_table(table, file, compression="zstd"))
+
+    def write(file: Path) -> None:
+        with file.open("wb") as content:  # of a path, Arrow takes none that is not UTF-8
+            pq.write_table(table, content, compression="zstd")
+
+    publish(path, write)

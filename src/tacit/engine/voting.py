@@ -14,6 +14,7 @@ from tacit.models.chat_samples import Draws, votes_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from tacit.engine.pace import Pace
     from tacit.engine.store import Store
     from tacit.models.chat_samples import SamplesReplies
     from tacit.prompts import Prompt, Votes
@@ -29,10 +30,12 @@ class DrawBlock:
     Args:
         prompts: Which replies to which texts.
         tokens: How many replies they are, as a measure of the work.
+        ended: How many texts have all replies of the block with it.
     """
 
     prompts: tuple[Draws, ...]
     tokens: int
+    ended: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class DrawPlan:
     @property
     def prompts(self) -> int:
         """How many texts lack replies; one that two blocks share counts in each."""
-        return sum(len(block.prompts) for block in self.blocks)
+        return sum(block.ended for block in self.blocks)
 
     @property
     def tokens(self) -> int:
@@ -67,10 +70,14 @@ class VotingEngine:
     Args:
         model: The model.
         store: Where replies are kept.
+        pace: In what parts a block is stored; None is as a whole.
+        together: How many replies to a text one request asks for at most, which no part parts.
     """
 
     model: SamplesReplies
     store: Store
+    pace: Pace | None = None
+    together: int = 1
 
     def plan(self, prompts: Sequence[Prompt]) -> DrawPlan:
         """Which replies the store does not hold, in blocks.
@@ -97,7 +104,7 @@ class VotingEngine:
         Args:
             prompts: What to ask.
             plan: What ``plan`` made of the same prompts; made now when it is not given.
-            progress: Called with each block that was stored.
+            progress: Called with each block, or part of one, that was stored.
 
         Raises:
             ScoringError: The model failed; what was replied before is in the store.
@@ -109,15 +116,25 @@ class VotingEngine:
         )
 
     def _ask(self, plan: DrawPlan, progress: Callable[[DrawBlock], None] | None) -> None:
-        for block in plan.blocks:
-            samples = self.model.sample(block.prompts)
-            if [len(some) for some in samples] != [len(one.numbers) for one in block.prompts]:
+        for part in (part for block in plan.blocks for part in self._parts(block)):
+            samples = self.model.sample(part.prompts)
+            if [len(some) for some in samples] != [len(one.numbers) for one in part.prompts]:
                 raise ScoringError(f"{self.model.name} gave another number of replies than asked")
-            self.store.append_samples(self.model.description, block.prompts, samples)
+            self.store.append_samples(self.model.description, part.prompts, samples)
             if progress:
-                progress(block)
+                progress(part)
         if plan.blocks and isinstance(self.model, Rechecks):
             self.model.recheck()
+
+    def _parts(self, block: DrawBlock) -> Iterator[DrawBlock]:
+        """What is stored at once of a block: so many requests."""
+        if self.pace is None:
+            yield block
+            return
+        last = {draws.text: draws.numbers[-1] for draws in block.prompts}
+        for some in self.pace.parts(_requests(block.prompts, self.together)):
+            ended = sum(draws.numbers[-1] == last[draws.text] for draws in some)
+            yield DrawBlock(tuple(some), sum(len(draws.numbers) for draws in some), ended)
 
     def _gather(self, prompts: Sequence[Prompt]) -> list[Votes]:
         known = voted.known(self.store.read_samples(self.model.fingerprint))
@@ -128,6 +145,15 @@ class VotingEngine:
         ]
 
 
+def _requests(several: Sequence[Draws], together: int) -> list[Draws]:
+    """What is asked for in a request each."""
+    return [
+        Draws(draws.text, draws.numbers[at : at + together])
+        for draws in several
+        for at in range(0, len(draws.numbers), together)
+    ]
+
+
 def _blocks(lacking: Sequence[Draws]) -> Iterator[DrawBlock]:
     """Blocks of about as many replies; a text that takes more of them alone is split."""
     block: list[Draws] = []
@@ -136,9 +162,9 @@ def _blocks(lacking: Sequence[Draws]) -> Iterator[DrawBlock]:
         for at in range(0, len(draws.numbers), BLOCK_DRAWS):
             part = Draws(draws.text, draws.numbers[at : at + BLOCK_DRAWS])
             if block and size + len(part.numbers) > BLOCK_DRAWS:
-                yield DrawBlock(tuple(block), size)
+                yield DrawBlock(tuple(block), size, len(block))
                 block, size = [], 0
             block.append(part)
             size += len(part.numbers)
     if block:
-        yield DrawBlock(tuple(block), size)
+        yield DrawBlock(tuple(block), size, len(block))

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import DataError, RequestError
-from tacit.knowledge.schema import FORMAT, TABLES, canonical, relation_sets
+from tacit.knowledge.schema import FORMAT, TABLES, canonical, check_name, relation_sets
 from tacit.strings import strings
 from tacit.tables import check_file
 
@@ -45,6 +45,7 @@ class KnowledgeBase:
     def __post_init__(self) -> None:
         import duckdb
 
+        check_name(self.path)
         check_file(self.path)
         self.connection = duckdb.connect()
         try:

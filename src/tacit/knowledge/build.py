@@ -6,7 +6,9 @@ in set operations, and the file takes its place when all of them stand.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import tempfile
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
 from tacit.knowledge.lexicon import add_lexicon
-from tacit.knowledge.schema import FORMAT, canonical
-from tacit.publishing import publish
+from tacit.knowledge.schema import FORMAT, canonical, check_name
+from tacit.publishing import is_full, publish, unwritable
 from tacit.tables import resolved
 
 if TYPE_CHECKING:
@@ -80,8 +82,14 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
                 base.execute("USE made")
                 _fill(base, source, advance or (lambda _: None))
             publish(out, partial(_move, made))
-    except (OSError, duckdb.Error) as error:
-        raise WorkError(f"{out}: cannot be made: {error}") from error
+    except OSError as error:
+        told = unwritable(out, error) if is_full(error) else f"{out}: cannot be made: {error}"
+        raise WorkError(told) from error
+    except duckdb.Error as error:
+        problem = " ".join(str(error).split())
+        if os.strerror(errno.ENOSPC) in problem:
+            raise WorkError(unwritable(out, OSError(errno.ENOSPC, problem))) from error
+        raise WorkError(f"{out}: cannot be made: {problem}") from error
 
 
 def check_out(out: Path, dumps: Iterable[Path]) -> None:
@@ -91,6 +99,7 @@ def check_out(out: Path, dumps: Iterable[Path]) -> None:
         DataError: No file can be there.
         RequestError: ``out`` is a folder, or one of the dumps.
     """
+    check_name(out)
     place = resolved(out)
     if place.is_dir():
         raise RequestError(f"{out} is a folder; name a file for the knowledge base")

@@ -21,13 +21,30 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from tacit.errors import DataError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 # Another number whenever what a file holds means something else than before.
 FORMAT = 1
 
 TABLES = frozenset({"about", "relations", "concepts", "terms", "edges", "neighbours"})
+
+
+def check_name(path: Path) -> None:
+    """Refuses a path that DuckDB cannot take.
+
+    Raises:
+        DataError: It is not UTF-8.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            "has a name that is not UTF-8, which DuckDB needs: rename it", path
+        ) from error
 
 
 @cache

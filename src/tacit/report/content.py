@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal[
     "text", "count", "percent", "points", "score", "signed", "nats", "p", "truth", "prompt"
 ]
+
+PlaceName: TypeAlias = Literal["at", "low", "high", "reference"]
 
 _MOST_NARROW = 6  # columns of a table that leaves room for another beside it
 _SEVERAL = 2
@@ -173,10 +175,20 @@ class Mark:
     high: float | None = None
     reference: float | None = None
 
-    def place(self, name: Literal["at", "low", "high", "reference"]) -> float | None:
-        """Where something stands, in per cent of the scale; at its end when it is beyond."""
-        value: float | None = getattr(self, name)
-        return None if value is None else 100 * min(1.0, max(0.0, value))
+    def edge(self, name: PlaceName) -> str:
+        """The class of an element that begins, or for ``high`` ends, where something stands.
+
+        ``edges`` are declared in the page's style, whose policy allows none in an element.
+        """
+        value: float = getattr(self, name)
+        within = round(10_000 * min(1.0, max(0.0, value)))  # at the scale's end when it is beyond
+        return f"right-{10_000 - within}" if name == "high" else f"left-{within}"
+
+    @property
+    def edges(self) -> set[str]:
+        """The classes of all that stands on the scale."""
+        names: tuple[PlaceName, ...] = get_args(PlaceName)
+        return {self.edge(name) for name in names if getattr(self, name) is not None}
 
 
 @dataclass(frozen=True)

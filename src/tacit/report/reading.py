@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tacit.errors import DataError, RequestError
+from tacit.naming import legible
 from tacit.runs import read_findings
 from tacit.tables import read_table
 
@@ -146,12 +147,14 @@ def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSO
 
 def _names(runs: Sequence[ReadRun]) -> list[str]:
     """The end of each model's name; more where that is another's of the same probe too."""
+    folders = [legible(run.folder.name) for run in runs]
     full = [
-        str(run.model.get("name") or run.request.get("model") or run.folder.name) for run in runs
+        legible(str(run.model.get("name") or run.request.get("model") or folder))
+        for run, folder in zip(runs, folders, strict=True)
     ]
     ends = [name if "://" in name else name.rstrip("/").rsplit("/", 1)[-1] for name in full]
     probes = [run.probe for run in runs]
-    places = [f"{end} ({run.folder.name})" for end, run in zip(ends, runs, strict=True)]
+    places = [f"{end} ({folder})" for end, folder in zip(ends, folders, strict=True)]
     numbered = [f"{end} ({number})" for number, end in enumerate(ends, 1)]
     for names in (ends, full, places):
         if len(set(zip(probes, names, strict=True))) == len(names):

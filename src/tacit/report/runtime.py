@@ -41,13 +41,19 @@ def runtime() -> str:
     return bundle
 
 
+def charts_script() -> str:
+    """The runtime as a script of a page, which keeps its own names to itself."""
+    return f"/* {LICENCES} */\n(function () {{ {runtime()}\n}})();"
+
+
 def checked(script: str) -> str:
-    """The script, if it can stand within a page.
+    """The script, if it can stand within a page as it is.
 
     Raises:
-        WorkError: It holds what would end it there.
+        WorkError: It holds what would end it there, or what a browser reads as another character,
+            so that the hash in the page's policy would be another's.
     """
-    if any(ending in script.lower() for ending in ("</script", "<!--")):
+    if any(ending in script.lower() for ending in ("</script", "<!--", "\r", "\0")):
         raise WorkError("the charts' runtime of this vl-convert cannot stand within a page")
     return script
 

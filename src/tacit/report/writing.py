@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -88,7 +90,10 @@ def report(runs: Sequence[ReadRun], kind: PageKind = "report", *, warn: bool = F
     """
     sections, warnings = _sections(runs, warn=warn)
     names = list(dict.fromkeys(run.name for run in runs))
+    style = _asset("report.css") + _edge_rules(sections)
+    charts, script = runtime.charts_script(), runtime.checked(_asset("report.js"))
     page: str = _template().render(
+        policy=_policy(scripts=(charts, script), style=style),
         version=tacit.__version__,
         kind=kind,
         title=f"What {_listed(names)} {number_of(len(names), 'holds', 'hold')} true",
@@ -97,12 +102,35 @@ def report(runs: Sequence[ReadRun], kind: PageKind = "report", *, warn: bool = F
         sections=sections,
         runs=[_told(run) for run in runs],
         blobs=_blobs([block for section in sections for block in section.blocks]),
-        style=_asset("report.css"),
-        script=runtime.checked(_asset("report.js")),
-        runtime=runtime.runtime(),
+        style=style,
+        charts=charts,
+        script=script,
         licences=runtime.LICENCES,
     )
     return page
+
+
+def _policy(*, scripts: Sequence[str], style: str) -> str:
+    """The page's content security policy: it loads nothing, and runs and wears these alone."""
+    return (
+        f"default-src 'none'; script-src {' '.join(map(_source, scripts))}; "
+        f"style-src {_source(style)}; img-src blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    """A script or style within the page, as a content security policy names it."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _edge_rules(sections: Sequence[Section]) -> str:
+    """Where marks stand on the scales of tiles, as rules of style."""
+    marks = [mark for section in sections for tile in section.tiles for mark in tile.marks]
+    edges = sorted({edge.partition("-")[::2] for mark in marks for edge in mark.edges})
+    return "".join(
+        f".scale .{side}-{at} {{ {side}: {int(at) / 100:.2f}%; }}\n" for side, at in edges
+    )
 
 
 def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], list[str]]:

@@ -20,7 +20,7 @@ from tacit.sources.choices import (
     two_solutions,
 )
 from tacit.strings import convert_strings
-from tacit.tables import check_file, check_suffix, line_of_row, read_json_lines, read_table
+from tacit.tables import check_suffix, line_of_row, read_json_lines, read_parquet, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,20 +98,8 @@ def _rows(path: Path) -> Iterable[Row]:
     if path.suffix == ".jsonl":
         return [row for _, row in read_json_lines(path)]
     if path.suffix == ".parquet":
-        return _parquet_rows(path)
+        return read_parquet(path).iter_rows(named=True)
     return read_table(path).iter_rows(named=True)
-
-
-def _parquet_rows(path: Path) -> Iterable[Row]:
-    """The rows of a Parquet file, whose columns may hold lists and records."""
-    import polars as pl
-
-    check_file(path)
-    try:
-        with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
-            return pl.read_parquet(file).iter_rows(named=True)
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        raise DataError(f"cannot be read as Parquet: {error}", path) from error
 
 
 def _read_row(row: Row, number: int, path: Path) -> Anchor:

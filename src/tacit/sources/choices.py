@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.strings import convert_strings
+from tacit.tables import once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +158,7 @@ def _split(cell: str) -> object:
     if not cell.lstrip().startswith("["):
         return cell.split(_SEPARATOR)
     try:
-        return json.loads(cell)
+        return json.loads(cell, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"has choices that begin with [ and are no JSON list ({error}); "

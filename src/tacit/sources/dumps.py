@@ -36,6 +36,8 @@ TOLERATED = 0.01
 SHOWN = 5
 # With this many bad lines, and more bad than good, the rest need not be read.
 _HOPELESS = 1000
+# So many blank lines, and more blank than not, come of no dump: a gzip of 3 MB holds 3e9 of them.
+_BLANK = 1_000_000
 _BLOCK = 8 << 20
 _GZIP = b"\x1f\x8b"
 _LONGEST_SHOWN = 120
@@ -62,6 +64,7 @@ class Dump:
     bad: int = 0
     shown: list[tuple[int, str]] = field(default_factory=list)
     _rows: int = 0
+    _blank: int = 0
     # Lines that the parser passed over, for as long as a bad row's line may have to be told.
     _passed: list[int] = field(default_factory=list)
 
@@ -164,6 +167,8 @@ class Dump:
                 for number, line in enumerate(lines, 1):
                     if line.strip():
                         return number, line.rstrip(b"\r\n").decode("utf-8-sig", "replace")
+                    if number > _BLANK:
+                        raise DataError(f"begins with over {_BLANK:,} blank lines", self.path)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"cannot be read: {error}", self.path) from error
         raise DataError("is empty", self.path)
@@ -225,7 +230,9 @@ class Dump:
         if self._text.substituted:
             formed = pc.and_(formed, _is_legible(batch))
         if not pc.all(formed).as_py():
-            self._reject_malformed(batch.filter(pc.invert(formed)))
+            blank = _is_blank(batch)
+            self._count_blank(pc.sum(blank, min_count=0).as_py())
+            self._reject_malformed(batch.filter(pc.invert(pc.or_(formed, blank))))
         if self.layout == "assertions":
             place = f"/c/{self.language}/"
             for name in ("head", "tail"):
@@ -236,8 +243,16 @@ class Dump:
         for row in batch.to_pylist():
             number = row.pop("row")
             cells = list(row.values())
-            if any(cells):
-                self.reject(number, "\t".join(cells))
+            self.reject(number, "\t".join(cells))
+
+    def _count_blank(self, lines: int) -> None:
+        self._blank += lines
+        if self._blank > _BLANK and 2 * self._blank > self.lines:
+            raise DataError(
+                f"holds {self._blank:,} blank lines among its first {self.lines:,}; remove them, "
+                "or fetch it again",
+                self.path,
+            )
 
 
 def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
@@ -255,6 +270,14 @@ def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
 
     relation, head, tail = (pc.match_substring_regex(batch[name], r"\S") for name in TRIPLES)
     return pc.and_(pc.and_(relation, head), tail)
+
+
+def _is_blank(batch: pa.RecordBatch) -> pa.BooleanArray:
+    """Which rows have nothing in any cell."""
+    import pyarrow.compute as pc
+
+    texts = batch.drop_columns("row").columns
+    return reduce(pc.and_, (pc.equal(text, "") for text in texts))
 
 
 def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:

@@ -149,7 +149,7 @@ def test_corrections_are_read(tmp_path: Path, name: str, text: str) -> None:
         ("o.yaml", "- a\n", "line 1: expected an entry with"),
         ("o.yaml", "- {1: a}\n", "line 1: expected an entry with"),
         ("o.yaml", "- {feature: a, words: b}\n", "line 1: has words; expected"),
-        ("o.yaml", "- [", "cannot be read as YAML"),
+        ("o.yaml", "- [", "is not YAML"),
     ],
 )
 def test_malformed_corrections_are_errors(

@@ -66,7 +66,7 @@ def test_the_built_in_templates_stay_as_they_are(tmp_path: Path) -> None:
         ('    text: "are {c1} really {c2} ?"\n', "", "text is missing"),
         ("    plural:", "    plurals:", "fields text, singular, plural"),
         ("  HasProperty:", "  1:", "its name must be a string"),
-        ("  HasProperty:", "  IsA:", "IsA stands twice"),
+        ("  HasProperty:", "  IsA:", "the key .IsA. stands twice"),
         ("relations:", "relation:", "expected the key relations"),
         ("relations:", "pairs: []\nrelations:", "expected the key relations"),
         (OWN, "relations: []", "expected the relations by name"),

@@ -8,6 +8,7 @@ sent, and nothing in a single reply shows it.
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -139,7 +140,9 @@ def tell_apart(
         else:
             pairs, unread = long_pairs(template), None
             break
-    nexts |= _asked((*SHORT_PAIRS, Pair("", (_ESCAPED, _ESCAPED))), at_once, nexts)
+    for pair in (*SHORT_PAIRS, Pair("", (_ESCAPED, _ESCAPED))):
+        with suppress(RefusalError):  # it may be longer than all that the server takes
+            nexts |= _asked([pair], at_once, nexts)
     pairs += SHORT_PAIRS
     alike = [
         pair.differ

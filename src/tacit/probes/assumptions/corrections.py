@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from tacit.documents import read_yaml
 from tacit.errors import DataError
 from tacit.prompts import BLANK
 from tacit.sources.mcrae import feature_text
@@ -104,12 +103,7 @@ def _of_table(path: Path) -> Iterator[Correction]:
 
 
 def _of_yaml(path: Path) -> Iterator[Correction]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise DataError("there is no such file", path) from error
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise DataError(f"cannot be read as YAML: {error}", path) from error
+    content = read_yaml(path)
     if not isinstance(content, list):
         raise DataError(f"expected a list of entries with {', '.join(_COLUMNS)}", path)
     for number, cells in enumerate(content, 1):

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from tacit.documents import read_yaml
 from tacit.errors import DataError, RequestError
 from tacit.prompts import BLANK
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 _FIELDS = ("text", "singular", "plural")
 _AS_PRINTED = re.compile(r"\{(c[12])\}")
@@ -118,33 +119,8 @@ def _built_in() -> Templates:
     )
 
 
-class _Once(yaml.SafeLoader):
-    """YAML in which a key that stands twice is an error, and not the last one's."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
-        known: list[object] = []
-        for key, _ in node.value:
-            name = self.construct_object(key, deep=True)
-            if name in known:
-                raise yaml.constructor.ConstructorError(
-                    problem=f"{name} stands twice", problem_mark=key.start_mark
-                )
-            known.append(name)
-        return super().construct_mapping(node, deep)
-
-
 def _read(path: Path) -> dict[str, RelationTemplate]:
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), _Once)  # noqa: S506 - a safe loader
-    except FileNotFoundError as error:
-        raise DataError("there is no such file; expected templates in YAML", path) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", path) from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise DataError(f"is not YAML: {error.problem}", path, line) from error
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise DataError(f"is not YAML: {error}", path) from error
+    content = read_yaml(path)
     if not isinstance(content, dict) or set(content) != {"relations"}:
         raise DataError("expected the key relations, and no other", path)
     return _relations(content["relations"], path)

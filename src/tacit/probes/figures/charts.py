@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tacit.errors import RequestError, WorkError
-from tacit.publishing import publish
+from tacit.publishing import publish_bytes
 from tacit.strings import strings
 
 if TYPE_CHECKING:
@@ -232,16 +232,9 @@ def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
     for suffix in (each for each in FORMATS if each in formats):
         # Names hold dots, so that with_suffix would cut them.
         path = stem.parent / f"{stem.name}.{suffix}"
-        _publish_bytes(path, _converted(svg, suffix, path))
+        publish_bytes(path, _converted(svg, suffix, path))
         written.append(path)
     return written
-
-
-def _publish_bytes(path: Path, content: bytes) -> None:
-    def write(file: Path) -> None:
-        file.write_bytes(content)
-
-    publish(path, write)
 
 
 def _converted(svg: str, suffix: Format, path: Path) -> bytes:

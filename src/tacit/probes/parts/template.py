@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
+from tacit.documents import read_yaml
 from tacit.errors import DataError, RequestError
 from tacit.prompts import Prompt, log_sum_exp
 from tacit.strings import convert_strings
@@ -69,11 +70,7 @@ class Template:
         Raises:
             DataError: The file is missing, or a field is unknown, missing or malformed.
         """
-        try:
-            content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-            raise DataError(f"cannot be read as YAML: {error}", path) from error
-        return _made(path.name, content, path)
+        return _made(path.name, read_yaml(path), path)
 
     def prompt(self, a_thing: str, statement: str) -> Prompt:
         """The prompt for a worded statement about a thing with its article."""

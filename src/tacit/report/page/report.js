@@ -72,11 +72,14 @@
   }
 
   // ---- tables -----------------------------------------------------------------------------
+  const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
   function csv(table, rows) {
     const names = table.columns.map((column) => column.name);
     const quoted = (value) => {
       const text = value === null || value === undefined ? "" : value === true ? "True" : value === false ? "False" : String(value);
-      return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+      // A text that a spreadsheet would compute is marked as text; a semicolon parts cells in some.
+      const formula = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) && !NUMBER.test(text);
+      return formula || /[",;\t\r\n]/.test(text) ? '"' + (formula ? "'" : "") + text.replace(/"/g, '""') + '"' : text;
     };
     const lines = [names.map(quoted).join(",")];
     for (const row of rows) lines.push(names.map((name) => quoted(cell(table, row, name))).join(","));
@@ -218,6 +221,8 @@
   wishes.addEventListener("change", () => theme(wishes.matches ? "dark" : "light"));
 
   // ---- charts -------------------------------------------------------------------------------
+  // The page's policy allows no code made of text (ast), and no style but the page's own.
+  const EMBED = { mode: "vega-lite", actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { theme: "custom", disableDefaultStyle: true } };
   const charts = {}, pictures = [];
   let page = { tables: [], charts: {}, datasets: {}, graphs: {} };
   function redraw() { for (const picture of pictures) picture.stale(); }
@@ -261,7 +266,7 @@
       const spec = JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets })));
       if (filter && (filter.text || Object.values(filter.keys).some(Boolean))) shrink(spec);
       if (view) view.finalize();
-      const result = await window.vegaEmbed(canvas, spec, { mode: "vega-lite", actions: false, renderer: "svg", tooltip: { theme: "custom" } });
+      const result = await window.vegaEmbed(canvas, spec, EMBED);
       view = result.view;
       canvas.dataset.drawn = "yes";
       const svg = canvas.querySelector("svg");
@@ -282,7 +287,7 @@
       const chart = page.charts[id];
       const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name, filter)]));
       const spec = JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets, background: "#ffffff", ...(chart.title ? { title: chart.title } : {}) })));
-      const result = await window.vegaEmbed(make("div"), spec, { mode: "vega-lite", actions: false, renderer: "svg" });
+      const result = await window.vegaEmbed(make("div"), spec, EMBED);
       const blob = kind === "svg" ? new Blob([await result.view.toSVG()], { type: "image/svg+xml" }) : await blobOf(await result.view.toCanvas(2));
       result.view.finalize();
       save(blob, id + "." + kind);

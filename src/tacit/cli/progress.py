@@ -1,0 +1,195 @@
+"""How far long work is, on standard error: a bar on a terminal, elsewhere a line a minute."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from tacit.cli.terminal import beneath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import Console
+
+PERIOD = 60.0
+"""Seconds between two lines."""
+
+
+class Work(Protocol):
+    """What is asked and stored together."""
+
+    @property
+    def ended(self) -> int:
+        """How many prompts are answered with it."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """How much work it is."""
+        ...
+
+
+class Planned(Protocol):
+    """What is still to be asked, of any model."""
+
+    @property
+    def blocks(self) -> Sequence[Work]:
+        """In the order in which they are asked."""
+        ...
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts there are."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """How much work they are."""
+        ...
+
+
+@dataclass
+class Lines:
+    """Writes how far work is when it gets on, at most once a period.
+
+    Args:
+        total: How much work there is.
+        period: Seconds between two lines.
+        clock: Tells seconds.
+    """
+
+    total: int
+    period: float = PERIOD
+    clock: Callable[[], float] = time.monotonic
+    _begun: float = field(init=False)
+    _told: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._begun = self._told = self.clock()
+
+    def tell(self, done: int, line: Callable[[float], str]) -> None:
+        """Writes a line, if it is time to.
+
+        Args:
+            done: How much of the work is done.
+            line: What is said, given the seconds since the beginning; the time left is added.
+        """
+        now = self.clock()
+        if now - self._told < self.period or done <= 0:
+            return
+        self._told = now
+        seconds = now - self._begun
+        left = duration(seconds * (self.total - done) / done)
+        sys.stderr.write(f"tacit: {line(seconds)}, about {left} left\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
+    """Shows how far a plan is, as what is stored of it is told; nothing where there is none."""
+    if not plan.blocks:
+        yield lambda _: None
+        return
+    console = _terminal()
+    try:
+        with _asking_lines(plan) if console is None else _asking_bar(plan, console) as advance:
+            yield advance
+    except KeyboardInterrupt:
+        sys.stderr.write("tacit: interrupted; the same command goes on from here\n")
+        raise
+
+
+@contextmanager
+def reading(size: int) -> Iterator[Callable[[int], None]]:
+    """Shows how many bytes of some files have been read, as that is told."""
+    console = _terminal()
+    with _reading_lines(size) if console is None else _reading_bar(size, console) as advance:
+        yield advance
+
+
+def duration(seconds: float) -> str:
+    """A time for people, in the unit that fits it."""
+    minute, hour = 60, 3600
+    if seconds < minute:
+        return f"{seconds:.0f} s"
+    if seconds < hour:
+        return f"{seconds / minute:.0f} min"
+    return f"{seconds / hour:.1f} h"
+
+
+def _terminal() -> Console | None:
+    """Standard error as a terminal on which a line can be drawn over; None where it is none."""
+    if not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+
+    console = Console(file=beneath(sys.stderr))
+    return None if console.is_dumb_terminal else console
+
+
+@contextmanager
+def _asking_lines(plan: Planned) -> Iterator[Callable[[Work], None]]:
+    lines = Lines(plan.tokens)
+    done = tokens = 0
+
+    def advance(work: Work) -> None:
+        nonlocal done, tokens
+        done, tokens = done + work.ended, tokens + work.tokens
+        lines.tell(
+            tokens,
+            lambda seconds: f"asked {done:,} of {plan.prompts:,} prompts, {_rate(done, seconds)}",
+        )
+
+    yield advance
+
+
+@contextmanager
+def _asking_bar(plan: Planned, console: Console) -> Iterator[Callable[[Work], None]]:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    begun, done = time.monotonic(), 0
+    columns = (
+        TextColumn("asking"),
+        BarColumn(),
+        TextColumn("{task.fields[done]:,} of {task.fields[prompts]:,} prompts"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, console=console) as progress:
+        # The bar moves by tokens, which take the time, and counts prompts, which mean something.
+        task = progress.add_task("", total=plan.tokens, done=0, prompts=plan.prompts, rate="")
+
+        def advance(work: Work) -> None:
+            nonlocal done
+            done += work.ended
+            rate = _rate(done, time.monotonic() - begun)
+            progress.update(task, advance=work.tokens, done=done, rate=rate)
+
+        yield advance
+
+
+@contextmanager
+def _reading_lines(size: int) -> Iterator[Callable[[int], None]]:
+    from rich.filesize import decimal
+
+    lines = Lines(size)
+    yield lambda read: lines.tell(read, lambda _: f"read {decimal(read)} of {decimal(size)}")
+
+
+@contextmanager
+def _reading_bar(size: int, console: Console) -> Iterator[Callable[[int], None]]:
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=size)
+        yield lambda read: progress.update(task, completed=read)
+
+
+def _rate(prompts: int, seconds: float) -> str:
+    return f"{prompts / seconds:,.1f} prompts/s" if seconds > 0 else ""

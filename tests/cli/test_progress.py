@@ -1,0 +1,114 @@
+"""What standard error says of long work, by a clock that is put forward by hand."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.cli import progress
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.models.fake import FakeModel
+from tacit.prompts import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tacit.prompts import LogProbs
+
+PROMPTS = [Prompt(f"text {n}", ("a",)) for n in range(1200)]
+
+
+@dataclass
+class Clock:
+    """Stands until it is put forward."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        """The time in seconds."""
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of what is shown."""
+    found = Clock()
+    lines = functools.partial(progress.Lines, clock=found)
+    monkeypatch.setattr(progress, "Lines", lines)
+    return found
+
+
+def asked(folder: Path, clock: Clock, seconds: float) -> None:
+    """Asks all prompts in twelve blocks, each of which takes some seconds."""
+
+    class Slow(FakeModel):
+        def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+            clock.now += seconds
+            return super().score(prompts)
+
+    model = Slow(lambda _, __: -1.0)
+    engine = Engine(model, Store(folder), block_tokens=sum(model.tokens(PROMPTS)) // 12 + 1)
+    plan = engine.plan(PROMPTS)
+    with progress.asking(plan) as advance:
+        engine.ask(PROMPTS, plan, advance)
+
+
+def test_a_line_a_minute_off_a_terminal(
+    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what is done, of how much, the rate and the time left; and no control character."""
+    asked(tmp_path, clock, 25)
+    told = capsys.readouterr()
+    lines = told.err.splitlines()
+    # Blocks end every 25 seconds: at the end of the third, sixth, ninth and last a minute is over.
+    assert len(lines) == 4
+    assert all(line.startswith("tacit: asked ") for line in lines)
+    done = [int(line.split()[2].replace(",", "")) for line in lines]
+    assert done == sorted(done)
+    assert done[-1] == len(PROMPTS)
+    assert f"of 1,200 prompts, {done[0] / 75:,.1f} prompts/s, about 4 min left" in lines[0]
+    assert "about 0 s left" in lines[-1]
+    assert all(line.isprintable() for line in lines)
+    assert not told.out
+
+
+def test_short_work_says_nothing_off_a_terminal(
+    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No line comes before a minute is over."""
+    asked(tmp_path, clock, 4)
+    assert capsys.readouterr().err == ""
+
+
+def test_who_interrupts_is_told_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In words, off a terminal too."""
+    plan = Engine(FakeModel(lambda _, __: -1.0), Store(tmp_path)).plan(PROMPTS)
+    with pytest.raises(KeyboardInterrupt), progress.asking(plan):
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err == "tacit: interrupted; the same command goes on from here\n"
+
+
+def test_reading_tells_bytes(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of how many, and the time left by what was read so far."""
+    with progress.reading(9_000_000_000) as advance:
+        for read in range(0, 9_000_000_001, 1_500_000_000):
+            advance(read)
+            clock.now += 40
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "tacit: read 3.0 GB of 9.0 GB, about 3 min left"
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0, "0 s"), (59.4, "59 s"), (90, "2 min"), (5400, "1.5 h")]
+)
+def test_times_are_told_in_the_unit_that_fits(seconds: float, told: str) -> None:
+    """To the nearest."""
+    assert progress.duration(seconds) == told

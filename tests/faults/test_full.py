@@ -1,0 +1,161 @@
+"""A disk that is full when a result is written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from tacit.errors import WorkError
+from tacit.knowledge.build import Source, build
+from tacit.report.writing import write_report
+from tacit.sources.dumps import Dump
+from tacit.tables import SUFFIXES, write_table
+from tests.faults.running import PEACH, SMALL_BLOCKS, findings_of
+from tests.report.conftest import parts_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.faults.running import Warm
+
+FULL = """
+import errno, os
+from pathlib import Path
+
+write = Path.write_bytes
+
+def full(path, content):
+    if path.name.startswith(".{name}-"):
+        write(path, content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return write(path, content)
+
+Path.write_bytes = full
+"""
+"""Makes the disk full when half of a file of that name is written."""
+
+
+def full_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Makes the disk full within this process."""
+    write: Callable[[Path, bytes], int] = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if path.name.startswith(f".{name}-"):
+            write(path, content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "run.yaml",
+        "manifest.json",
+        "questions.parquet",
+        "findings/accuracy.parquet",
+        "findings/beliefs.parquet",
+        "figures/accuracy_at.svg",
+        "figures/accuracy_at.pdf",
+    ],
+)
+def test_a_run_that_finds_the_disk_full_says_which_file_and_what_to_do(
+    tmp_path: Path, warm: Warm, whole: dict[str, bytes], file: str
+) -> None:
+    """In one line, with half a file nowhere; the same command ends as if nothing had happened."""
+    command = (*PEACH, "--out", "run", "--figures", "svg,pdf")
+    setup = SMALL_BLOCKS + FULL.format(name=Path(file).name)
+    ended = warm.run(tmp_path, *command, setup=setup)
+    assert ended.status == 1
+    said = [line for line in ended.said.splitlines() if line.startswith("tacit: ")]
+    assert len(said) == 1
+    assert said[0].startswith(f"tacit: run/{file}: cannot be written: [Errno 28] No space left")
+    assert said[0].endswith(
+        "; make room there, or name another place, and give the same command again"
+    )
+    assert "Traceback" not in ended.said
+    assert not (tmp_path / "run" / file).exists()
+    assert not list(tmp_path.rglob(".*-*")), "no half file is left"
+    assert warm.run(tmp_path, *command).status == 0
+    assert findings_of(tmp_path / "run") == whole
+    assert (tmp_path / "run" / file).exists()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_table_that_has_no_room_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """Whole, under its name; the error is Tacit's, whatever wrote it."""
+    path = tmp_path / f"table{suffix}"
+    write_table(pl.DataFrame({"a": ["before"]}), path)
+    before = path.read_bytes()
+    full_at(monkeypatch, path.name)
+    with pytest.raises(WorkError, match="No space left on device; make room there"):
+        write_table(pl.DataFrame({"a": ["after"] * 99}), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_report_that_has_no_room_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a table does."""
+    run, path = parts_run(tmp_path / "run"), tmp_path / "report.html"
+    path.write_text("before", encoding="utf-8")
+    full_at(monkeypatch, path.name)
+    with pytest.raises(WorkError, match=r"report\.html: cannot be written: .*make room there"):
+        write_report([run], path)
+    assert path.read_text(encoding="utf-8") == "before"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_knowledge_base_that_has_no_room_is_not_made(tmp_path: Path) -> None:
+    """DuckDB's error is one line that says what to do."""
+    facts = tmp_path / "facts.tsv"
+    facts.write_text("IsA\tbear\tanimal\n", encoding="utf-8")
+
+    def full(_: int) -> None:
+        import duckdb
+
+        text = f'Could not write file "made.duckdb":\n{os.strerror(errno.ENOSPC)}'
+        raise duckdb.IOException(text)
+
+    with pytest.raises(WorkError) as refused:
+        build(Source([Dump(facts)]), tmp_path / "base.kb", full)
+    assert "base.kb: cannot be written: [Errno 28]" in str(refused.value)
+    assert "make room there" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert [each.name for each in tmp_path.iterdir()] == ["facts.tsv"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_standard_output_that_is_full_is_one_line(tmp_path: Path, json: tuple[str, ...]) -> None:
+    """And exit code 1."""
+    beliefs = tmp_path / "beliefs.tsv"
+    beliefs.write_text("subject\trelation\tobject\tp_true\na\tinside\tb\t0.9\n", encoding="utf-8")
+    program = "from tacit.cli import main; main()"
+    with Path("/dev/full").open("wb") as out:
+        ended = subprocess.run(
+            [sys.executable, "-c", program, "check", str(beliefs), *json],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 1
+    (said,) = ended.stderr.splitlines()
+    assert said.startswith(
+        "tacit: the output: cannot be written: [Errno 28] No space left on device"
+    )
+    assert said.endswith(
+        "; make room there, or name another place, and give the same command again"
+    )
