@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.boundary import Filled
+from tacit.models.control_tokens import ControlTokens
 from tacit.prompts import shown
 
 if TYPE_CHECKING:
@@ -117,9 +118,11 @@ class Chat:
         """All that stands before the reply to a text.
 
         Raises:
-            PromptError: The template does not write the text to the character.
+            PromptError: The template does not write the text to the character, or the text spells a
+                special token.
             ModelError: The template fails.
         """
+        self._refuse_control(text, shown(text))
         written = self._rendered(text)
         if text.strip() not in written:
             raise PromptError(
@@ -138,10 +141,25 @@ class Chat:
         """Each answer as the beginning of the reply.
 
         Spaces that the template writes before a reply are the separator, and scored with it.
+
+        Raises:
+            PromptError: As ``render``, or an answer spells a special token.
+            ModelError: The template fails.
         """
+        for answer in prompt.answers:
+            self._refuse_control(answer, f"the answer {answer!r} to {prompt.shown}")
         before = self.render(prompt.text)
         begin, text_end = len(before), len(before.rstrip(" "))
         return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
+
+    def _refuse_control(self, text: str, what: str) -> None:
+        """Refuses what would be read as special tokens, among those that the template writes."""
+        found = ControlTokens.of(self.tokenizer).find(text)
+        if found:
+            raise PromptError(
+                f"{self.name}: {what} holds {found!r}, which would be read as a special token in a "
+                "chat: take it out, or leave --chat away"
+            )
 
     def _check(self) -> None:
         """Refuses a template that does not write what is said, or not the same each time.
