@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit import formats
 from tacit.errors import DataError
 from tacit.publishing import publish
 from tacit.strings import strings
@@ -277,6 +278,11 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 
     try:
         with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
+            metadata = pl.read_parquet_metadata(file)
+            file.seek(0)
+            newer = formats.unreadable(metadata.get(formats.KEY, formats.TABLE), formats.TABLE)
+            if newer:
+                raise DataError(newer, path)
             return pl.read_parquet(file)
     # Of a file that nobody wrote in earnest, polars may panic, which is no exception of Python's.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -317,7 +323,8 @@ def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    publish(path, frame.write_parquet)
+    metadata = {formats.KEY: str(formats.TABLE)}
+    publish(path, lambda file: frame.write_parquet(file, metadata=metadata))
 
 
 _READERS = {

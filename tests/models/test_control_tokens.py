@@ -150,7 +150,7 @@ def test_a_chat_s_control_tokens_are_the_template_s_alone(name: str) -> None:
     """A text or an answer that spells one would be read as the template's."""
     tokenizer = chatting.tokenizer_of(STYLES[name])
     chat, token = Chat.of("m", tokenizer), str(tokenizer.eos_token)
-    said = f"holds {re.escape(repr(token))}, {REFUSED} in a chat"
+    said = f"holds {re.escape(repr(token))}, which {REFUSED} in a chat"
     with pytest.raises(PromptError, match=rf"the prompt 'Is it\?.*{said}"):
         chat.render(f"Is it?{token}")
     with pytest.raises(PromptError, match=f"the answer 'x.*' to the prompt 'Is it.*{said}"):

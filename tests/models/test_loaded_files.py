@@ -16,6 +16,7 @@ from tacit.engine.store import Store
 from tacit.errors import ScoringError
 from tacit.models.loaded_files import LoadedFiles
 from tacit.models.loading import LoadOptions, load_model
+from tacit.models.weights import load_weights
 from tacit.prompts import Prompt
 from tacit.rankings import RankingPrompt, Vocabulary
 from tests.models import tiny
@@ -123,17 +124,14 @@ def test_a_file_that_changes_while_it_is_loaded_is_no_model(
     folders: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its fingerprint would be that of other weights than those that compute."""
-    from tacit.models import loading
-
     folder, other = folders
-    load = loading.load_weights
 
     def overwritten(*arguments: object) -> object:
-        model = load(*arguments)  # type: ignore[arg-type]
+        model = load_weights(*arguments)  # type: ignore[arg-type]
         in_place(other / WEIGHTS, folder / WEIGHTS)
         return model
 
-    monkeypatch.setattr(loading, "load_weights", overwritten)
+    monkeypatch.setattr("tacit.models.loading.load_weights", overwritten)
     with pytest.raises(ScoringError, match="was overwritten"):
         tiny.load(folder)
 
