@@ -40,6 +40,12 @@ TOO_LONG = "the prompt is longer than the model's window"
 """Why the answers to a skipped prompt have no score."""
 
 
+def shown(text: str) -> str:
+    """A prompt as an error message names it: its text, cut to 80 characters."""
+    cut = 80
+    return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A text with at most one blank, and its candidate answers.
@@ -79,9 +85,7 @@ class Prompt:
     @property
     def shown(self) -> str:
         """The prompt as an error message names it: its text, cut to 80 characters."""
-        cut = 80
-        text = self.text if len(self.text) <= cut else self.text[: cut - 1] + "…"
-        return f"the prompt {text!r}"
+        return shown(self.text)
 
     @property
     def around(self) -> tuple[str, str] | None:

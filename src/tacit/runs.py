@@ -1,8 +1,9 @@
 """The folder of a run: what was asked for, how it went, the questions, the findings.
 
 ``run.yaml`` holds the request, ``manifest.json`` everything else that a figure depends on, with
-the run's status: unfinished, finished or failed. A run that was interrupted goes on when the same
-request is made again with the same folder.
+the run's status: unfinished, finished or failed, and every Tacit that worked on it with its
+libraries, the last one last. A run that was interrupted goes on when the same request is made again
+with the same folder.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-import tacit
+from tacit import formats
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.publishing import publish_text
 from tacit.strings import strings
 from tacit.tables import read_table, write_table
+from tacit.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -70,6 +72,7 @@ class Run:
         if not any(self.folder.glob("[!.]*")):
             return
         known = self._known_request()
+        self._manifest_before()  # a newer Tacit's is no other request, and said to be newer
         differing = sorted(
             key for key in {*known, *self.request} if known.get(key) != self.request.get(key)
         )
@@ -99,16 +102,17 @@ class Run:
             RequestError: The folder holds the same request of another model or other data: what
                 stands under their names has changed since.
         """
-        self._refuse_changed(about)
+        before = self._manifest_before()
+        if before is not None:
+            self._refuse_changed(before, about)
         self._began = time.monotonic()
         text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
         publish_text(self.folder / "run.yaml", text)
         self._manifest = {
+            "format": formats.RUN,
             "status": "unfinished",
-            "tacit": tacit.__version__,
+            "versions": _with_this(before and before.get("versions")),
             **about,
-            "python": platform.python_version(),
-            "libraries": _versions(),
             "machine": {"system": platform.platform(), "processor": platform.machine()},
         }
         self._write_manifest()
@@ -146,22 +150,33 @@ class Run:
                 self._write_manifest()
             raise
 
-    def _refuse_changed(self, about: Mapping[str, Any]) -> None:
-        """Compares what the folder's manifest says of model and data with what there is now."""
+    def _manifest_before(self) -> dict[str, Any] | None:
+        """What the folder's manifest says; None where there is none.
+
+        Raises:
+            RequestError: It cannot be read, or a newer Tacit has written it.
+        """
         path = self.folder / "manifest.json"
         if not path.is_file():
-            return
+            return None
         try:
             before = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
-        model = about.get("model", {})
-        known = before.get("model", {}) if isinstance(before, dict) else None
-        if not isinstance(known, dict):
+        is_mapping = isinstance(before, dict)
+        reason = _unreadable(before) if is_mapping else None
+        if reason:
+            raise RequestError(f"{path} {reason}, or choose another --out")
+        if not is_mapping or not isinstance(before.get("model", {}), dict):
             raise RequestError(
                 f"{path} is damaged (it does not say of which model the run is): choose another "
                 "--out, or remove it"
             )
+        return dict(before)
+
+    def _refuse_changed(self, before: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Compares what the folder's manifest says of model and data with what there is now."""
+        model, known = about.get("model", {}), before.get("model", {})
         changed = [key for key in ("fingerprint", "sha256") if known.get(key) != model.get(key)]
         if before.get("data") != about.get("data"):
             changed.append("data")
@@ -198,9 +213,12 @@ def read_findings(folder: Path, names: Iterable[str]) -> dict[str, pl.DataFrame]
         raise DataError("is no run's folder: it has no manifest.json", folder)
     try:
         told = json.loads(manifest.read_text(encoding="utf-8"))
-        status = told["status"]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        reason = _unreadable(told)
+        status = None if reason else told["status"]
+    except (OSError, ValueError, AttributeError, KeyError, RecursionError) as error:
         raise DataError("is damaged: it says nothing of a run's status", manifest) from error
+    if reason:
+        raise DataError(reason, manifest)
     if status != "finished":
         raise DataError(f"holds a run that is {status}; only a finished one has findings", folder)
     return {name: _finding(folder, name, told) for name in names}
@@ -255,7 +273,23 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _versions() -> dict[str, str]:
+def _unreadable(manifest: Mapping[str, Any]) -> str | None:
+    """Why a run cannot be read, by its manifest's format; None where it can be."""
+    return formats.unreadable(manifest.get("format", formats.RUN), formats.RUN)
+
+
+def _with_this(before: object) -> list[object]:
+    """The versions that worked on a run, each once: those before, and this one's."""
+    mine = {
+        "tacit": version(),
+        "python": platform.python_version(),
+        "libraries": _libraries(),
+    }
+    known = [one for one in before if one != mine] if isinstance(before, list) else []
+    return [*known, mine]
+
+
+def _libraries() -> dict[str, str]:
     found = {}
     for name in _LIBRARIES:
         try:

@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit import formats
 from tacit.errors import DataError
 from tacit.publishing import publish_bytes
 from tacit.strings import strings
@@ -305,6 +306,11 @@ def read_parquet(path: Path) -> pl.DataFrame:
     check_file(path)
     try:
         with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
+            metadata = pl.read_parquet_metadata(file)
+            file.seek(0)
+            newer = formats.unreadable(metadata.get(formats.KEY, formats.TABLE), formats.TABLE)
+            if newer:
+                raise DataError(newer, path)
             frame = pl.read_parquet(file)
         dictionaries = pl.selectors.categorical() | pl.selectors.enum()
         return frame.with_columns(dictionaries.cast(pl.String))
@@ -351,7 +357,8 @@ def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    _publish(path, frame.write_parquet)
+    metadata = {formats.KEY: str(formats.TABLE)}
+    _publish(path, lambda file: frame.write_parquet(file, metadata=metadata))
 
 
 def _publish(path: Path, write: Callable[[BytesIO], object]) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import html
 import json
 import shutil
@@ -7,7 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -17,6 +18,7 @@ from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
 from tacit.sources.drawings import Drawing, demo_drawings
+from tests.models.overwriting import WEIGHTS, in_place, other_weights
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Tacit
@@ -179,6 +181,48 @@ def test_a_run_that_fails_says_so(
     assert manifest["status"] == "failed"
     assert "the disk is full" in manifest["error"]
     assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
+
+
+def test_a_checkpoint_that_is_overwritten_ends_the_run(
+    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1 and what happened; what is stored is of the former weights."""
+    from tacit.engine.ask import Engine
+    from tacit.engine.store import Store
+    from tacit.models.files import named_folder
+
+    shutil.copytree(str(named_folder("demo")), workplace / "model")
+    other = other_weights(workplace / "model", workplace / "other") / WEIGHTS
+    asked = ("run", "parts", "--drawings", DEMO, "--things", "peach", "--model", "./model")
+    append = Store.append
+
+    def appended(*arguments: Any) -> Any:  # noqa: ANN401 - those of Store.append
+        segment = append(*arguments)
+        in_place(other, workplace / "model" / WEIGHTS)
+        return segment
+
+    small = functools.partial(Engine, block_tokens=500)
+    monkeypatch.setattr("tacit.engine.ask.Engine", small)
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "append", appended)
+        ran = tacit(*asked, "--out", "run")
+    assert ran.code == 1
+    assert "model.safetensors was overwritten while the model was in use" in ran.err
+    manifest = json.loads(Path("run", "manifest.json").read_text(encoding="utf-8"))
+    assert (manifest["status"], "was overwritten" in manifest["error"]) == ("failed", True)
+    stored = Store(".tacit").read(manifest["model"]["fingerprint"])
+    assert tacit(*asked[:-1], "demo", "--out", "whole", "--store", "unbroken").code == 0
+    whole = json.loads(Path("whole", "manifest.json").read_text(encoding="utf-8"))
+    right = Store("unbroken").read(whole["model"]["fingerprint"])
+    both = stored.join(right, on=("text", "separator", "answer"), suffix="_right")
+    assert 0 < len(both) == len(stored) < len(right)
+    assert (both["logprob"] - both["logprob_right"]).abs().max() < 1e-4  # type: ignore[operator]
+    again = tacit(*asked, "--out", "run")
+    assert again.code == 2
+    assert "before its model or data changed (fingerprint)" in again.err
+    assert tacit(*asked, "--out", "new").code == 0
+    new = json.loads(Path("new", "manifest.json").read_text(encoding="utf-8"))
+    assert new["model"]["fingerprint"] != manifest["model"]["fingerprint"]
 
 
 KILLED = """

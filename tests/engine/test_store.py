@@ -42,7 +42,7 @@ def scored(value: float) -> list[LogProbs]:
 def flipped(content: bytes) -> bytes:
     """With one bit of a page the other way round."""
     damaged = bytearray(content)
-    damaged[len(damaged) // 4] ^= 0x10
+    damaged[len(damaged) // 8] ^= 0x10
     return bytes(damaged)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, PromptError
 from tacit.models.chat import Chat
 from tacit.prompts import Prompt
 from tacit.rankings import RankingPrompt, Vocabulary
@@ -160,6 +161,79 @@ def test_a_template_that_cannot_be_used_is_an_error(template: str | None, messag
     tokenizer.chat_template = template
     with pytest.raises(ModelError, match=message):
         Chat.of("m", tokenizer)
+
+
+SAID = "{% for m in messages %}{{ m.role + ': ' + m.content + '\\n' }}{% endfor %}"
+TRIMMED = "{% for m in messages %}{{ '[' + m.content | trim + ']' }}{% endfor %}"
+SPACED = "{% for m in messages %}{{ m.content | trim + ' ' }}{% endfor %}"
+
+
+def chat_of(template: str) -> Chat:
+    """The chat of a tiny tokenizer with a template."""
+    return Chat.of("m", chatting.tokenizer_of(Style(template, (), tiny.gpt2_like)))
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}",
+        "{% for m in messages %}{% if m.role == 'human' %}{{ m.content }}{% endif %}{% endfor %}",
+        "{% for m in messages %}{{ m.content[:40] }}{% endfor %}",
+        "{% for m in messages %}{{ m.content[-200:] }}{% endfor %}",
+        "{% for m in messages %}{{ m.content | lower }}{% endfor %}",
+        "{% for m in messages %}{{ m.content | e }}{% endfor %}",
+        "{% for m in messages %}{{ m.content.split() | join(' ') }}{% endfor %}",
+        "{{ 'Is it?' }}",
+    ],
+)
+def test_a_template_that_does_not_write_what_is_said_is_refused(template: str) -> None:
+    """Two opposite statements would have the same scores."""
+    with pytest.raises(ModelError, match="does not write what the user says to the character"):
+        chat_of(template)
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [
+        "{% set f = strftime_now %}{{ f('%d') }}",
+        "{% set f = strftime_now %}{{ f('%H:%M') }}",
+        "{% set f = strftime_now %}{% if f('%p') == 'AM' %}Good morning.{% endif %}",
+        "{{ [strftime_now][0]('%Y') }}",
+    ],
+)
+def test_a_template_that_looks_at_the_clock_is_refused(clock: str) -> None:
+    """Whatever it calls the clock; a date that is written out is answered with one day."""
+    with pytest.raises(ModelError, match=r"present time into every prompt.*one fixed day"):
+        chat_of(clock + SAID)
+    assert chat_of("{{ strftime_now ( '%H' ) }}" + SAID).render("a").startswith("00user: a")
+
+
+@pytest.mark.parametrize("draw", ["{{ [1, 1] | random }}", "{{ lipsum(n=1) }}"])
+def test_a_template_that_draws_is_refused(draw: str) -> None:
+    """Also where two draws happen to be alike; the program's own draws go on as they were."""
+    before = random.getstate()
+    with pytest.raises(ModelError, match="draws at random"):
+        chat_of(draw + SAID)
+    assert random.getstate() == before
+
+
+def test_each_prompt_is_looked_for_in_what_is_written() -> None:
+    """A template may change some texts only."""
+    chat = chat_of(SAID.replace("m.content", "m.content.replace('claws', 'paws')"))
+    assert chat.render("A bear has fur.") == "user: A bear has fur.\nassistant: "
+    with pytest.raises(PromptError, match=r"does not write the prompt 'A bear has claws\.'"):
+        chat.fill(Prompt("A bear has claws.", ("True",)))
+
+
+@pytest.mark.parametrize("template", [TRIMMED, SPACED])
+@pytest.mark.parametrize("text", ["Is it? ", "\nIs it?", "  Is it?\n"])
+def test_white_space_around_a_text_is_not_lost_silently(template: str, text: str) -> None:
+    """A template may trim it where there is none; where there is, two prompts would be one."""
+    chat = chat_of(template)
+    assert chat.render("Is  it?").startswith("[Is  it?]" if template == TRIMMED else "Is  it? ")
+    with pytest.raises(PromptError, match="leaves out white space"):
+        chat.render(text)
+    assert text in chat_of(SAID).render(text)
 
 
 def test_a_masked_model_has_no_turn(folder_of: FolderOf) -> None:

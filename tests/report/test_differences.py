@@ -52,7 +52,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     parts_run(tmp_path / "one", "ada")
     manifest = parts_run(tmp_path / "two", "bea") / "manifest.json"
     content = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**content, "tacit": "0.0.1"}))
+    manifest.write_text(json.dumps({**content, "versions": [{"tacit": "0.0.1"}]}))
     with pytest.raises(RequestError, match=r"version of Tacit differs .* and 0\.0\.1"):
         check_comparable(read_runs([tmp_path]))
 

@@ -159,11 +159,12 @@ def test_a_model_s_own_program_is_run_when_asked_for_and_is_part_of_the_fingerpr
 ) -> None:
     """Other code, other scores."""
     plain = load_model(str(folder))
+    expected = plain.score(PROMPTS)
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "hf"))
     with_a_program(folder, tmp_path / "made")
     trusted = load_model(str(folder), LoadOptions(trust=Trust(remote_code=True)))
     assert (tmp_path / "made").is_dir()
-    assert trusted.score(PROMPTS) == plain.score(PROMPTS)
+    assert trusted.score(PROMPTS) == expected
     with (folder / "own.py").open("a", encoding="utf-8") as program:
         program.write("# a change\n")
     (tmp_path / "made").rmdir()

@@ -12,6 +12,7 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from tacit import formats
 from tacit.errors import StoreError
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
     """A table as a segment of the model with that fingerprint."""
     import pyarrow.parquet as pq
 
-    table = frame.to_arrow().replace_schema_metadata({"fingerprint": fingerprint})
+    about = {"fingerprint": fingerprint, formats.KEY: str(formats.SEGMENT)}
+    table = frame.to_arrow().replace_schema_metadata(about)
     file = io.BytesIO()
     pq.write_table(table, file, compression="zstd", write_page_checksum=True)
     return file.getvalue()
@@ -69,7 +71,7 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
 
     Raises:
         Damaged: It holds other bytes than were written, or is no segment of this model.
-        StoreError: It is whole, and has other columns than this Tacit's.
+        StoreError: It is whole, and of a newer format, or has other columns than this Tacit's.
     """
     import polars as pl
 
@@ -78,7 +80,7 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
         raise Damaged("it is empty")
     if checked and _digest(content) != checked[1]:
         raise Damaged("its checksum is another than when it was written")
-    frame = _decoded(content, fingerprint)
+    frame = _decoded(name, content, fingerprint)
     try:
         return frame.match_to_schema(
             dict(schema), missing_columns=dict.fromkeys(_ADDED & set(schema), "insert")
@@ -92,13 +94,15 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
         ) from error
 
 
-def _decoded(content: bytes, fingerprint: str) -> pl.DataFrame:
+def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
     import polars as pl
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
+        metadata = table.schema.metadata or {}
+        _check_format(name, metadata.get(formats.KEY.encode()))
         table.validate(full=True)
         frame = pl.DataFrame(pl.from_arrow(table))
     except (
@@ -109,10 +113,23 @@ def _decoded(content: bytes, fingerprint: str) -> pl.DataFrame:
         pl.exceptions.PanicException,
     ) as error:
         raise Damaged(f"it cannot be read: {_first_line(error)}") from error
-    written = (table.schema.metadata or {}).get(b"fingerprint", fingerprint.encode())
+    written = metadata.get(b"fingerprint", fingerprint.encode())
     if written != fingerprint.encode():
         raise Damaged("it holds what another model answered")
     return frame
+
+
+def _check_format(name: str, written: bytes | None) -> None:
+    """Refuses a segment of a newer format.
+
+    Raises:
+        StoreError: It is one, or its format is no number.
+    """
+    if written is None:
+        return
+    reason = formats.unreadable(written.decode(errors="replace"), formats.SEGMENT)
+    if reason:
+        raise StoreError(f"{name}: this segment {reason}, or use another --store")
 
 
 def _numbered(names: Iterable[str]) -> list[tuple[int, str]]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, PromptError
+from tacit.models.control_tokens import ControlTokens, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,14 +95,23 @@ def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
     return (*before, *ids, *after)
 
 
-def bare(tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerBase:
+def bare(
+    tokenizer: PreTrainedTokenizerBase, *, reads_specials: bool = False
+) -> PreTrainedTokenizerBase:
     """A copy of a fast tokenizer that adds nothing, and says of every character who covers it.
 
     Some (RoBERTa's) leave a token's spaces out of its offsets in their last step, so that nobody
     seems to cover them.
+
+    Args:
+        tokenizer: The tokenizer.
+        reads_specials: Whether what spells a special token is read as that token, as in what a chat
+            template writes; else it is text like any other.
     """
     plain = copy.deepcopy(tokenizer)
     plain.backend_tokenizer.post_processor = None
+    plain.split_special_tokens = not reads_specials
+    plain.backend_tokenizer.encode_special_tokens = not reads_specials
     return plain
 
 
@@ -109,16 +119,21 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
     """Tokenizes filled texts with a ``bare`` tokenizer, and finds the tokens to score.
 
     Raises:
-        PromptError: The tokenizer drops an answer altogether.
+        PromptError: The tokenizer drops an answer altogether, or cannot write a special token that
+            is spelled in a text or an answer.
     """
     return [
-        tokens or _dropped(item)
+        tokens or _dropped(tokenizer, item)
         for tokens, item in zip(locate(tokenizer, filled), filled, strict=True)
     ]
 
 
 def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
-    """As ``tokenize``, equal ones once; None for an answer that the tokenizer drops altogether."""
+    """As ``tokenize``, equal ones once; None for an answer that a tokenizer drops or cannot write.
+
+    Raises:
+        PromptError: The tokenizer cannot write a special token that is spelled in a text.
+    """
     if not filled:
         return []
     distinct = list(dict.fromkeys(filled))
@@ -131,7 +146,7 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
         verbose=False,
     )
     located = {
-        item: answer_tokens(ids, offsets, item)
+        item: _found(tokenizer, ids, offsets, item)
         for ids, offsets, item in zip(
             encoded["input_ids"], encoded["offset_mapping"], distinct, strict=True
         )
@@ -161,8 +176,31 @@ def answer_tokens(
     return Tokens(tuple(ids), begin, end, spanned)
 
 
-def _dropped(filled: Filled) -> Tokens:
+def _found(
+    tokenizer: PreTrainedTokenizerBase,
+    ids: Sequence[int],
+    offsets: Sequence[tuple[int, int]],
+    filled: Filled,
+) -> Tokens | None:
+    """As ``answer_tokens``; None for an answer that would be read as a special token."""
+    control = ControlTokens.of(tokenizer)
+    if tokenizer.split_special_tokens and control.find(filled.string):
+        misread = control.misread(filled.string, ids, offsets)
+        begin, end = filled.begin, filled.end
+        refuse(filled.string, [one for one in misread if one.start() < begin or one.end() > end])
+        if misread:
+            return None
+    return answer_tokens(ids, offsets, filled)
+
+
+def _dropped(tokenizer: PreTrainedTokenizerBase, filled: Filled) -> Tokens:
     answer = filled.string[filled.begin : filled.end]
+    found = ControlTokens.of(tokenizer).find(answer)
+    if found:
+        raise PromptError(
+            f"the tokenizer cannot write the answer {answer!r} in {filled.string!r} as text: "
+            f"{found!r} would be read as a special token"
+        )
     raise PromptError(
         f"the tokenizer has no token at all for the answer {answer!r} in {filled.string!r}"
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import ModelError
 from tacit.models.batching import in_batches
 from tacit.models.beginnings import behind, kept_beginnings
-from tacit.models.boundary import Tokens
+from tacit.models.boundary import Tokens, bare
 from tacit.models.branching import score_trees, tree_cost
 from tacit.models.encoding import Encoder, Remembered, fill
 from tacit.models.packed import Packer
@@ -75,7 +75,9 @@ class CausalModel(RankingModel):
         self._selects = "logits_to_keep" in takes
         self._places = "position_ids" in takes
         self._local = _local_window(checkpoint.model.config)
-        self._encoder = Encoder(self.name, self._bare, self._specials, self._fill)
+        # What a template writes has special tokens, and a user's text in it none.
+        reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
+        self._encoder = Encoder(self.name, reader, self._specials, self._fill)
         self._remembered = Remembered()
         self._check_padding(self._score_rows, self._made_up())
         self._check_sight()

@@ -12,13 +12,11 @@ from tacit.errors import ModelError
 from tacit.models.trust import HOW_TO_PICKLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel
 
-    from tacit.models.fingerprint import FileHashes
     from tacit.models.trust import Trust
 
 # Those that go into a model's layers and are read from one file; XLORA reads whatever it names.
@@ -149,12 +147,11 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
     return cast("PreTrainedModel", both.get_base_model().eval())
 
 
-def adapter_hashes(folder: Path, hashes: FileHashes) -> dict[str, str]:
-    """SHA-256 of an adapter's files, which its scores depend on."""
-    return {f"adapter/{file.name}": hashes.sha256(file) for file in _files(folder)}
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    yield folder / "adapter_config.json"
+def adapter_files(folder: Path) -> dict[str, Path]:
+    """An adapter's files, which scores depend on, by what a fingerprint calls them."""
     weights = folder / "adapter_model.safetensors"
-    yield weights if weights.is_file() else folder / "adapter_model.bin"
+    files = (
+        folder / "adapter_config.json",
+        weights if weights.is_file() else folder / "adapter_model.bin",
+    )
+    return {f"adapter/{file.name}": file for file in files}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tacit.errors import MissingPackage, ModelError
 from tacit.models.allocation import keep_freed
 from tacit.models.checkpoints import (
-    adapter_hashes,
+    adapter_files,
     check_adapter,
     check_device_map,
     quantised,
@@ -23,6 +23,7 @@ from tacit.models.fingerprint import (
 )
 from tacit.models.hub import where_from
 from tacit.models.kinds import kind_of
+from tacit.models.loaded_files import LoadedFiles, settings_files
 from tacit.models.server.address import check_address, check_holds_no_key, is_address
 from tacit.models.trust import NO_TRUST, Trust, check_kernels, code_hashes, keep_kernels_away
 from tacit.models.weight_files import (
@@ -102,7 +103,7 @@ def load_model(
             lack a part of the model.
         MissingPackage: The extra ``local`` is not installed, or for a server ``server``.
         NetworkError: The hub or the server cannot be reached.
-        ScoringError: A server fails each time.
+        ScoringError: A server fails each time, or a file changes while it is read.
     """
     options = options or LoadOptions()
     check_place(name, options)
@@ -131,14 +132,18 @@ def load_model(
     check_choice(name, config, files)
     if device.type == "cpu":
         keep_freed()
+    adapter = adapter_files(options.adapter) if options.adapter else {}
+    weighty = (*files, *adapter.values())
+    loaded = LoadedFiles.of(called or name, weighty, settings_files(folder, tokenizer))
     model = load_weights(name, kind, config, options, device)
-    weights = weight_hashes(files, hashes or FileHashes())
+    hashes = hashes or FileHashes()
+    weights = weight_hashes(files, hashes)
     weights |= code_hashes((model, tokenizer, config))
-    if options.adapter is not None:
-        weights |= adapter_hashes(options.adapter, hashes or FileHashes())
+    weights |= {part: hashes.sha256(file) for part, file in adapter.items()}
+    loaded.seal({file: hashes.sha256(file) for file in weighty})
     # A hub's cache names a snapshot's folder by its commit.
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
-    parts = Parts(kind, model, tokenizer, config, chat)
+    parts = Parts(kind, model, tokenizer, config, loaded, chat)
     return _assemble(called or name, parts, replace(options, revision=revision), weights)
 
 
@@ -165,6 +170,7 @@ class Parts:
         model: The model itself.
         tokenizer: Its tokenizer.
         config: Its config.
+        files: The files that it was loaded from.
         chat: How prompts are put as a chat; None to put them as plain text.
     """
 
@@ -172,6 +178,7 @@ class Parts:
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     config: PreTrainedConfig
+    files: LoadedFiles
     chat: Chat | None = None
 
 
@@ -309,7 +316,9 @@ def _assemble(
         "device_map": options.device_map,
     }
     window = window_of(model)
-    checkpoint = Checkpoint(name, model, tokenizer, window, identity, settings, parts.chat)
+    checkpoint = Checkpoint(
+        name, model, tokenizer, window, identity, settings, parts.files, parts.chat
+    )
     batch_tokens = options.batch_tokens or (2048 if model.device.type == "cpu" else 16384)
     if kind == "masked":
         return masked.MaskedModel(checkpoint, batch_tokens, options.masked_mode)

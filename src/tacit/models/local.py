@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.models.boundary import Tokens
     from tacit.models.chat import Chat
     from tacit.models.fingerprint import Identity
+    from tacit.models.loaded_files import LoadedFiles
     from tacit.models.reading import Found, Row, Tally
 
 T = TypeVar("T")
@@ -58,6 +59,7 @@ class Checkpoint:
         window: The longest input in tokens, special tokens included; None for no limit.
         identity: What its scores depend on.
         settings: What else a manifest says: device, architecture, …
+        files: What it was loaded from.
         chat: How prompts are put as a chat; None to put them as plain text.
     """
 
@@ -67,6 +69,7 @@ class Checkpoint:
     window: int | None
     identity: Identity
     settings: dict[str, Any]
+    files: LoadedFiles
     chat: Chat | None = None
 
 
@@ -184,7 +187,12 @@ class LocalModel:
     def _scores(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
     ) -> list[LogProbs]:
-        """The scores of all prompts' answers, given each one's tokens and what was read."""
+        """The scores of all prompts' answers, given each one's tokens and what was read.
+
+        Raises:
+            ScoringError: The model's files have changed since it was loaded.
+        """
+        self._checkpoint.files.check()
         return [
             LogProbs(
                 tuple(

@@ -127,6 +127,7 @@ class RankingModel(LocalModel):
 
         in_batches([place.cost for place in places], self._budget, read)
         rank_pending()
+        self._checkpoint.files.check()
         return [ranked[at] for at in range(len(asked))]
 
     def _asked(self, prompts: Sequence[RankingPrompt]) -> list[Asked]:

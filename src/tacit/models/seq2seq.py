@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 from tacit.errors import ModelError, PromptError
 from tacit.models.batching import how_many, in_batches
 from tacit.models.boundary import Filled, Tokens, enclosed, locate, tokenize
+from tacit.models.control_tokens import ControlTokens, check_text
 from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Row, Tally, on_device, padded, read_off
 from tacit.models.trees import tree_of
@@ -102,10 +103,27 @@ class Seq2SeqModel(RankingModel):
         """The encoder's input for each prompt, special tokens around it, and never twice."""
         if self._chat is None:
             texts = [self._marked(prompt) for prompt in prompts]
-            return list(self._tokenizer(texts, verbose=False)["input_ids"])
+            encoded = list(self._tokenizer(texts, verbose=False)["input_ids"])
+            control = ControlTokens.of(self._tokenizer)
+            for at, prompt in enumerate(prompts):
+                if control.find(prompt.text):
+                    encoded[at] = self._as_text(prompt)
+            return encoded
         texts = [self._chat.render(prompt.text) for prompt in prompts]
         encoded = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
         return [list(enclosed(ids, self._specials)) for ids in encoded]
+
+    def _as_text(self, prompt: Prompt) -> list[int]:
+        """The encoder's input for a text that spells a special token, which is read as text."""
+        if prompt.around is not None:
+            raise PromptError(
+                f"{prompt.shown} holds {ControlTokens.of(self._tokenizer).find(prompt.text)!r}, "
+                "which would be read as a special token beside the one that marks the blank: take "
+                "it out, or write the text so that the answer follows it"
+            )
+        check_text(self._bare, prompt.text)
+        ids = self._bare(prompt.text, add_special_tokens=False, verbose=False)["input_ids"]
+        return [*self._specials.before, *ids, *self._specials.after]
 
     def _marked(self, prompt: Prompt) -> str:
         """The text with its blank marked by the sentinel."""

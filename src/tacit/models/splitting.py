@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tacit.models.boundary import Filled, Tokens, locate
+from tacit.models.control_tokens import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,11 @@ def cut_of(filled: Filled) -> int:
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """As ``locate``, by a tokenizer that ``splits``; each different part is tokenized once."""
+    """As ``locate``, by a tokenizer that ``splits``; each different part is tokenized once.
+
+    Raises:
+        PromptError: As ``locate``.
+    """
     cuts = [cut_of(one) for one in filled]
     tails = [_behind(one, cut) for one, cut in zip(filled, cuts, strict=True)]
     found = dict.fromkeys(tails)
@@ -87,7 +92,10 @@ def _ids_of(
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
+    backend.encode_special_tokens = tokenizer.split_special_tokens
     encoded = backend.encode_batch_fast(distinct, add_special_tokens=False)
+    for string in distinct:
+        check_text(tokenizer, string)
     return {string: tuple(one.ids) for string, one in zip(distinct, encoded, strict=True)}
 
 

@@ -69,7 +69,7 @@ def refusals(runs: Sequence[ReadRun]) -> dict[str, list[str]]:
 def _reasons(first: ReadRun, other: ReadRun) -> Iterator[str]:
     """What differs between two runs beside the model."""
     both = f"between {first.name} and {other.name}"
-    versions = [str(run.manifest.get("tacit")) for run in (first, other)]
+    versions = [_versions(run) for run in (first, other)]
     if versions[0] != versions[1]:
         yield f"the version of Tacit differs {both}: {versions[0]} and {versions[1]}"
     if _data(first) != _data(other):
@@ -78,6 +78,17 @@ def _reasons(first: ReadRun, other: ReadRun) -> Iterator[str]:
         values = [_requested(run, key) for run in (first, other)]
         if values[0] != values[1]:
             yield f"{key} differs {both}: {values[0]} and {values[1]}"
+
+
+def _versions(run: ReadRun) -> str:
+    """Every version of Tacit that worked on a run."""
+    told = run.manifest.get("versions")
+    each = (
+        [one.get("tacit") for one in told if isinstance(one, dict)]
+        if isinstance(told, list)
+        else []
+    )
+    return ", ".join(sorted(set(map(str, each)))) or "unknown"
 
 
 def _requested(run: ReadRun, key: str) -> object:

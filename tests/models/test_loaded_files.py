@@ -1,0 +1,160 @@
+"""The files of a model change while it is in use."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.ray_worker import Failed, Loaded, Order, Stored, Worker
+from tacit.engine.requests import Scoring
+from tacit.engine.store import Store
+from tacit.errors import ScoringError
+from tacit.models.loaded_files import LoadedFiles
+from tacit.models.loading import LoadOptions, load_model
+from tacit.models.weights import load_weights
+from tacit.prompts import Prompt
+from tacit.rankings import RankingPrompt, Vocabulary
+from tests.models import tiny
+from tests.models.overwriting import WAYS, WEIGHTS, in_place, other_weights
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.engine.plan import Block
+    from tacit.models.base import LanguageModel
+    from tacit.models.fingerprint import FileHashes
+    from tests.models.conftest import FolderOf
+
+PROMPTS = [Prompt(f"In a tree, {n} trunks are", ("above", "a bird")) for n in range(12)]
+WORDS = Vocabulary(("bird", "claws", "egg"))
+
+
+@pytest.fixture
+def folders(request: pytest.FixtureRequest, folder_of: FolderOf, tmp_path: Path) -> list[Path]:
+    """A model's folder, and another of the same model with other weights."""
+    name = getattr(request, "param", "gpt2")
+    first = shutil.copytree(folder_of(name), tmp_path / "model")
+    return [first, other_weights(first, tmp_path / "other")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("folders", ["gpt2", "bert", "t5"], indirect=True)
+def test_no_score_of_other_weights_is_stored(way: str, folders: list[Path], tmp_path: Path) -> None:
+    """The run ends with what happened to which file; run anew, the model is another one."""
+    folder, other = folders
+    overwrite, happened = WAYS[way]
+    expected = {
+        (prompt.text, one.answer): one.logprob
+        for prompt, scores in zip(PROMPTS, tiny.load(folder).score(PROMPTS), strict=True)
+        for one in scores.answers
+    }
+    model, store = tiny.load(folder), Store(tmp_path / "store")
+    done = 0
+
+    def stored(block: Block) -> None:
+        nonlocal done
+        done += len(block.prompts)
+        if done == len(block.prompts):
+            overwrite(other / WEIGHTS, folder / WEIGHTS)
+
+    with pytest.raises(ScoringError, match=f"{WEIGHTS} {happened} while the model was in use"):
+        Engine(model, store, block_tokens=40).ask(PROMPTS, progress=stored)
+    assert 0 < done < len(PROMPTS)
+    rows = list(store.read(model.fingerprint).iter_rows(named=True))
+    assert len(rows) == done * 2
+    for row in rows:
+        assert row["logprob"] == pytest.approx(expected[row["text"], row["answer"]], abs=1e-4)
+    if way != "removed":
+        again = tiny.load(folder)
+        assert again.fingerprint != model.fingerprint
+        assert again.fingerprint == tiny.load(other).fingerprint
+
+
+@pytest.mark.parametrize("folders", ["gpt2", "bert", "t5"], indirect=True)
+def test_no_ranking_of_other_weights_is_given(folders: list[Path]) -> None:
+    """Nor where all candidates are read off one place."""
+    folder, other = folders
+    model, prompt = tiny.load(folder), RankingPrompt("A bear has", WORDS)
+    assert model.rank([prompt])
+    in_place(other / WEIGHTS, folder / WEIGHTS)
+    with pytest.raises(ScoringError, match="was overwritten"):
+        model.rank([prompt])
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "tokenizer_config.json"])
+def test_settings_are_looked_at_too(file: str, folders: list[Path]) -> None:
+    """A worker that starts later would read others."""
+    model = tiny.load(folders[0])
+    (folders[0] / file).write_text("{}\n")
+    with pytest.raises(ScoringError, match=rf"{file} was overwritten \([0-9,]+ bytes before, 3 "):
+        model.score(PROMPTS[:1])
+
+
+def test_a_file_that_is_missing_when_the_model_is_loaded_is_not_looked_at(tmp_path: Path) -> None:
+    """It was not read, whatever it holds later."""
+    (tmp_path / "a").write_text("1")
+    loaded = LoadedFiles.of("m", [], [tmp_path / "a", tmp_path / "missing"])
+    loaded.seal({})
+    (tmp_path / "missing").write_text("was never read")
+    loaded.check()
+    (tmp_path / "a").write_text("12")
+    with pytest.raises(ScoringError, match=r"a was overwritten \(1 bytes before, 2 now\)"):
+        loaded.check()
+
+
+def test_a_file_with_other_properties_and_the_same_content_is_the_same(folders: list[Path]) -> None:
+    """A link to it, other rights, or a copy with its times in its place."""
+    folder, _ = folders
+    model, weights = tiny.load(folder), folder / WEIGHTS
+    before = model.score(PROMPTS)
+    os.link(weights, folder / "link")
+    weights.chmod(0o600)
+    assert model.score(PROMPTS) == before
+    shutil.copy2(weights, folder / "copy")
+    (folder / "copy").replace(weights)
+    assert model.score(PROMPTS) == before
+
+
+def test_a_file_that_changes_while_it_is_loaded_is_no_model(
+    folders: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its fingerprint would be that of other weights than those that compute."""
+    folder, other = folders
+
+    def overwritten(*arguments: object) -> object:
+        model = load_weights(*arguments)  # type: ignore[arg-type]
+        in_place(other / WEIGHTS, folder / WEIGHTS)
+        return model
+
+    monkeypatch.setattr("tacit.models.loading.load_weights", overwritten)
+    with pytest.raises(ScoringError, match="was overwritten"):
+        tiny.load(folder)
+
+
+def _load(folder: Path, hashes: FileHashes) -> LanguageModel:
+    return load_model(str(folder), LoadOptions(device="cpu"), hashes)
+
+
+def test_a_worker_stores_nothing_of_other_weights(
+    folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each worker looks at the files that it loaded, and another would not be asked instead."""
+    folder, other = folders
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "CUDA_VISIBLE_DEVICES"):
+        monkeypatch.setenv(name, "1")
+    worker = Worker(Order(partial(_load, folder), str(tmp_path / "store"), threads=1, gpus=0))
+    loaded = worker.load()
+    assert isinstance(loaded, Loaded)
+    rows = [Scoring().row(prompt) for prompt in PROMPTS]
+    assert isinstance(worker.work("digest", Scoring, rows[:2]), Stored)
+    in_place(other / WEIGHTS, folder / WEIGHTS)
+    failed = worker.work("digest", Scoring, rows[2:])
+    assert isinstance(failed, Failed)
+    assert (failed.kind, failed.is_final) == ("ScoringError", True)
+    assert "was overwritten" in failed.message
+    assert len(Store(tmp_path / "store").read(loaded.fingerprint)) == 4

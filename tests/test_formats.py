@@ -1,0 +1,168 @@
+"""What Tacit writes carries a format number; what a newer one wrote is refused in plain words."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import tacit
+from tacit import formats, runs
+from tacit.engine import segments
+from tacit.engine.store import Store
+from tacit.errors import DataError, RequestError, StoreError
+from tacit.models.fake import FakeModel
+from tacit.probes.findings import Findings
+from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.runs import Run, read_findings
+from tacit.tables import read_table, write_table
+from tacit.version import _commit_of, version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+NEWER = r"was written by a newer Tacit: format 3, this one reads up to 1; upgrade tacit-lm"
+REQUEST = {"probe": "parts"}
+ABOUT = {"model": {"name": "m", "fingerprint": "f"}, "data": {}}
+
+
+def rewritten(path: Path, **about: object) -> None:
+    """Changes what a manifest says."""
+    path.write_text(json.dumps({**json.loads(path.read_text()), **about}))
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """A run's manifest."""
+    return dict(json.loads((folder / "manifest.json").read_text()))
+
+
+def finished(folder: Path) -> Run:
+    """A run that is finished."""
+    run = Run(folder, REQUEST)
+    run.begin(ABOUT)
+    table = pl.DataFrame({"n": [1]})
+    run.finish(Findings(questions=table, tables={"found": table}, summary={}))
+    return run
+
+
+def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
+    """Whether it is gone on with or shown, and whatever else is new in it."""
+    finished(tmp_path)
+    assert manifest_of(tmp_path)["format"] == formats.RUN
+    assert read_findings(tmp_path, ["found"])["found"]["n"].to_list() == [1]
+    rewritten(tmp_path / "manifest.json", format=3, status={"new": "finished"}, model=[])
+    with pytest.raises(RequestError, match=rf"manifest\.json {NEWER}, or choose another --out"):
+        Run(tmp_path, {"probe": "parts", "more": 1})
+    with pytest.raises(DataError, match=rf"manifest\.json: {NEWER}"):
+        read_findings(tmp_path, ["found"])
+
+
+@pytest.mark.parametrize("number", [None, -1, True, "1.5", [1], "³"])
+def test_a_format_that_is_no_number_is_damage(number: object, tmp_path: Path) -> None:
+    """It is said to be so."""
+    finished(tmp_path)
+    rewritten(tmp_path / "manifest.json", format=number)
+    with pytest.raises(DataError, match=r"is damaged: its format is .*, which is no number"):
+        read_findings(tmp_path, ["found"])
+
+
+def test_a_table_of_a_newer_format_is_refused(tmp_path: Path) -> None:
+    """Findings are Parquet, and so may other tables be; tables of other people's have no number."""
+    frame, path = pl.DataFrame({"n": [1]}), tmp_path / "found.parquet"
+    write_table(frame, path)
+    assert pl.read_parquet_metadata(path)[formats.KEY] == str(formats.TABLE)
+    assert read_table(path).equals(frame)
+    frame.write_parquet(path, metadata={formats.KEY: "3"})
+    with pytest.raises(DataError, match=rf"found\.parquet: {NEWER}"):
+        read_table(path)
+    frame.write_parquet(path)
+    assert read_table(path).equals(frame)
+
+
+def test_a_segment_of_a_newer_format_is_refused(tmp_path: Path) -> None:
+    """It is whole: it stays where it is, and is not asked again."""
+    model, prompt, store = FakeModel(lambda *_: -1.0), Prompt("x", ("a",)), Store(tmp_path)
+    scores = [LogProbs((AnswerScore("a", -1.0, 1),))]
+    segment = tmp_path / store.append(model.description, [prompt], scores)
+    table = pq.read_table(io.BytesIO(segment.read_bytes()))
+    about = table.schema.metadata
+    assert about[formats.KEY.encode()] == str(formats.SEGMENT).encode()
+    file = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({**about, formats.KEY.encode(): b"3"}), file)
+    segment.unlink()
+    newer = segment.parent / segments.next_name([], file.getvalue())
+    newer.write_bytes(file.getvalue())
+    with pytest.raises(StoreError, match=rf"{newer.name}: this segment {NEWER}, or use another"):
+        store.read(model.fingerprint)
+    assert newer.is_file()
+
+
+def test_a_resumed_run_names_every_version_that_worked_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once, the last one last; in the findings' bytes they do not stand."""
+
+    def resumed(tacit_version: str, libraries: Mapping[str, str]) -> bytes:
+        monkeypatch.setattr(runs, "version", lambda: tacit_version)
+        monkeypatch.setattr(runs, "_libraries", lambda: libraries)
+        finished(tmp_path)
+        return (tmp_path / "findings" / "found.parquet").read_bytes()
+
+    old, new = {"torch": "2.0"}, {"torch": "2.1"}
+    found = {resumed("1", old), resumed("1", old), resumed("2+gabc1234", old), resumed("1", new)}
+    found.add(resumed("2+gabc1234", old))
+    told = [(one["tacit"], one["libraries"]) for one in manifest_of(tmp_path)["versions"]]
+    assert told == [("1", old), ("1", new), ("2+gabc1234", old)]
+    assert len(found) == 1
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git prints."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    asked = ("git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b", *arguments)
+    return subprocess.run(asked, env=clean, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_checkout_of_tacit_names_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And whether a file was changed since; the repository is that of the package, no other."""
+    source = tmp_path / "src" / "tacit" / "__init__.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("")
+    (tmp_path / "pyproject.toml").write_text('name = "tacit-lm"\n')
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "-m", "first")
+    assert _commit_of(tmp_path) == "", "the package is imported from elsewhere"
+    monkeypatch.setattr(tacit, "__file__", str(source))
+    commit = git(tmp_path, "rev-parse", "--short", "HEAD").strip()
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    assert _commit_of(tmp_path) == f"+g{commit}"
+    source.write_text("changed = True\n")
+    assert _commit_of(tmp_path) == f"+g{commit}.dirty"
+    (tmp_path / "pyproject.toml").write_text('name = "something"\n')
+    assert _commit_of(tmp_path) == ""
+    monkeypatch.setenv("PATH", "")
+    (tmp_path / "pyproject.toml").write_text('name = "tacit-lm"\n')
+    assert _commit_of(tmp_path) == "", "without git, the version alone"
+
+
+def test_the_working_folder_s_repository_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the user's."""
+    before = version()
+    monkeypatch.chdir(tmp_path)
+    version.cache_clear()
+    assert version() == before
+    assert before.partition("+")[0] == tacit.__version__
