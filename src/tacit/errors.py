@@ -9,6 +9,7 @@
     │   └── MissingPackage      an extra that is not installed
     └── WorkError               the request was right and the work failed: exit code 1
         ├── ScoringError        a model failed, or gave something that is no log-probability
+        │   └── UnreliableError  a server no longer answers as it did, or as no model can
         ├── NetworkError        a hub or a server that cannot be reached
         ├── StoreError          the store cannot be read or written
         └── RepairError         a repaired world that breaks a constraint (never expected)
@@ -90,6 +91,10 @@ class WorkError(TacitError):
 
 class ScoringError(WorkError):
     """A model failed while scoring, or gave something that is not a log-probability."""
+
+
+class UnreliableError(ScoringError):
+    """A server no longer answers as it did, or as no model can; its last answers are not kept."""
 
 
 class NetworkError(WorkError):

@@ -19,10 +19,11 @@ from tacit.engine.plan import (
     too_long,
 )
 from tacit.engine.ranked import Known
+from tacit.engine.rechecks import rechecking
 from tacit.engine.requests import Ranked, Scoring, prompt_key
 from tacit.engine.store import Store, to_scores
 from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
-from tacit.models.base import RanksVocabulary, Rechecks, SharesPrefixes
+from tacit.models.base import RanksVocabulary, SharesPrefixes
 from tacit.prompts import FOR_NOW, TOO_LONG, LogProbs, Prompt
 from tacit.rankings import Ranking, RankingPrompt
 
@@ -230,24 +231,15 @@ class Engine:
         scored = [prompt for prompt in prompts if isinstance(prompt, Prompt)]
         return self.store.append(about, scored, self._score(scored))
 
-    def recheck(self) -> None:
-        """Makes sure that a model behind a server still answers as when it was tried.
-
-        Raises:
-            ScoringError: It does not.
-        """
-        if isinstance(self.model, Rechecks):
-            self.model.recheck()
-
     def _ask(
         self, plan: PlanOf[Request], progress: Callable[[BlockOf[Request]], None] | None
     ) -> None:
-        with closing((self.crew or self).carry_out(plan)) as done:
+        asking = closing((self.crew or self).carry_out(plan))
+        with rechecking(self.model, self.store) as published, asking as done:
             for block in done:
+                published()
                 if progress:
                     progress(block)
-        if plan.blocks:
-            self.recheck()
 
     def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
         """Asks the blocks of a plan in this process; gives each, or its parts, as it is stored.

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.engine import ranked, segments, voted
 from tacit.engine.places import LocalFolder, place_of
+from tacit.english import several
 from tacit.errors import RequestError, StoreError, WorkError
 from tacit.models.fingerprint import FileHashes
 from tacit.prompts import FOR_NOW, AnswerScore, LogProbs
@@ -45,6 +46,8 @@ class Store:
 
     Several processes, on several machines, may read and write one store at once.
 
+    ``published`` are the segments that this object has published, as seen from the root.
+
     Args:
         root: The folder, or an address that fsspec knows, such as ``s3://bucket/folder``.
 
@@ -59,6 +62,7 @@ class Store:
         self._kept = self._place.folder or _cache_of(self._place.shown())
         self.hashes = FileHashes(self._kept / "hashes.json")
         self._written: set[str] = set()
+        self.published: list[PurePosixPath] = []
 
     @classmethod
     def default(cls) -> Store:
@@ -129,7 +133,22 @@ class Store:
         with self._place.alone(folder):
             name = segments.next_name(self._place.names(folder), content)
             self._place.publish(f"{folder}/{name}", content)
-        return PurePosixPath(folder, name)
+        self.published.append(PurePosixPath(folder, name))
+        return self.published[-1]
+
+    def withdraw(self, names: Sequence[PurePosixPath]) -> None:
+        """Moves segments that cannot be relied on to where damaged ones are kept.
+
+        Raises:
+            StoreError: One cannot be moved.
+        """
+        moved = [place for name in names if (place := self._place.set_aside(str(name)))]
+        if moved:
+            log.warning(
+                "%s of answers that cannot be relied on: moved to %s",
+                several(len(moved), "segment"),
+                PurePosixPath(moved[0]).parent,
+            )
 
     def read(self, fingerprint: str) -> pl.DataFrame:
         """All rows of a model: text, separator, answer, logprob, tokens, spanned, reason.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tacit.engine import voted
 from tacit.engine.ask import gathered
+from tacit.engine.rechecks import rechecking
 from tacit.errors import ScoringError
-from tacit.models.base import Rechecks
 from tacit.models.chat_samples import Draws, votes_of
 
 if TYPE_CHECKING:
@@ -116,15 +116,18 @@ class VotingEngine:
         )
 
     def _ask(self, plan: DrawPlan, progress: Callable[[DrawBlock], None] | None) -> None:
-        for part in (part for block in plan.blocks for part in self._parts(block)):
-            samples = self.model.sample(part.prompts)
-            if [len(some) for some in samples] != [len(one.numbers) for one in part.prompts]:
-                raise ScoringError(f"{self.model.name} gave another number of replies than asked")
-            self.store.append_samples(self.model.description, part.prompts, samples)
-            if progress:
-                progress(part)
-        if plan.blocks and isinstance(self.model, Rechecks):
-            self.model.recheck()
+        parts = (part for block in plan.blocks for part in self._parts(block))
+        with rechecking(self.model, self.store) as published:
+            for part in parts:
+                samples = self.model.sample(part.prompts)
+                if [len(some) for some in samples] != [len(one.numbers) for one in part.prompts]:
+                    raise ScoringError(
+                        f"{self.model.name} gave another number of replies than asked"
+                    )
+                self.store.append_samples(self.model.description, part.prompts, samples)
+                published()
+                if progress:
+                    progress(part)
 
     def _parts(self, block: DrawBlock) -> Iterator[DrawBlock]:
         """What is stored at once of a block: so many requests."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import itertools
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tacit.models.server.client import RefusalError
-from tacit.models.server.replies import find
+from tacit.models.server.replies import find, likeliest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,12 +100,14 @@ class Differences:
         telling: How many tell most: long texts, and the second one of each pair.
         alike: In what the texts differ that it answers alike.
         unread: Why long texts could not be tried; None where they were.
+        drawn: As ``nexts``, as they came.
     """
 
     nexts: dict[str, Token]
     alike: tuple[str, ...]
     telling: int = 0
     unread: str | None = None
+    drawn: dict[str, Token] = field(default_factory=dict)
 
     @property
     def long(self) -> dict[str, Token]:
@@ -118,6 +120,7 @@ def tell_apart(
     known: Mapping[str, Token],
     is_same: Callable[[str, str], bool],
     noise: float,
+    top: int,
 ) -> Differences:
     """Tries whether a server answers texts differently that differ in one place.
 
@@ -126,6 +129,7 @@ def tell_apart(
         known: What is known of some texts already.
         is_same: Whether two texts are the same tokens, so that they are rightly answered alike.
         noise: Nats by which answers to the same text differ.
+        top: So many of the most probable tokens are compared, without the one that was drawn.
 
     Raises:
         ScoringError: The server failed.
@@ -144,6 +148,7 @@ def tell_apart(
         with suppress(RefusalError):  # it may be longer than all that the server takes
             nexts |= _asked([pair], at_once, nexts)
     pairs += SHORT_PAIRS
+    drawn, nexts = nexts, {text: likeliest(token, top) for text, token in nexts.items()}
     alike = [
         pair.differ
         for pair in pairs
@@ -155,7 +160,7 @@ def tell_apart(
     telling = [text for text in dict.fromkeys([*long, *seconds, _ESCAPED]) if text in nexts]
     texts = dict.fromkeys([*telling, *(text for pair in pairs for text in pair.texts)])
     found = {text: nexts[text] for text in texts if text in nexts}
-    return Differences(found, tuple(alike), len(telling), unread)
+    return Differences(found, tuple(alike), len(telling), unread, drawn)
 
 
 def _asked(

@@ -98,21 +98,25 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
             "log-probabilities as they are before sampling, or count answers with --samples N"
         )
     noise = _noise(asked, where, there, concurrency)
+    top = returned(list(there.values()))
     differences = tell_apart(
-        lambda texts: asked.first_tokens(texts, concurrency), there, lambda *_: False, noise
+        lambda texts: asked.first_tokens(texts, concurrency),
+        there,
+        lambda *_: False,
+        noise,
+        top or asked.top,
     )
     wrong, notes = told(differences, trims=True)
     if wrong:
         raise ModelError(f"{where} cannot be scored with: {refusal(wrong, '')}")
     if noise > QUIET:
         notes.insert(0, of_noise(noise))
-    top = returned(list(there.values()))
     if not top:
         raise ModelError(
             f"{where} returns no log-probabilities beside that of the token that it drew: count "
             "answers instead, with --samples N"
         )
-    notes += plausibility(there, asked.habits.names - {asked.model})
+    notes += plausibility({**there, **differences.drawn}, asked.habits.names - {asked.model})
     asked.habits.settle(noise=noise)
     warn(where, notes)
     seen = Seen({text: likeliest(token, top) for text, token in there.items()})
@@ -288,7 +292,7 @@ class FirstTokensModel:
         try:
             first = _first(self._talk, prompt.text)
         except ScoringError as error:
-            raise ScoringError(f"{prompt.shown} could not be scored: {error}") from error
+            raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
         top = () if first is None else likeliest(first, self._top).top
         found = [find(top, self._space + answer, None) for answer in prompt.answers]
         values = [None if one is None else one.logprob for one in found]

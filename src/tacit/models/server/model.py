@@ -160,7 +160,7 @@ class ServerModel:
         try:
             read = reading.read(fill(prompt))
         except ScoringError as error:
-            raise ScoringError(f"{prompt.shown} could not be scored: {error}") from error
+            raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
         return LogProbs(
             tuple(
                 AnswerScore(answer, one.logprob, one.tokens, one.spanned, one.missing)

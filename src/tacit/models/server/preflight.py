@@ -127,33 +127,18 @@ def preflight(
             "log-probabilities as they are before sampling (no top_k, top_p or min_p)"
         )
     noise = _noise(asked, where, nexts, tokenizer, spaced, concurrency)
-    refused = [of_noise(noise)] if noise > QUIET else []
     top = returned(list(nexts.values()))
-
-    def next_tokens(texts: Sequence[str]) -> list[Token | None]:
-        found = asked.next_tokens(texts, concurrency)
-        return [token and likeliest(token, top or asked.top) for token in found]
-
-    differences = tell_apart(
-        next_tokens,
-        {text: likeliest(token, top or asked.top) for text, token in nexts.items()},
-        lambda one, other: (
-            tokenizer is not None and tokenizer.cut(one).tokens == tokenizer.cut(other).tokens
-        ),
-        noise,
-    )
-    wrong, notes = told(differences)
-    if wrong:
-        hint = "" if tokenizer else "; if its tokenizer does, give that with --tokenizer"
-        raise ModelError(f"{where} cannot be scored with: {refusal(wrong, hint)}")
-    refused += notes
-    refused += plausibility(nexts, asked.habits.names - {asked.model})
+    differences, notes = _differences(asked, where, nexts, tokenizer, (noise, top, concurrency))
+    refused = [of_noise(noise), *notes] if noise > QUIET else notes
     warn(where, refused)
     if not top:
         refused.append("it returns no log-probabilities of the most probable next tokens")
     long = differences.long
     echo = find_echo(asked, tokenizer, {**nexts, **long}, spaced=spaced, long=long)
     refused += echo.refused
+    if echo.cuts and not echo.right:
+        beside = "; ".join(echo.refused)
+        warn(where, [f"{beside}. Its next tokens are used, which may be what is wrong"])
     cuts = tokenizer is not None or echo.cuts
     if not cuts:
         refused.append(
@@ -163,17 +148,9 @@ def preflight(
     if not echo.right and not (top and cuts):
         raise ModelError(f"{where} cannot be scored with: {'; '.join(refused)}")
     before = counted if echo.before is None else echo.before
-    if tokenizer is not None and before is not None and before != tokenizer.before:
-        refused.append(
-            f"it puts {several(before, 'special token')} before a text, and {tokenizer.path} "
-            f"puts {tokenizer.before}, as a model in this process would have it"
-        )
-        warn(where, refused[-1:])
-    if counted is not None and echo.before is not None and counted != echo.before:
-        refused.append(
-            f"it counts {several(counted, 'special token')} in a prompt, and returns {echo.before}"
-        )
-        warn(where, refused[-1:])
+    special = _of_special_tokens(counted, echo.before, tokenizer)
+    warn(where, special)
+    refused += special
     asked.habits.settle(tokenizer, noise)
     sums = {text: total for text, total in echo.sums.items() if text in nexts}
     return Abilities(
@@ -186,6 +163,66 @@ def preflight(
         Seen({text: likeliest(token, top) for text, token in nexts.items()}, sums),
         *_watched(differences, nexts, echo, top),
     )
+
+
+def _differences(
+    asked: Questions,
+    where: str,
+    nexts: dict[str, Token],
+    tokenizer: TokenizerFile | None,
+    about: tuple[float, int, int],
+) -> tuple[Differences, list[str]]:
+    """What the server makes of texts that differ in one place, and what a user should know.
+
+    Args:
+        asked: How it is asked.
+        where: What the model and its server are called.
+        nexts: The next tokens of the texts that it was tried on.
+        tokenizer: The model's, where it is given.
+        about: By how many nats answers differ from time to time, how many of the most probable
+            tokens the server returns, and how many requests are under way at once.
+
+    Raises:
+        ModelError: It answers different texts alike.
+    """
+    noise, top, concurrency = about
+
+    def is_same(one: str, other: str) -> bool:
+        return tokenizer is not None and tokenizer.cut(one).tokens == tokenizer.cut(other).tokens
+
+    differences = tell_apart(
+        lambda texts: asked.next_tokens(texts, concurrency), nexts, is_same, noise, top or asked.top
+    )
+    wrong, notes = told(differences)
+    if wrong:
+        hint = "" if tokenizer else "; if its tokenizer does, give that with --tokenizer"
+        raise ModelError(f"{where} cannot be scored with: {refusal(wrong, hint)}")
+    drawn = {**nexts, **differences.drawn}
+    return differences, notes + plausibility(drawn, asked.habits.names - {asked.model})
+
+
+def _of_special_tokens(
+    counted: int | None, echoed: int | None, tokenizer: TokenizerFile | None
+) -> list[str]:
+    """What is said of the special tokens that a server puts before a text.
+
+    Args:
+        counted: How many there are by its count of a prompt's tokens; None where that is not known.
+        echoed: How many it returns in an echo; None where it gives none.
+        tokenizer: The model's, where it is given.
+    """
+    notes = []
+    before = counted if echoed is None else echoed
+    if tokenizer is not None and before is not None and before != tokenizer.before:
+        notes.append(
+            f"it puts {several(before, 'special token')} before a text, and {tokenizer.path} "
+            f"puts {tokenizer.before}, as a model in this process would have it"
+        )
+    if counted is not None and echoed is not None and counted != echoed:
+        notes.append(
+            f"it counts {several(counted, 'special token')} in a prompt, and returns {echoed}"
+        )
+    return notes
 
 
 def _watched(

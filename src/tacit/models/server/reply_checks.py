@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.errors import ScoringError
+from tacit.errors import ScoringError, UnreliableError
 from tacit.models.server import forms
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ReplyError(ScoringError):
     """A server's reply is not of the right form, or cannot be right."""
 
 
-class WrongRepliesError(ScoringError):
+class WrongRepliesError(UnreliableError):
     """A server's replies to the same request cannot be right, twice in turn."""
 
 

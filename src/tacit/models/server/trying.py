@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.errors import ModelError, ScoringError
+from tacit.errors import ModelError, UnreliableError
 from tacit.models.server import thoughts, vote_checks
 from tacit.models.server.client import RefusalError
 from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, told
@@ -128,7 +128,7 @@ def _read_alike(
         return None, None
     top = talk.but(top=max(len(token.top) for token in firsts.values()))
     differences = tell_apart(
-        lambda texts: top.first_tokens(texts, concurrency), firsts, lambda *_: False, QUIET
+        lambda texts: top.first_tokens(texts, concurrency), firsts, lambda *_: False, QUIET, top.top
     )
     wrong, notes = told(differences, trims=True)
     if wrong:
@@ -319,7 +319,7 @@ class ReplyWatch:
         if drawn == self._last.get(text):
             more = [self._talk.replies(text, seed=10_000 + turn + at)[0].whole for at in range(3)]
             if set(more) == {drawn}:
-                raise ScoringError(
+                raise UnreliableError(
                     f"{self._where} now gives the same reply each time, so that its replies are no "
                     "samples; what it replied since the last trial is not kept"
                 )
@@ -340,7 +340,7 @@ class ReplyWatch:
             return
         texts = [canary["text"] for canary in self._canaries]
         if not same_replies(self._canaries, _likeliest(self._talk, texts, self._concurrency)):
-            raise ScoringError(
+            raise UnreliableError(
                 f"{self._where} no longer gives the likeliest replies that it gave when it was "
                 "tried: its model was exchanged, several that differ take turns, or it no longer "
                 "reads prompts whole. What it replied since the last such trial is not kept. Give "

@@ -13,7 +13,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tacit.errors import ScoringError
+from tacit.errors import UnreliableError
 from tacit.models.server.agreeing import agree
 from tacit.models.server.distinguishing import apart
 from tacit.models.server.replies import Token
@@ -76,7 +76,8 @@ class Watch:
         """Asks a few texts again, the next ones in turn.
 
         Raises:
-            ScoringError: They are answered otherwise, twice in turn; or the server failed.
+            UnreliableError: They are answered otherwise, twice in turn.
+            ScoringError: The server failed.
         """
         with self._lock:
             some = list(itertools.islice(self._order, min(OF_A_BLOCK, len(self._watched))))
@@ -86,7 +87,7 @@ class Watch:
         """Asks again those texts that tell most, as at the end of a run.
 
         Raises:
-            ScoringError: As ``look``.
+            UnreliableError: As ``look``.
         """
         self._check(self._watched[: self._telling])
 
@@ -99,11 +100,12 @@ class Watch:
             if every and agree(every):
                 return
             if last:
-                raise ScoringError(
+                raise UnreliableError(
                     f"{self._where} no longer answers as when it was tried "
                     f"({_worst(differences)}): its model was exchanged, several that differ take "
-                    "turns, or it no longer reads prompts whole. What it answered since the last "
-                    "such trial is not kept. Give the same command again when it is as it was"
+                    "turns, or it no longer reads prompts whole. What it answered since it last "
+                    "passed such a trial is not kept. Give the same command again when it is as it "
+                    "was"
                 )
 
     def _differences(self, some: Sequence[Watched]) -> dict[str, list[float]]:
