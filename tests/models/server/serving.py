@@ -96,6 +96,8 @@ class Manners:
         silent: How often it first says nothing of each prompt's next token.
         dies: After so many completions it only fails.
         counts: Whether it says how many tokens a prompt has.
+        reads: What it makes of a prompt before it reads it.
+        crosses: Whether two requests that are under way at once get each other's answers.
         speech: How it chats.
     """
 
@@ -116,6 +118,8 @@ class Manners:
     silent: int = 0
     dies: int | None = None
     counts: bool = True
+    reads: Callable[[str], str] | None = None
+    crosses: bool = False
     speech: Speech = field(default_factory=Speech)
 
 
@@ -139,6 +143,24 @@ class Serving:
     times: Counter[str] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
     slot: threading.Lock = field(default_factory=threading.Lock)
+    waiting: list[tuple[list[dict[str, Any]], threading.Event]] = field(default_factory=list)
+
+    def crossed(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """The answer of another request that is under way, which gets this one; else itself."""
+        mine = [answer]
+        with self.lock:
+            if self.waiting:
+                other, met = self.waiting.pop()
+                mine[0], other[0] = other[0], mine[0]
+                met.set()
+                return mine[0]
+            own = (mine, threading.Event())
+            self.waiting.append(own)
+        if not own[1].wait(0.02):
+            with self.lock:
+                if own in self.waiting:
+                    self.waiting.remove(own)
+        return mine[0]
 
     def asked(self, prompt: str) -> list[dict[str, Any]]:
         """The requests about one prompt."""
@@ -282,6 +304,7 @@ def _complete(state: Serving, body: dict[str, Any], handler: _Handler) -> None:
             answer = speak(manners.speech, body, before)
         else:
             answer = answered(state.language, manners, body, time_of_it)
+        answer = state.crossed(answer) if manners.crosses else answer
     except (Refusal, ChatRefusal) as refusal:
         handler.send(400, {"error": str(refusal)})
         return
@@ -298,7 +321,8 @@ def answered(
     wanted, top = body["max_tokens"], body.get("logprobs")
     if (top or 0) > manners.most:
         raise Refusal(f"logprobs is at most {manners.most}")
-    prompt = tuple(language.tokenizer.encode(body["prompt"]).ids)
+    text = manners.reads(body["prompt"]) if manners.reads else body["prompt"]
+    prompt = tuple(language.tokenizer.encode(text).ids)
     if not prompt:
         raise Refusal("the prompt is empty")
     if wanted == 0 and (manners.zero == "refused" or not body.get("echo")):

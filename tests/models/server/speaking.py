@@ -40,6 +40,7 @@ class Speech:
 
     Args:
         replies: How probable each reply to a text is.
+        drawn: How probable each reply is when it is drawn, where log-probabilities say otherwise.
         logprobs: Whether it gives log-probabilities.
         most: Asked for more of the most probable tokens than so many, it refuses.
         noise: Nats by which what it says differs from one time to the next.
@@ -61,6 +62,7 @@ class Speech:
     """
 
     replies: Callable[[str], Mapping[str, float]] = opinions
+    drawn: Callable[[str], Mapping[str, float]] | None = None
     logprobs: bool = True
     most: int = 20
     noise: float = 0.0
@@ -136,7 +138,8 @@ def _choice(
     speech: Speech, body: dict[str, Any], text: str, random: np.random.Generator
 ) -> dict[str, Any]:
     shares = speech.replies(text)
-    values = np.array(list(shares.values()))
+    drawn = (speech.drawn or speech.replies)(text)
+    values = np.array([drawn[reply] for reply in shares])
     at = int(values.argmax())
     if body.get("min_p") != 0:
         values = np.where(values < speech.trims * values.max(), 0, values)
@@ -152,6 +155,8 @@ def _choice(
     cut = most < len(thought) + len(words)
     ended = most >= len(thought)
     said = " ".join(words[: max(most - len(thought), 0)])
+    if most == 1:
+        said = said.rstrip(".,!")  # tokens of their own
     mused = " ".join(thought[:most])
     message: dict[str, Any] = {"role": "assistant", "content": said}
     if thinks == "field":
