@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.models.server.habits import Habits
 from tacit.models.server.replies import Token
 from tacit.models.server.reply_checks import (
-    Habits,
     ReplyError,
     WrongRepliesError,
     are_rescaled,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from tacit.models.server.habits import Habits
 from tacit.models.server.replies import read_reply
-from tacit.models.server.reply_checks import Habits, twice
+from tacit.models.server.reply_checks import twice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +58,7 @@ class Questions:
                 break
             # Some say nothing where what they draw is the end; another draw may be another token.
             reply = self._reply(text, body, attempts=attempts)
+        self.habits.draw(reply.tokens)
         return reply
 
     def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:

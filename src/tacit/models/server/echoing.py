@@ -40,6 +40,7 @@ class Echo:
         before: How many special tokens stand before a text.
         refused: What it does not do right.
         texts: Each text's tokens, where their log-probabilities are right.
+        odd: Whether it gives tokens that are not the prompt's.
     """
 
     questions: Questions
@@ -48,6 +49,7 @@ class Echo:
     before: int | None = None
     refused: tuple[str, ...] = ()
     texts: dict[str, Aligned] = field(default_factory=dict)
+    odd: bool = False
 
     @property
     def sums(self) -> dict[str, float]:
@@ -147,6 +149,7 @@ def find_echo(
     """
     refused: list[str] = []
     cutting: Echo | None = None
+    odd = False
     for asked in (
         questions.but(way="echo", least=0),
         questions.but(way="echo", least=1),
@@ -159,11 +162,12 @@ def find_echo(
             return tried
         cutting = cutting or (tried if tried.cuts else None)
         refused += tried.refused
+        odd = odd or tried.odd
     # One way that fails is said once, however it was asked.
     said = tuple(dict.fromkeys(refused))
     if cutting:
         return Echo(cutting.questions, cuts=True, before=cutting.before, refused=said)
-    return Echo(questions, refused=said)
+    return Echo(questions, refused=said, odd=odd)
 
 
 def _try(
@@ -181,33 +185,54 @@ def _try(
         tokens = asked.echoed(first, _SHORT if empty else None, _TRIES)
         found = _aligned(asked, tokens, first, tokenizer)
         if found is None:
-            return Echo(asked, refused=(f"it returns no tokens of the prompt ({asked.way})",))
+            return _unaligned(asked, tokens)
         if empty and len(tokens) > _end(found):
             return Echo(asked)  # it generates, though not asked to: a single token is less
         echoes = {first: found}
         for text in others:
-            try:
-                echoed = asked.echoed(text)
-            except RefusalError:
-                if text in long:
-                    continue  # too long with the token that it has to generate
-                raise
-            again = align(echoed, text, tokenizer, found.before)
-            if again is None and text in long:
-                raise ModelError(
-                    f"{asked.model} at {asked.client.address} cannot be scored with: it echoes "
-                    f"short texts, and of one of {len(text.split())} words other tokens "
-                    f"({asked.way}), so it does not read prompts whole"
-                )
-            if again is None:
+            again = _again(asked, text, tokenizer, found.before, is_long=text in long)
+            if again is not None:
+                echoes[text] = again
+            elif text not in long:
                 return Echo(asked, refused=(f"its tokens do not spell {text!r} ({asked.way})",))
-            echoes[text] = again
         wrong = _compare(asked, tokenizer, echoes, nexts, spaced=spaced)
     except ScoringError as error:
         return Echo(asked, refused=(f"it gives no echo ({asked.way}: {error})",))
     if wrong:
         return Echo(asked, cuts=True, before=found.before, refused=(wrong,))
     return Echo(asked, right=True, cuts=True, before=found.before, texts=echoes)
+
+
+def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
+    """What is said of an echo in which the prompt is not found."""
+    if len(tokens) <= MOST_BEFORE + 1:
+        return Echo(asked, refused=(f"it returns no tokens of the prompt ({asked.way})",))
+    said = f"the tokens of its echo are not the prompt's ({asked.way})"
+    return Echo(asked, refused=(said,), odd=True)
+
+
+def _again(
+    asked: Questions, text: str, tokenizer: TokenizerFile | None, before: int, *, is_long: bool
+) -> Aligned | None:
+    """The tokens of another text; None where they are not its own, or it is too long to be tried.
+
+    Raises:
+        ModelError: It is long, and other tokens come back.
+    """
+    try:
+        echoed = asked.echoed(text)
+    except RefusalError:
+        if is_long:
+            return None  # with the token that is generated
+        raise
+    found = align(echoed, text, tokenizer, before)
+    if found is None and is_long:
+        raise ModelError(
+            f"{asked.model} at {asked.client.address} cannot be scored with: it echoes short "
+            f"texts, and of one of {len(text.split())} words other tokens ({asked.way}), so it "
+            "does not read prompts whole"
+        )
+    return found
 
 
 def _end(found: Aligned) -> int:

@@ -12,7 +12,6 @@ from tacit.models.server.agreeing import ENOUGH, LARGEST, agree
 from tacit.models.server.canaries import fingerprint_of
 from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, told
 from tacit.models.server.preflight import (
-    QUIET,
     TEXTS,
     Seen,
     mixed,
@@ -24,7 +23,7 @@ from tacit.models.server.preflight import (
 from tacit.models.server.replies import TOPS, find, likeliest, returned
 from tacit.models.server.reply_checks import WrongRepliesError, are_rescaled
 from tacit.models.server.said import OPENS
-from tacit.models.server.watching import Watch, Watched
+from tacit.models.server.watching import QUIET, Watch, Watched
 from tacit.prompts import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, LogProbs
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
             "answers instead, with --samples N"
         )
     notes += plausibility({**there, **differences.drawn}, asked.habits.names - {asked.model})
-    asked.habits.settle(noise=noise)
+    asked.habits.settle(noise=noise, top=top)
     warn(where, notes)
     seen = Seen({text: likeliest(token, top) for text, token in there.items()})
     pads = _pads(list(there.values()))
@@ -219,6 +218,8 @@ def watch_of(
         ask,
         f"{talk.model} at {talk.client.address}",
         differences.telling,
+        talk.habits.noise,
+        talk.habits.tally,
     )
 
 

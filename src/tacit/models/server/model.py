@@ -101,6 +101,8 @@ class ServerModel:
             self._ask_again,
             self.name,
             served.abilities.telling,
+            served.abilities.questions.habits.noise,
+            served.abilities.questions.habits.tally,
         )
 
     @property

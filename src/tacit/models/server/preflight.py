@@ -24,7 +24,7 @@ from tacit.models.server.distinguishing import refusal, tell_apart, told
 from tacit.models.server.echoing import find_echo
 from tacit.models.server.replies import TOPS, likeliest, returned, tells
 from tacit.models.server.reply_checks import WrongRepliesError, are_rescaled
-from tacit.models.server.watching import OF_A_BLOCK, Watched, echo_of
+from tacit.models.server.watching import OF_A_BLOCK, QUIET, Watched, echo_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -52,9 +52,6 @@ TEXTS = (
 """What every server is asked first; its answers are its canaries."""
 
 log = logging.getLogger(__name__)
-
-QUIET = 1e-3
-"""Nats by which answers to the same text may differ without being told of."""
 
 _TRIES = 5
 
@@ -136,7 +133,7 @@ def preflight(
     long = differences.long
     echo = find_echo(asked, tokenizer, {**nexts, **long}, spaced=spaced, long=long)
     refused += echo.refused
-    if echo.cuts and not echo.right:
+    if (echo.cuts or echo.odd) and not echo.right:
         beside = "; ".join(echo.refused)
         warn(where, [f"{beside}. Its next tokens are used, which may be what is wrong"])
     cuts = tokenizer is not None or echo.cuts
@@ -151,7 +148,7 @@ def preflight(
     special = _of_special_tokens(counted, echo.before, tokenizer)
     warn(where, special)
     refused += special
-    asked.habits.settle(tokenizer, noise)
+    asked.habits.settle(tokenizer, noise, top)
     sums = {text: total for text, total in echo.sums.items() if text in nexts}
     return Abilities(
         echo.questions,

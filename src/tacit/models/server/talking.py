@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tacit.models.chat_samples import ANSWER_TOKENS
+from tacit.models.server.habits import Habits
 from tacit.models.server.replies import read_reply
-from tacit.models.server.reply_checks import Habits, twice
+from tacit.models.server.reply_checks import twice
 from tacit.models.server.said import read_said
 
 if TYPE_CHECKING:
@@ -57,9 +58,11 @@ class Talk:
             ScoringError: It failed each time, or its answer is none of a chat.
         """
         more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
-        return self._checked(
+        reply = self._checked(
             text, more, lambda answer: read_reply(answer, self.habits.noise), attempts
         )
+        self.habits.draw(reply.tokens)
+        return reply
 
     def first_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
         """What the replies to some texts begin with, several asked at once.

@@ -15,8 +15,9 @@ from tacit.models.server import thoughts, vote_checks
 from tacit.models.server.client import RefusalError
 from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, told
 from tacit.models.server.first_tokens import watch_of
-from tacit.models.server.preflight import QUIET, TEXTS, warn
+from tacit.models.server.preflight import TEXTS, warn
 from tacit.models.server.talking import LIMITS
+from tacit.models.server.watching import QUIET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

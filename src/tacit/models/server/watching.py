@@ -8,6 +8,7 @@ again, several at once, as the prompts of the run are.
 from __future__ import annotations
 
 import itertools
+import logging
 import math
 import threading
 from dataclasses import dataclass
@@ -21,7 +22,13 @@ from tacit.models.server.replies import Token
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from tacit.models.server.draws import Tally
     from tacit.models.server.echoing import Aligned
+
+log = logging.getLogger(__name__)
+
+QUIET = 1e-3
+"""Nats by which answers to the same text may differ without being told of."""
 
 OF_A_BLOCK = 2
 """So many texts are asked again before the answers of a block are kept."""
@@ -58,6 +65,8 @@ class Watch:
         ask: Asks for the same now, several at once.
         where: What the model and its server are called.
         telling: So many of the first ones are asked at the end of a run.
+        noise: Nats by which it was seen to differ from time to time when it was tried.
+        tally: What it has drawn since; None where that is not counted.
     """
 
     def __init__(
@@ -66,7 +75,11 @@ class Watch:
         ask: Callable[[Sequence[Watched]], Sequence[Token | None]],
         where: str,
         telling: int,
+        noise: float = 0.0,
+        tally: Tally | None = None,
     ) -> None:
+        self._quiet, self._tally = max(QUIET, 2 * noise), tally
+        self._told: set[str] = set()
         self._watched, self._telling = tuple(watched), telling
         self._ask, self._where = ask, where
         self._order = itertools.cycle(self._watched)
@@ -90,6 +103,8 @@ class Watch:
             UnreliableError: As ``look``.
         """
         self._check(self._watched[: self._telling])
+        for note in self._tally.notes(again=True) if self._tally else ():
+            self._tell(note)
 
     def _check(self, some: Sequence[Watched]) -> None:
         if not some:
@@ -98,6 +113,11 @@ class Watch:
             differences = self._differences(some)
             every = [each for differs in differences.values() for each in differs]
             if every and agree(every):
+                if max(every) > self._quiet:
+                    self._tell(
+                        f"its log-probabilities now differ by up to {max(every):.2g} nats from "
+                        "those that it gave when it was tried",
+                    )
                 return
             if last:
                 raise UnreliableError(
@@ -107,6 +127,15 @@ class Watch:
                     "passed such a trial is not kept. Give the same command again when it is as it "
                     "was"
                 )
+
+    def _tell(self, note: str) -> None:
+        """Says what a user should know, each kind of thing once."""
+        kind = note.partition(" nats")[0].rstrip("0123456789.e-")
+        with self._lock:
+            known = kind in self._told
+            self._told.add(kind)
+        if not known:
+            log.warning("%s: %s", self._where, note)
 
     def _differences(self, some: Sequence[Watched]) -> dict[str, list[float]]:
         """Of each text, how far its likeliest tokens are from what they were, in nats."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import math
 import re
 import shutil
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -169,6 +171,31 @@ def _tokenizer_file() -> Path:
 # A run
 
 
+class _Lines(logging.Handler):
+    """Keeps what is logged, without where the server is."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keeps a line."""
+        self.lines.append(record.getMessage().partition("/v1: ")[2] or record.getMessage())
+
+
+@contextmanager
+def _logged() -> Iterator[list[str]]:
+    """What Tacit logs meanwhile."""
+    handler, logger = _Lines(), logging.getLogger("tacit")
+    before, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    try:
+        yield handler.lines
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = before
+
+
 def _run(road: Road, fault: Fault | None, start: Start) -> _Run:
     model = Honest("llama.cpp" if road == "next+tokenizer" else "vllm")
     begins = {"first": 0, "60th": AFTER, "midway": NEVER}[start]
@@ -177,12 +204,14 @@ def _run(road: Road, fault: Fault | None, start: Start) -> _Run:
     with (
         TemporaryDirectory() as folder,
         warnings.catch_warnings(record=True) as caught,
+        _logged() as logged,
         running(server),
     ):
         warnings.simplefilter("always")
         _carry_out(run, server, road, Store(Path(folder) / "store"), midway=start == "midway")
         run.requests, run.faulty = (server.requests, run.requests[1]), server.faulty
     run.warned = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    run.warned += logged
     return run
 
 
@@ -344,7 +373,7 @@ def _told(road: Road, run: _Run) -> str:
     told = [
         one for one in _sentences(run.description) if one not in base and not _ABILITIES.match(one)
     ]
-    return "; ".join([*told, *run.warned])
+    return "; ".join([*told, *(one for one in run.warned if one not in _baseline(road).warned)])
 
 
 def _sentences(description: Mapping[str, Any]) -> list[str]:
