@@ -13,7 +13,6 @@ from tacit.errors import PromptError, ScoringError
 from tacit.models.boundary import bare, tokenize
 from tacit.models.encoding import fill
 from tacit.models.server import measuring
-from tacit.models.server.watching import OF_A_BLOCK
 from tacit.prompts import OUTSIDE, TOO_LONG, AnswerScore, Prompt, missing_by_reason
 from tests.models import tiny
 from tests.models.server.conftest import load
@@ -112,7 +111,7 @@ def test_next_tokens_alone_give_what_is_among_them(
     model = load(server, tokenizer_file)
     before = len(server.requests)
     (scored,) = model.score([Prompt(text, (*inside, *outside), "")])
-    assert len(server.requests) == before + 1 + OF_A_BLOCK
+    assert len(server.requests) == before + 1
     values = [one.logprob for one in scored.answers]
     right = [logprob for logprob, _, _ in expected(toy, Prompt(text, inside, ""))]
     assert values[:3] == pytest.approx(right, abs=1e-9)
@@ -158,7 +157,7 @@ def test_a_separator_of_its_own_token_is_read(serve: Serve, toy: Toy, tokenizer_
     model = load(server, tokenizer_file)
     before = len(server.requests)
     (scored,) = model.score([prompt])
-    assert len(server.requests) == before + 2 + OF_A_BLOCK
+    assert len(server.requests) == before + 2
     right = expected(toy, prompt)
     assert [tokens for _, tokens, _ in right] == [one.tokens for one in scored.answers] == [2, 2]
     assert [one.logprob for one in scored.answers] == pytest.approx(

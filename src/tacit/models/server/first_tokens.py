@@ -218,8 +218,7 @@ def watch_of(
         ask,
         f"{talk.model} at {talk.client.address}",
         differences.telling,
-        talk.habits.noise,
-        talk.habits.tally,
+        talk.habits,
     )
 
 

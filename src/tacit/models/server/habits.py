@@ -86,6 +86,10 @@ class Habits:
         beside = {count - len(tokenizer.cut(text).tokens) for text, count in self._counts.items()}
         self._beside = beside.pop() if len(beside) == 1 else None
 
+    def counted(self, text: str) -> int | None:
+        """How many tokens it counted in a text while it was tried; None where it did not."""
+        return self._counts.get(text)
+
     def draw(self, tokens: Sequence[Token]) -> None:
         """Counts the token that a reply begins with, where that is counted."""
         if self.tally is not None and tokens:

@@ -101,8 +101,7 @@ class ServerModel:
             self._ask_again,
             self.name,
             served.abilities.telling,
-            served.abilities.questions.habits.noise,
-            served.abilities.questions.habits.tally,
+            served.abilities.questions.habits,
         )
 
     @property

@@ -115,6 +115,7 @@ def preflight(
     if not any(reply.tokens for reply in replies.values()):
         raise ModelError(f"{where} cannot be scored with: it returns no log-probabilities at all")
     counted = _check_tokens(questions, where, replies, tokenizer)
+    _check_spelling(where, replies, tokenizer)
     nexts = {text: reply.tokens[0] for text, reply in replies.items() if reply.tokens}
     spaced = any((one.text or "").startswith(" ") for each in nexts.values() for one in each.top)
     if are_rescaled(list(nexts.values())):
@@ -149,6 +150,9 @@ def preflight(
     warn(where, special)
     refused += special
     asked.habits.settle(tokenizer, noise, top)
+    miscounted = _miscounted(asked, echo) if tokenizer is None else []
+    warn(where, miscounted)
+    refused += miscounted
     sums = {text: total for text, total in echo.sums.items() if text in nexts}
     return Abilities(
         echo.questions,
@@ -196,6 +200,19 @@ def _differences(
         raise ModelError(f"{where} cannot be scored with: {refusal(wrong, hint)}")
     drawn = {**nexts, **differences.drawn}
     return differences, notes + plausibility(drawn, asked.habits.names - {asked.model})
+
+
+def _miscounted(asked: Questions, echo: Echo) -> list[str]:
+    """What is said of a server that counts other numbers of tokens than it returns in an echo."""
+    beside = {
+        counted - found.before - len(found.cut.tokens)
+        for text, found in echo.texts.items()
+        if (counted := asked.habits.counted(text)) is not None
+    }
+    if beside <= {0}:
+        return []
+    shown = ", ".join(f"{more:+d}" for more in sorted(beside))
+    return [f"it counts other numbers of tokens in a prompt than it returns in its echo ({shown})"]
 
 
 def _of_special_tokens(
@@ -382,6 +399,33 @@ def _check_tokens(
             "beside it): give the tokenizer of the model that it serves"
         )
     return counted.pop()
+
+
+def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None) -> None:
+    """Refuses a server that writes one text and calls it another token.
+
+    Raises:
+        ModelError: It does so most of the time.
+    """
+    wrong, compared = [], 0
+    for reply in replies.values():
+        token = reply.tokens[0] if len(reply.tokens) == 1 else None
+        if token is None or not tells(reply.text.strip()):
+            continue
+        named = token.text
+        if token.number is not None and tokenizer is not None:
+            named = tokenizer.spelled(token.number)
+        if not tells((named or "").strip()):
+            continue
+        compared += 1
+        if (named or "").strip() != reply.text.strip():
+            wrong.append((reply.text, named))
+    if len(wrong) * 2 > compared:
+        text, named = (repr(one) for one in wrong[0])
+        raise ModelError(
+            f"{where} cannot be scored with: it writes {text} and calls it the token {named}, and "
+            f"so for {len(wrong)} of {compared} texts: its log-probabilities belong to other tokens"
+        )
 
 
 def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:

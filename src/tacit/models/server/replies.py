@@ -54,11 +54,13 @@ class Reply:
         tokens: The tokens of the completion, of the prompt as well where that is echoed.
         prompt: The prompt's tokens, where the server gave ``prompt_logprobs``.
         counted: How many tokens the server says that the prompt had; None where it does not.
+        text: The completion as text.
     """
 
     tokens: tuple[Token, ...]
     prompt: tuple[Token, ...] | None
     counted: int | None
+    text: str = ""
 
 
 def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
@@ -80,6 +82,7 @@ def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
             tuple(_tokens(choice.get("logprobs"))),
             None if prompt is None else tuple(map(_prompt_token, _listed(prompt))),
             forms.count(usage.get("prompt_tokens")),
+            forms.text(choice.get("text") or "", "a completion's text"),
         )
     except forms.FormError as error:
         raise ReplyError(

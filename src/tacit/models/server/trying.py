@@ -7,6 +7,7 @@ same reply each time, from a cache or at a temperature of its own, is refused.
 from __future__ import annotations
 
 import itertools
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,10 @@ from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, 
 from tacit.models.server.first_tokens import watch_of
 from tacit.models.server.preflight import TEXTS, warn
 from tacit.models.server.talking import LIMITS
-from tacit.models.server.watching import QUIET
+from tacit.models.server.watching import EVERY, QUIET
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tacit.models.server.canaries import Canary
     from tacit.models.server.said import Said
@@ -285,10 +286,16 @@ class ReplyWatch:
         canaries: Its likeliest replies; none where it gives none.
         concurrency: How many requests are under way at once.
         watch: What it is watched by beside its replies.
+        clock: The time in seconds.
     """
 
     def __init__(
-        self, talk: Talk, canaries: Sequence[Canary], concurrency: int, watch: Watch | None
+        self,
+        talk: Talk,
+        canaries: Sequence[Canary],
+        concurrency: int,
+        watch: Watch | None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         brief = talk.but(thinking=0 if talk.thinking == 0 else None)
         self._talk, self._canaries = brief, list(canaries)
@@ -296,13 +303,18 @@ class ReplyWatch:
         self._where = f"{talk.model} at {talk.client.address}"
         self._turn = itertools.count()
         self._last: dict[str, str] = {}
+        self._clock, self._looked = clock, clock()
 
     def look(self) -> None:
-        """Asks for one likeliest reply and one draw, at once.
+        """Asks for one likeliest reply and one draw, at once, where that is due.
 
         Raises:
-            ScoringError: The server replies otherwise than it did, or always alike; or it failed.
+            UnreliableError: The server replies otherwise than it did, or always alike.
+            ScoringError: It failed.
         """
+        if self._clock() - self._looked < EVERY:
+            return
+        self._looked = self._clock()
         if self._watch is not None:
             self._watch.look()
         turn = next(self._turn)
@@ -318,13 +330,21 @@ class ReplyWatch:
         if any(now != then["reply"] for now, then in zip(likeliest, some, strict=True)):
             self._check_likeliest()
         if drawn == self._last.get(text):
-            more = [self._talk.replies(text, seed=10_000 + turn + at)[0].whole for at in range(3)]
-            if set(more) == {drawn}:
-                raise UnreliableError(
-                    f"{self._where} now gives the same reply each time, so that its replies are no "
-                    "samples; what it replied since the last trial is not kept"
-                )
+            self._check_draws()
         self._last[text] = drawn
+
+    def _check_draws(self) -> None:
+        turn = next(self._turn)
+        text = OPEN_ENDED[turn % len(OPEN_ENDED)]
+        seeds = [10_000 + 3 * turn + at for at in range(3)]
+        drawn = self._talk.client.at_once(
+            lambda seed: self._talk.replies(text, seed=seed)[0].whole, seeds, self._concurrency
+        )
+        if len(set(drawn)) == 1:
+            raise UnreliableError(
+                f"{self._where} now gives the same reply each time, so that its replies are no "
+                "samples; what it replied since the last trial is not kept"
+            )
 
     def look_well(self) -> None:
         """Asks again what tells most, as at the end of a run.
@@ -335,6 +355,7 @@ class ReplyWatch:
         if self._watch is not None:
             self._watch.look_well()
         self._check_likeliest()
+        self._check_draws()
 
     def _check_likeliest(self) -> None:
         if not self._canaries:

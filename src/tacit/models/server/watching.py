@@ -1,8 +1,8 @@
 """Asks a server again, between its answers, what it answered when it was tried.
 
 A model may be exchanged while a run goes on, a second replica may join, a cache or a proxy may
-begin to change prompts. Before the answers of a block are kept, a few texts are therefore asked
-again, several at once, as the prompts of the run are.
+begin to change prompts. Once a minute, before the answers of a block are kept, a few texts are
+therefore asked again, several at once, as the prompts of the run are.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import itertools
 import logging
 import math
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -22,8 +23,8 @@ from tacit.models.server.replies import Token
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tacit.models.server.draws import Tally
     from tacit.models.server.echoing import Aligned
+    from tacit.models.server.habits import Habits
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,10 @@ QUIET = 1e-3
 """Nats by which answers to the same text may differ without being told of."""
 
 OF_A_BLOCK = 2
-"""So many texts are asked again before the answers of a block are kept."""
+"""So many texts are asked again before the answers of a block are kept, at most once a minute."""
+
+EVERY = 60.0
+"""Seconds after which that is due."""
 
 _LIKELIEST = 5
 
@@ -65,8 +69,8 @@ class Watch:
         ask: Asks for the same now, several at once.
         where: What the model and its server are called.
         telling: So many of the first ones are asked at the end of a run.
-        noise: Nats by which it was seen to differ from time to time when it was tried.
-        tally: What it has drawn since; None where that is not counted.
+        habits: What its replies had in common when it was tried, and what it has drawn since.
+        clock: The time in seconds.
     """
 
     def __init__(
@@ -75,10 +79,11 @@ class Watch:
         ask: Callable[[Sequence[Watched]], Sequence[Token | None]],
         where: str,
         telling: int,
-        noise: float = 0.0,
-        tally: Tally | None = None,
+        habits: Habits,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._quiet, self._tally = max(QUIET, 2 * noise), tally
+        self._clock, self._looked = clock, clock()
+        self._quiet, self._tally = max(QUIET, 2 * habits.noise), habits.tally
         self._told: set[str] = set()
         self._watched, self._telling = tuple(watched), telling
         self._ask, self._where = ask, where
@@ -86,13 +91,16 @@ class Watch:
         self._lock = threading.Lock()
 
     def look(self) -> None:
-        """Asks a few texts again, the next ones in turn.
+        """Asks a few texts again, the next ones in turn, where that is due.
 
         Raises:
             UnreliableError: They are answered otherwise, twice in turn.
             ScoringError: The server failed.
         """
         with self._lock:
+            if self._clock() - self._looked < EVERY:
+                return
+            self._looked = self._clock()
             some = list(itertools.islice(self._order, min(OF_A_BLOCK, len(self._watched))))
         self._check(some)
 

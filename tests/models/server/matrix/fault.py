@@ -35,6 +35,9 @@ USUAL: tuple[Start, ...] = ("first", "midway")
 LATE: tuple[Start, ...] = ("60th", "midway")
 
 
+CHANCE = "few requests are concerned; it is seen where one of the texts asked again is among them"
+
+
 @dataclass(frozen=True)
 class Hidden:
     """Where a fault cannot be seen from outside, and why."""

@@ -132,7 +132,11 @@ def _crowded() -> Respond:
 
 
 _model = (Hidden(MODEL, starts=("first",)),)
-_sticky = (Hidden(SAME, ("next+tokenizer", "chat", "votes"), ("first",)),)
+_sticky = (
+    Hidden(SAME, ("next+tokenizer", "chat", "votes"), ("first",)),
+    Hidden(SAME, ("echo", "echo+tokenizer"), ("first",)),
+)
+_by_chance = (Hidden(CHANCE),)
 
 FAULTS = [
     Fault("cache by the first 64 characters", _by(lambda text: text[:64])),
@@ -158,7 +162,7 @@ FAULTS = [
     Fault("two replicas with other weights in turn", _other(lambda a: a.number % 2 == 1)),
     Fault("one request in ten goes to other weights", _other(lambda a: a.number % 10 == 9)),
     Fault("two replicas with other weights, by the text", _other(_is_odd), hidden=_sticky),
-    Fault("other weights where requests come at once", _crowded),
+    Fault("other weights where requests come at once", _crowded, hidden=_by_chance),
     Fault(
         "other weights for texts of over 100 characters",
         _other(lambda asked: len(asked.text) > 100),

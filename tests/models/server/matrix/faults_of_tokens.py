@@ -160,7 +160,12 @@ FAULTS = [
         on_answer(lambda answer: entries(answer, _swapped)),
         COMPLETIONS,
     ),
-    Fault("the two likeliest tokens in each other's place", on_answer(_swapped_word), SCORED),
+    Fault(
+        "the two likeliest tokens in each other's place",
+        on_answer(_swapped_word),
+        SCORED,
+        hidden=(Hidden("some hundred draws do not tell the two apart", ("chat",)),),
+    ),
     Fault("one id for all tokens", on_answer(_ids_alone), ("next+tokenizer",)),
     Fault("echo shifted by one", _on_echoes(_shifted), ECHO),
     Fault("echo shifted behind 20 tokens", _on_echoes(_wrong_behind(20)), ECHO),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests.models.server.matrix.fault import (
+    CHANCE,
     ECHO,
     SCORED,
     Fault,
@@ -225,7 +226,12 @@ FAULTS = [
     Fault("noise of 0.05 nats", _noisy(0.05), SCORED),
     Fault("noise of 0.3 nats", _noisy(0.3), SCORED),
     Fault("noise of 1 nat at one request in four", _noisy(1.0, share=0.25), SCORED),
-    Fault("noise of 0.3 nats where requests come at once", _crowded(0.3), SCORED),
+    Fault(
+        "noise of 0.3 nats where requests come at once",
+        _crowded(0.3),
+        SCORED,
+        hidden=(Hidden(CHANCE),),
+    ),
     Fault(
         "steady noise of 0.05 nats, as quantisation has it",
         _noisy(0.05, steady=True),
@@ -293,6 +299,7 @@ FAULTS = [
         "half the value at one request in seven",
         _sometimes(lambda answer: values(answer, lambda v: v / 2), 7),
         SCORED,
+        hidden=(Hidden(CHANCE, ("echo", "echo+tokenizer")),),
     ),
     Fault("values of the next place", on_answer(lambda a: changed(a, _position_later)), ECHO),
 ]

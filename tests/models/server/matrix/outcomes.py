@@ -53,14 +53,13 @@ Kind = Literal[
     "told",  # something is wrong, and the description or a warning says what
     "missing",  # what would be wrong is missing, with a reason
     "refused",  # an error, before anything wrong was stored
-    "refused late",  # an error at the end of the run, when something wrong was in the store
-    "wrong stored",  # an error in the midst of the run, when something wrong was in the store
+    "wrong stored",  # an error, when something wrong was in the store
     "silent wrong",  # nothing is said, and something is wrong
     "crashed",  # an error of Python's
     "not reached",  # the run ended before the fault began
 ]
 
-ACCEPTED: tuple[Kind, ...] = ("right", "told", "missing", "refused", "refused late")
+ACCEPTED: tuple[Kind, ...] = ("right", "told", "missing", "refused")
 
 AFTER = 60
 """Requests after which a late fault begins."""
@@ -109,14 +108,13 @@ class _Run:
     replies: dict[tuple[str, int], Sample] = field(default_factory=dict)
     loading: BaseException | None = None
     asking: BaseException | None = None
-    checking: BaseException | None = None
     warned: list[str] = field(default_factory=list)
     requests: tuple[int, int] = (0, 0)
     faulty: int = 0
 
     @property
     def error(self) -> BaseException | None:
-        return self.loading or self.asking or self.checking
+        return self.loading or self.asking
 
 
 def outcome(fault: Fault, road: Road, start: Start) -> Outcome:
@@ -128,12 +126,14 @@ def outcome(fault: Fault, road: Road, start: Start) -> Outcome:
     if error is not None and not isinstance(error, TacitError):
         return Outcome("crashed", f"{type(error).__name__}: {error}", **counts)  # type: ignore[arg-type]
     if error is not None:
-        kept: Kind = "refused late" if run.checking else "wrong stored"
-        return Outcome(kept if wrong else "refused", str(error), **counts)  # type: ignore[arg-type]
+        kind: Kind = "refused"
+        if wrong:
+            kind = "told" if _told(road, run) else "wrong stored"
+        return Outcome(kind, str(error), **counts)  # type: ignore[arg-type]
     if not run.faulty:
         return Outcome("not reached", **counts)  # type: ignore[arg-type]
     told = _told(road, run)
-    kind: Kind = "missing" if missing else "right"
+    kind = "missing" if missing else "right"
     if wrong:
         kind = "told" if told else "silent wrong"
     return Outcome(kind, f"{how} {told}".strip(), **counts)  # type: ignore[arg-type]
@@ -225,14 +225,9 @@ def _carry_out(run: _Run, server: Server, road: Road, store: Store, *, midway: b
     if midway:
         server.begin_after(AFTER)
     try:
-        _ask(road, model, store)
+        _ask(road, model, store, 1 if server.respond is None else _TURNS)
     except Exception as error:  # noqa: BLE001 - as above
         run.asking = error
-    else:
-        try:
-            getattr(model, "recheck", lambda: None)()
-        except Exception as error:  # noqa: BLE001 - as above
-            run.checking = error
     run.description = dict(model.description)
     _read(run, road, model, store)
 
@@ -252,14 +247,14 @@ def _loaded(road: Road, address: str, store: Store) -> Model:
     return (load_first_tokens if chat else load_server)(address, options, kept)
 
 
-def _ask(road: Road, model: Any, store: Store) -> None:  # noqa: ANN401 - of three kinds
-    """Asks in several turns, as a run does: in each, an engine asks the longest texts first."""
+def _ask(road: Road, model: Any, store: Store, turns: int) -> None:  # noqa: ANN401 - of three kinds
+    """Asks in several turns: in each, an engine asks the longest texts first."""
     asked = questions() if road in {"chat", "votes"} else prompts()
-    for turn in range(_TURNS):
+    for turn in range(turns):
         if road == "votes":
-            VotingEngine(model, store).ask(asked[turn::_TURNS])
+            VotingEngine(model, store).ask(asked[turn::turns])
         else:
-            Engine(model, store, block_tokens=_BLOCK).ask(asked[turn::_TURNS])
+            Engine(model, store, block_tokens=_BLOCK).ask(asked[turn::turns])
 
 
 def _read(run: _Run, road: Road, model: Model, store: Store) -> None:
