@@ -12,7 +12,7 @@ import re
 import threading
 from typing import TYPE_CHECKING
 
-from tests.models.server.matrix.fault import LATE, Fault, Hidden
+from tests.models.server.matrix.fault import CHANCE, LATE, Fault, Hidden
 from tests.models.server.matrix.faults_of_texts import MODEL
 
 if TYPE_CHECKING:
