@@ -117,18 +117,18 @@ def test_sampled_replies_answer_the_parts_probe(
     assert code == 0, err
     assert "Obtained: votes of 12 samples, in chat" in out
     assert "replies are no answer for certain and count as none" in out
-    assert "at most 373 calls" in err
+    assert "at most 502 calls" in err
     manifest = json.loads((workplace / "r" / "manifest.json").read_text())
     assert manifest["model"]["obtained"] == "votes of 12 samples, in chat"
     assert manifest["summary"]["obtained"] == "votes of 12 samples, in chat"
     assert manifest["summary"]["votes"]["replies"] == 12 * manifest["summary"]["questions"]
     asked = len(server.requests)
-    assert asked <= 373
+    assert asked <= 502
     code, _, err = run(
         *(tacit, server, drawings, "--samples", 9, "--yes", "--json", "--out", workplace / "s")
     )
     assert code == 0, err
-    assert len(server.requests) - asked < 30  # it was tried, and nothing else asked
+    assert len(server.requests) - asked < 60  # it was tried, and nothing else asked
     ran = tacit("report", workplace / "r", "--out", "report.html")
     assert ran.code == 0, ran.err
     page = (workplace / "report.html").read_text()
@@ -144,8 +144,8 @@ def test_first_tokens_answer_the_parts_probe(
     code, out, err = run(tacit, server, drawings, "--yes", "--out", workplace / "r")
     assert code == 0, err
     assert "Obtained: log-probabilities of first tokens, in chat" in out
-    assert "at most 54 calls" in err
-    assert len(server.requests) <= 54
+    assert "at most 153 calls" in err
+    assert len(server.requests) <= 153
     for row in pl.read_parquet(workplace / "r" / "questions.parquet").to_dicts():
         shares = opinions(row["text"])
         if {"True.", "False"} <= set(sorted(shares, key=lambda reply: -shares[reply])[:5]):
@@ -161,7 +161,7 @@ def test_a_cost_that_nobody_confirms_is_refused_before_the_first_call(
     """There is no terminal here: exit code 2, and the server has heard nothing."""
     code, _, err = run(tacit, server, drawings, "--samples", 5, "--out", workplace / "r")
     assert code == 2
-    assert "28 distinct prompts: at most 177 calls, about" in err
+    assert "28 distinct prompts: at most 306 calls, about" in err
     assert "give --yes to mean it" in err
     assert server.statuses.total() == 0
     assert not (workplace / "r").exists()
@@ -198,8 +198,8 @@ def test_a_dry_run_tells_the_cost_and_calls_nobody(
     code, out, err = run(tacit, server, drawings, *options, "--thinking-tokens", 100)
     assert code == 0, err
     (told,) = json.loads(out)["runs"]
-    assert (told["distinct"], told["calls"]) == (28, 177)
-    assert told["answer_tokens"] == 177 * 116 + 1024
+    assert (told["distinct"], told["calls"]) == (28, 306)
+    assert told["answer_tokens"] == 306 * 116 + 1024
     code, out, _ = run(tacit, server, drawings, *options, "--thinking-tokens", "all")
     assert json.loads(out)["runs"][0]["answer_tokens"] is None
     assert server.statuses.total() == 0
@@ -377,7 +377,7 @@ def test_sampled_replies_answer_the_consistency_probe(
     assert ran.code == 0, ran.err
     assert "Obtained: votes of 3 samples, in chat" in ran.out
     texts = 8 * 24 + 7 * 24
-    assert f"{texts:,} distinct prompts: at most {3 * texts + 37:,} calls" in ran.err
+    assert f"{texts:,} distinct prompts: at most {3 * texts + 166:,} calls" in ran.err
     assert len(server.requests) <= 3 * texts + 29
     summary = json.loads((workplace / "run" / "manifest.json").read_text())["summary"]
     assert summary["votes"]["replies"] == 3 * texts

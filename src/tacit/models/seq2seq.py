@@ -8,7 +8,7 @@ answer follows the sentinel in the decoder.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from tacit.errors import ModelError, PromptError
@@ -138,16 +138,31 @@ class Seq2SeqModel(RankingModel):
         return around[0] + SENTINEL + around[1]
 
     def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
-        """The decoder's tokens: its start, the sentinel of a blank, the answer."""
-        tokens = iter(tokenize(self._bare, [_whole(a) for p in prompts for a in p.answers]))
+        """The decoder's tokens: its start, the sentinel of a blank, the answer, perhaps its end."""
+        every = [self._without_end(answer) for prompt in prompts for answer in prompt.answers]
+        tokens = iter(tokenize(self._bare, [_whole(answer) for answer in every]))
         encoded = []
         for prompt in prompts:
             start = self._start_of(prompt)
-            answers = [_after(start, next(tokens)) for _ in prompt.answers]
+            answers = [
+                self._with_end(_after(start, next(tokens)), answer) for answer in prompt.answers
+            ]
             for answer in answers:
                 self._fits(prompt, answer.ids)
             encoded.append(answers)
         return encoded
+
+    def _without_end(self, answer: str) -> str:
+        """An answer without the model's end token, which it may end with to be scored with it."""
+        end = str(self._tokenizer.eos_token or "")
+        return answer.removesuffix(end) or answer
+
+    def _with_end(self, tokens: Tokens, answer: str) -> Tokens:
+        """The tokens of an answer with the end token that it ends with."""
+        if self._without_end(answer) == answer:
+            return tokens
+        ids = (*tokens.ids, int(self._tokenizer.eos_token_id))
+        return replace(tokens, ids=ids, end=tokens.end + 1)
 
     def _start_of(self, prompt: Prompt) -> tuple[int, ...]:
         """What the decoder is given before an answer."""

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 SCORER = "server-chat-1"
 
-MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 2 * MOST_TEXTS + thoughts.MOST_CALLS
-"""So many calls, at most, are made to try a server."""
+MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 3 * MOST_TEXTS + thoughts.MOST_CALLS
+"""So many calls, at most, are made to try a server, at the beginning and at the end."""
 
 _TRIES = 5
 _BYTES_PER_TOKEN = 4

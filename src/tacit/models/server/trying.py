@@ -17,6 +17,7 @@ from tacit.models.server.client import RefusalError
 from tacit.models.server.distinguishing import MOST_TEXTS, refusal, tell_apart, told
 from tacit.models.server.first_tokens import watch_of
 from tacit.models.server.preflight import TEXTS, warn
+from tacit.models.server.replies import returned
 from tacit.models.server.talking import LIMITS
 from tacit.models.server.watching import EVERY, QUIET
 
@@ -47,8 +48,8 @@ means all tokens; the first that is taken is sent.
 
 DRAWN = 4
 MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + 2 * DRAWN * len(OPEN_ENDED) + 1
-MOST_CALLS += thoughts.MOST_CALLS + 2 * len(TEXTS) + MOST_TEXTS + vote_checks.MOST_CALLS
-"""So many calls, at most, are made to try a server."""
+MOST_CALLS += thoughts.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MOST_CALLS + 3
+"""So many calls, at most, are made to try a server, at the beginning and at the end."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,12 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
     if not brief.seeded:
         refused.append("it takes no seed, so that other replies come each time")
     several = _gives_several(brief, refused)
-    canaries = _canaries(brief, refused, where, concurrency)
+    canaries = _canaries(brief, refused)
     temperature = watch = None
     if not any(one.thinks for one in (ended, *(said for some in drawn for said in some))):
         temperature, watch = _read_alike(brief, where, concurrency, refused, several=several)
+    if watch is None:
+        canaries = _repeated(brief, canaries, refused, where, concurrency)
     settled.habits.settle()
     begun = thoughts.begun(ended)
     return Sampler(settled, several, begun, canaries, tuple(refused), temperature, watch)
@@ -126,9 +129,9 @@ def _read_alike(
         ModelError: Prompts that differ have the same first tokens, so they are not read whole.
     """
     firsts = vote_checks.first_tokens(talk, concurrency)
-    if not firsts:
+    if not firsts or returned(list(firsts.values())) <= 1:
         return None, None
-    top = talk.but(top=max(len(token.top) for token in firsts.values()))
+    top = talk.but(top=returned(list(firsts.values())))
     differences = tell_apart(
         lambda texts: top.first_tokens(texts, concurrency), firsts, lambda *_: False, QUIET, top.top
     )
@@ -234,22 +237,29 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
     return True
 
 
-def _canaries(talk: Talk, refused: list[str], where: str, concurrency: int) -> tuple[Canary, ...]:
-    """The likeliest replies; none where the server takes no other temperature, or hides them.
+def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
+    """The likeliest replies; none where the server takes no other temperature, or hides them."""
+    found = _likeliest(talk, TEXTS, 1)
+    if len(found) * 2 >= len(TEXTS):
+        return tuple(found)
+    refused.append(
+        "it gives no likeliest replies, so that another model by its name is not noticed"
+    )
+    return ()
+
+
+def _repeated(
+    talk: Talk, canaries: tuple[Canary, ...], refused: list[str], where: str, concurrency: int
+) -> tuple[Canary, ...]:
+    """The likeliest replies, where they come again with several requests under way at once.
 
     Raises:
-        ModelError: They are others when several are asked for at once.
+        ModelError: They come again only when one is asked for at a time.
     """
-    found = _likeliest(talk, TEXTS, 1)
-    if len(found) * 2 < len(TEXTS):
-        refused.append(
-            "it gives no likeliest replies, so that another model by its name is not noticed"
-        )
-        return ()
-    texts = [canary["text"] for canary in found]
-    if same_replies(found, _likeliest(talk, texts, concurrency)):
-        return tuple(found)
-    if same_replies(found, _likeliest(talk, texts, 1)):
+    texts = [canary["text"] for canary in canaries]
+    if not texts or same_replies(canaries, _likeliest(talk, texts, concurrency)):
+        return canaries
+    if same_replies(canaries, _likeliest(talk, texts, 1)):
         raise ModelError(
             f"{where} gives other likeliest replies with {concurrency} requests under way at once "
             "than one after the other: it mixes up requests; give --concurrency 1"
@@ -336,11 +346,13 @@ class ReplyWatch:
     def _check_draws(self) -> None:
         turn = next(self._turn)
         text = OPEN_ENDED[turn % len(OPEN_ENDED)]
+
+        def draw(seed: int) -> str:
+            return self._talk.replies(text, seed=seed)[0].whole
+
         seeds = [10_000 + 3 * turn + at for at in range(3)]
-        drawn = self._talk.client.at_once(
-            lambda seed: self._talk.replies(text, seed=seed)[0].whole, seeds, self._concurrency
-        )
-        if len(set(drawn)) == 1:
+        drawn = self._talk.client.at_once(draw, seeds[:2], self._concurrency)
+        if len(set(drawn)) == 1 and draw(seeds[2]) in drawn:
             raise UnreliableError(
                 f"{self._where} now gives the same reply each time, so that its replies are no "
                 "samples; what it replied since the last trial is not kept"
@@ -354,7 +366,8 @@ class ReplyWatch:
         """
         if self._watch is not None:
             self._watch.look_well()
-        self._check_likeliest()
+        else:
+            self._check_likeliest()
         self._check_draws()
 
     def _check_likeliest(self) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import ScoringError
+from tacit.models.server.client import RefusalError
 from tacit.models.server.preflight import TEXTS
 from tacit.models.server.replies import TOPS
 from tacit.models.server.reply_checks import WrongRepliesError
@@ -29,13 +30,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-UNCERTAIN = 3
+TRIED = (TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[8])
+"""First tokens are asked for behind these, of which most have a pair that differs in one place."""
+
+UNCERTAIN = 2
 """First tokens are drawn of so many texts, those whose replies are the least certain."""
 
-AT_ONCE, SINGLY = 16, 8
+AT_ONCE, SINGLY = 24, 12
 """So many of each text: where one request brings several replies, and where it brings one."""
 
-MOST_CALLS = len(TOPS) + len(TEXTS) + UNCERTAIN * SINGLY
+MOST_CALLS = len(TOPS) + len(TRIED) + UNCERTAIN * SINGLY
 """So many calls, at most, are made for it."""
 
 _FEWEST = 10
@@ -106,18 +110,19 @@ def estimate(drawn: Sequence[tuple[Sequence[float], int]]) -> Temperature | None
 
 
 def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
-    """The first tokens of the replies to each text; none where the server does not give them."""
-    for top in TOPS:
+    """The first tokens of the replies to a few texts; none where the server does not give them."""
+    first, *others = TRIED
+    for top in TOPS[1:]:
         asked = talk.but(top=top)
         try:
-            asked.first_token(TEXTS[0], attempts=1)
-            found = asked.first_tokens(TEXTS, concurrency)
+            found: list[Token | None] = list(asked.first_token(first, attempts=1).tokens[:1])
+            found += asked.first_tokens(others, concurrency) if found else []
         except WrongRepliesError:
             return {}
         except ScoringError:
             continue
-        there = {text: token for text, token in zip(TEXTS, found, strict=True) if token is not None}
-        return {text: token for text, token in there.items() if len(token.top) > 1}
+        there = zip(TRIED, found, strict=False)
+        return {text: token for text, token in there if token is not None and len(token.top) > 1}
     return {}
 
 
@@ -141,9 +146,12 @@ def temperature_of(
     brief = talk.but(room=1, top=1)
     sizes = [AT_ONCE] if several else [1] * SINGLY
     pieces = [(text, seed, size) for text in texts for seed, size in enumerate(sizes)]
-    replies = talk.client.at_once(
-        lambda piece: brief.replies(piece[0], 1000 + piece[1], piece[2]), pieces, concurrency
-    )
+    try:
+        replies = talk.client.at_once(
+            lambda piece: brief.replies(piece[0], 1000 + piece[1], piece[2]), pieces, concurrency
+        )
+    except RefusalError:
+        return None  # of a single token, or so many at once
     drawn: list[tuple[Sequence[float], int]] = []
     for (text, _, _), some in zip(pieces, replies, strict=True):
         listed = {
