@@ -100,17 +100,32 @@ def test_a_prompt_s_special_token_is_text(
 def test_the_encoder_s_text_is_text(loaded: Loaded) -> None:
     """Between the special tokens that the tokenizer puts around it; the answer too."""
     model, tokenizer = loaded("bart"), tiny.tokenizer_of("bart")
-    prompt = Prompt("A bear </s> has<mask>", ("a </s>",))
-    encoder, decoder = model.inputs(prompt, "a </s>")
+    prompt = Prompt("A bear </s> has<mask>", ("a </s> b",))
+    encoder, decoder = model.inputs(prompt, "a </s> b")
     assert list(encoder.ids) == tokenizer(prompt.text, split_special_tokens=True)["input_ids"]
-    answer = tokenizer("a </s>", add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    answer = tokenizer("a </s> b", add_special_tokens=False, split_special_tokens=True)["input_ids"]
     assert [decoder.ids[at] for at in decoder.scored] == answer
     assert encoder.ids.count(tokenizer.eos_token_id) == 1
 
 
+def test_a_decoder_s_answer_may_end_with_the_end_token(loaded: Loaded) -> None:
+    """It is then scored with it, once; the rest is text."""
+    model, tokenizer = loaded("bart"), tiny.tokenizer_of("bart")
+    prompt = Prompt("A bear has", ("a seal", "a seal</s>", "a</s> seal</s>"))
+    plain, ended, both = (model.inputs(prompt, answer)[1] for answer in prompt.answers)
+    assert ended.ids == (*plain.ids, tokenizer.eos_token_id)
+    assert len(ended.scored) == len(plain.scored) + 1
+    assert both.ids.count(tokenizer.eos_token_id) == plain.ids.count(tokenizer.eos_token_id) + 1
+    one, other, _ = model.score([prompt])[0].answers
+    assert one.logprob is not None
+    assert other.logprob is not None
+    assert other.logprob < one.logprob
+
+
 @pytest.mark.parametrize("name", ["llama", "albert", "t5"])
 @pytest.mark.parametrize(
-    ("text", "answer"), [("A bear {} has", "a bird"), ("A bear has", "a {}"), ("A bear {}", "x {}")]
+    ("text", "answer"),
+    [("A bear {} has", "a bird"), ("A bear has", "a {} b"), ("A bear {}", "x {}")],
 )
 def test_what_cannot_be_written_as_text_is_refused(
     name: str, text: str, answer: str, loaded: Loaded
