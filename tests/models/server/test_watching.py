@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,9 @@ from tacit.engine.store import Store
 from tacit.errors import ModelError, UnreliableError
 from tacit.models.server import vote_checks
 from tacit.models.server.draws import notes_on
+from tacit.models.server.habits import Habits
 from tacit.models.server.replies import Token
+from tacit.models.server.watching import EVERY, Watch, Watched
 from tacit.prompts import UNSAID, AnswerScore, LogProbs, Prompt
 from tests.models.server.conftest import load
 from tests.models.server.serving import Toy
@@ -21,6 +24,7 @@ from tests.models.server.speaking import Speech, opinions
 from tests.models.server.test_chat import sampled, speaking
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tests.models.server.conftest import Serve
@@ -206,3 +210,45 @@ def listed(own: int, best: list[int], values: list[float]) -> Token:
     if own not in best:
         top.append(Token(f"t{own}", own, min(values) - 3))
     return Token(f"t{own}", own, None, tuple(top))
+
+
+def answered(now: list[Token | None], _: Sequence[Watched]) -> list[Token | None]:
+    """The same whatever is asked."""
+    return now
+
+
+def test_an_echo_and_what_comes_next_behind_one_text_are_both_watched() -> None:
+    """Where either changes, the other alone does not pass for both."""
+    said = listed(0, [0, 1, 2], [-0.5, -1.5, -3.0])
+    other = listed(0, [0, 1, 2], [-1.5, -0.5, -3.0])
+    watched = [Watched("next", "text", said), Watched("echo", "text", said)]
+    cases: tuple[tuple[list[Token | None], str | None], ...] = (
+        ([said, said], None),
+        ([other, said], "behind 'text' log-probabilities differ by up to 1 nats"),
+        ([said, other], "the echo of 'text' has other log-probabilities"),
+        ([said, None], "the echo of 'text'"),
+    )
+    for now, message in cases:
+        watch = Watch(watched, partial(answered, now), "toy", 2, Habits())
+        if message is None:
+            watch.look_well()
+            continue
+        with pytest.raises(UnreliableError, match=message):
+            watch.look_well()
+
+
+def test_a_few_texts_are_asked_again_once_a_minute() -> None:
+    """The next ones in turn; before a minute is over, none."""
+    said = listed(0, [0, 1], [-0.5, -1.5])
+    asked: list[list[str]] = []
+    now = [0.0]
+
+    def ask(some: Sequence[Watched]) -> list[Token | None]:
+        asked.append([each.text for each in some])
+        return [each.said for each in some]
+
+    watched = [Watched("next", text, said) for text in "abc"]
+    watch = Watch(watched, ask, "toy", 3, Habits(), clock=lambda: now[0])
+    for now[0] in (1.0, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY):
+        watch.look()
+    assert asked == [["a", "b"], ["c", "a"]]

@@ -112,7 +112,7 @@ class Watch:
         """
         self._check(self._watched[: self._telling])
         for note in self._tally.notes(again=True) if self._tally else ():
-            self._tell(note)
+            self._tell("draws", note)
 
     def _check(self, some: Sequence[Watched]) -> None:
         if not some:
@@ -123,6 +123,7 @@ class Watch:
             if every and agree(every):
                 if max(every) > self._quiet:
                     self._tell(
+                        "noise",
                         f"its log-probabilities now differ by up to {max(every):.2g} nats from "
                         "those that it gave when it was tried",
                     )
@@ -136,30 +137,32 @@ class Watch:
                     "was"
                 )
 
-    def _tell(self, note: str) -> None:
-        """Says what a user should know, each kind of thing once."""
-        kind = note.partition(" nats")[0].rstrip("0123456789.e-")
+    def _tell(self, kind: str, note: str) -> None:
+        """Says what a user should know, one thing of each kind."""
         with self._lock:
             known = kind in self._told
             self._told.add(kind)
         if not known:
             log.warning("%s: %s", self._where, note)
 
-    def _differences(self, some: Sequence[Watched]) -> dict[str, list[float]]:
-        """Of each text, how far its likeliest tokens are from what they were, in nats."""
+    def _differences(self, some: Sequence[Watched]) -> dict[Watched, list[float]]:
+        """How far the likeliest tokens of each are from what they were, in nats."""
         return {
-            each.text: [math.nan] if now is None else apart(each.said, now, _LIKELIEST)
+            each: [math.nan] if now is None else apart(each.said, now, _LIKELIEST)
             for each, now in zip(some, self._ask(some), strict=True)
         }
 
 
-def _worst(differences: Mapping[str, Sequence[float]]) -> str:
+def _worst(differences: Mapping[Watched, Sequence[float]]) -> str:
     largest = {
-        text: max((math.inf if math.isnan(each) else each for each in some), default=math.inf)
-        for text, some in differences.items()
+        watched: max((math.inf if math.isnan(each) else each for each in some), default=math.inf)
+        for watched, some in differences.items()
     }
-    text = max(largest, key=lambda each: largest[each])
-    shown = f"behind {text[-40:]!r} "
-    if math.isinf(largest[text]):
-        return shown + "other tokens come next"
-    return shown + f"log-probabilities differ by up to {largest[text]:.3g} nats"
+    worst = max(largest, key=lambda each: largest[each])
+    if worst.asked == "echo":
+        return f"the echo of {worst.text[-40:]!r} has other log-probabilities"
+    if math.isinf(largest[worst]):
+        return f"behind {worst.text[-40:]!r} other tokens come next"
+    return (
+        f"behind {worst.text[-40:]!r} log-probabilities differ by up to {largest[worst]:.3g} nats"
+    )
