@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from tacit.engine.rechecks import rechecking
 from tacit.engine.store import Store
 from tacit.errors import ModelError, UnreliableError
 from tacit.models.server import vote_checks
+from tacit.models.server.distinguishing import apart
 from tacit.models.server.draws import notes_on
 from tacit.models.server.habits import Habits
 from tacit.models.server.replies import Token
@@ -252,3 +254,12 @@ def test_a_few_texts_are_asked_again_once_a_minute() -> None:
     for now[0] in (1.0, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY):
         watch.look()
     assert asked == [["a", "b"], ["c", "a"]]
+
+
+def test_a_token_that_another_one_hides_is_not_missing() -> None:
+    """Servers list one of several tokens that they write alike, and the drawn one in any case."""
+    then = listed(0, [0, 1, 2, 3, 4], [-1.0, -2.0, -3.0, -3.5, -4.0])
+    fewer = Token("t9", 9, None, (*then.top[:3], Token("", None, -0.5), Token("t9", 9, -9.0)))
+    assert apart(then, fewer) == [0, 0, 0]
+    gone = Token("t1", 1, None, (*then.top[1:], Token("t8", 8, -5.0)))
+    assert [math.isnan(each) for each in apart(then, gone)] == [True, False, False, False, False]

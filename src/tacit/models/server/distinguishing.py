@@ -8,10 +8,12 @@ sent, and nothing in a single reply shows it.
 from __future__ import annotations
 
 import itertools
+import math
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tacit.models.server.agreeing import LARGEST
 from tacit.models.server.client import RefusalError
 from tacit.models.server.replies import find, likeliest
 
@@ -184,8 +186,11 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
         most: So many of the first one's are compared; None for all.
 
     Returns:
-        Not a number of a token that only the first one has.
+        Not a number of a token that only the first one has, though it is more probable there than
+        the least probable one that the other lists. (A server that writes several tokens alike
+        lists one of them, and so fewer.)
     """
+    least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]
     known.sort(key=lambda pair: -pair[1])
     differences = []
@@ -194,8 +199,28 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
             continue  # a part of a character, which many tokens are written as
         found = find(other.top, each.text, each.number)
         there = None if found is None else found.logprob
+        if there is None and value < least + LARGEST:
+            continue
         differences.append(float("nan") if there is None else abs(value - there))
     return differences
+
+
+def _least_listed(place: Token) -> float:
+    """The log-probability of the least probable token that is sure to be listed.
+
+    A part of a character may stand for another one, and the drawn token is listed in any case.
+    """
+    drawn = find(place.top, place.text, place.number)
+    known = [
+        each.logprob
+        for each in place.top
+        if each.logprob is not None
+        and each != drawn
+        and find(place.top, each.text, each.number) is not None
+    ]
+    if known:
+        return min(known)
+    return drawn.logprob if drawn is not None and drawn.logprob is not None else -math.inf
 
 
 def _are_alike(one: Token | None, other: Token | None, noise: float) -> bool:
