@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from tacit.errors import PromptError
 from tacit.prompts import Prompt
 from tests.models import plain, tiny
 
@@ -177,8 +178,10 @@ def test_a_token_over_the_boundary(both: Made) -> None:
     assert abs(ours.logprob - theirs) > 1
 
 
-@pytest.mark.parametrize("name", ["opt", "llama"])
-def test_bos_in_the_text(name: str, both: Made) -> None:
-    """A text that begins with BOS gets no second one in either."""
-    for _, _, ours, theirs in both(name).pairs([Prompt("<s>In a tree is", ("bird", "roots"))]):
-        assert ours == pytest.approx(theirs, abs=TOLERANCE)
+def test_a_special_token_that_a_text_spells_is_text_here(both: Made) -> None:
+    """The harness reads it as the token; where a tokenizer can only do so, the text is refused."""
+    spelled = Prompt("<s>In a tree is", ("bird", "roots"))
+    for _, _, ours, theirs in both("opt").pairs([spelled]):
+        assert ours != pytest.approx(theirs, abs=0.1)
+    with pytest.raises(PromptError, match="would be read as a special token"):
+        list(both("llama").pairs([spelled]))
