@@ -164,7 +164,7 @@ FAULTS = [
         "the two likeliest tokens in each other's place",
         on_answer(_swapped_word),
         SCORED,
-        hidden=(Hidden("some hundred draws do not tell the two apart", ("chat",)),),
+        hidden=(Hidden("few hundred draws do not tell the two apart", ("next+tokenizer", "chat")),),
     ),
     Fault("one id for all tokens", on_answer(_ids_alone), ("next+tokenizer",)),
     Fault("echo shifted by one", _on_echoes(_shifted), ECHO),
