@@ -65,7 +65,7 @@ class SampledModel:
             self._identity, now, kept, lambda known: same_replies(known, now)
         )
 
-        self._watch = ReplyWatch(self._talk, sampler.canaries, options.concurrency, sampler.watch)
+        self._watch = ReplyWatch(sampler, options.concurrency)
 
     @property
     def description(self) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class Sampler:
         refused: What it does not do right.
         temperature: At which temperature it draws; None where that cannot be seen.
         watch: What it is watched by beside its replies; None where it gives no log-probabilities.
+        redraw: Estimates the temperature again, from a seed; None where it cannot be seen.
     """
 
     talk: Talk
@@ -73,6 +74,7 @@ class Sampler:
     refused: tuple[str, ...]
     temperature: Temperature | None = None
     watch: Watch | None = None
+    redraw: Callable[[int], Temperature | None] | None = None
 
 
 def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
@@ -108,20 +110,22 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
         refused.append("it takes no seed, so that other replies come each time")
     several = _gives_several(brief, refused)
     canaries = _canaries(brief, refused)
-    temperature = watch = None
+    temperature = watch = redraw = None
     if not any(one.thinks for one in (ended, *(said for some in drawn for said in some))):
-        temperature, watch = _read_alike(brief, where, concurrency, refused, several=several)
+        temperature, watch, redraw = _read_alike(
+            brief, where, concurrency, refused, several=several
+        )
     if watch is None:
         canaries = _repeated(brief, canaries, refused, where, concurrency)
     settled.habits.settle()
     begun = thoughts.begun(ended)
-    return Sampler(settled, several, begun, canaries, tuple(refused), temperature, watch)
+    return Sampler(settled, several, begun, canaries, tuple(refused), temperature, watch, redraw)
 
 
 def _read_alike(
     talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
-) -> tuple[Temperature | None, Watch | None]:
-    """At which temperature replies are drawn, and what the server is watched by.
+) -> tuple[Temperature | None, Watch | None, Callable[[int], Temperature | None] | None]:
+    """At which temperature replies are drawn, what the server is watched by, and how to draw again.
 
     What a user should know is added to what is refused.
 
@@ -130,7 +134,7 @@ def _read_alike(
     """
     firsts = vote_checks.first_tokens(talk, concurrency)
     if not firsts or returned(list(firsts.values())) <= 1:
-        return None, None
+        return None, None, None
     top = talk.but(top=returned(list(firsts.values())))
     differences = tell_apart(
         lambda texts: top.first_tokens(texts, concurrency), firsts, lambda *_: False, QUIET, top.top
@@ -138,12 +142,17 @@ def _read_alike(
     wrong, notes = told(differences, trims=True)
     if wrong:
         raise ModelError(f"{where} cannot be asked for votes: {refusal(wrong, '')}")
-    temperature = vote_checks.temperature_of(talk, firsts, concurrency, several=several)
+
+    def redraw(seed: int) -> Temperature | None:
+        return vote_checks.temperature_of(talk, firsts, concurrency, several=several, seed=seed)
+
+    temperature = redraw(1000)
     if temperature is not None and temperature.is_off:
         notes.append(temperature.note)
     warn(where, notes)
     refused += notes
-    return temperature, watch_of(differences, {}, top, concurrency)
+    again = redraw if temperature is not None and not temperature.is_off else None
+    return temperature, watch_of(differences, {}, top, concurrency), again
 
 
 def _drawn(talk: Talk) -> list[list[Said]]:
@@ -292,24 +301,22 @@ class ReplyWatch:
     """Whether a server still replies as it did, and still draws.
 
     Args:
-        talk: How it is asked.
-        canaries: Its likeliest replies; none where it gives none.
+        sampler: What was seen when it was tried.
         concurrency: How many requests are under way at once.
-        watch: What it is watched by beside its replies.
         clock: The time in seconds.
     """
 
     def __init__(
         self,
-        talk: Talk,
-        canaries: Sequence[Canary],
+        sampler: Sampler,
         concurrency: int,
-        watch: Watch | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        brief = talk.but(thinking=0 if talk.thinking == 0 else None)
-        self._talk, self._canaries = brief, list(canaries)
-        self._concurrency, self._watch = concurrency, watch
+        talk = sampler.talk
+        self._talk = talk.but(thinking=0 if talk.thinking == 0 else None)
+        self._canaries = list(sampler.canaries)
+        self._concurrency, self._watch = concurrency, sampler.watch
+        self._redraw = sampler.redraw
         self._where = f"{talk.model} at {talk.client.address}"
         self._turn = itertools.count()
         self._last: dict[str, str] = {}
@@ -343,6 +350,17 @@ class ReplyWatch:
             self._check_draws()
         self._last[text] = drawn
 
+    def _check_temperature(self, redraw: Callable[[int], Temperature | None]) -> None:
+        temperature = redraw(2000 + vote_checks.SINGLY * next(self._turn))
+        if temperature is None or not temperature.is_off:
+            return
+        warn(self._where, [f"now {temperature.note}"])
+        if temperature.is_far_off:
+            raise UnreliableError(
+                f"{self._where} no longer draws its replies as when it was tried: "
+                f"{temperature.note}. What it replied since the last trial is not kept"
+            )
+
     def _check_draws(self) -> None:
         turn = next(self._turn)
         text = OPEN_ENDED[turn % len(OPEN_ENDED)]
@@ -368,7 +386,10 @@ class ReplyWatch:
             self._watch.look_well()
         else:
             self._check_likeliest()
-        self._check_draws()
+        if self._redraw is not None:
+            self._check_temperature(self._redraw)
+        else:
+            self._check_draws()
 
     def _check_likeliest(self) -> None:
         if not self._canaries:

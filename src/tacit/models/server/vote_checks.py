@@ -44,8 +44,8 @@ MOST_CALLS = len(TOPS) + len(TRIED) + UNCERTAIN * SINGLY
 
 _FEWEST = 10
 _LEAST_ENTROPY = 0.2
-# Twice the difference in log-likelihood that 5 % and 1 % of samples exceed by chance.
-_FIVE, _ONE = 3.841, 6.635
+# Twice the difference in log-likelihood that 5 %, 1 % and 0.001 % of samples exceed by chance.
+_FIVE, _ONE, _FAR = 3.841, 6.635, 19.51
 _INVERSES = np.exp(np.linspace(math.log(0.1), math.log(20), 801))
 
 
@@ -58,14 +58,24 @@ class Temperature:
         value: The temperature.
         low: The lower end of its 95 % interval.
         high: The upper end.
-        is_off: Whether a temperature of 1 is beyond the 99 % interval.
+        surprise: Twice the log-likelihood that a temperature of 1 has less.
     """
 
     draws: int
     value: float
     low: float
     high: float
-    is_off: bool
+    surprise: float
+
+    @property
+    def is_off(self) -> bool:
+        """Whether a temperature of 1 is beyond the 99 % interval."""
+        return self.surprise > _ONE
+
+    @property
+    def is_far_off(self) -> bool:
+        """Whether an honest server would be told so once in a hundred thousand times."""
+        return self.surprise > _FAR
 
     def to_json(self) -> dict[str, Any]:
         """As the model's description has it."""
@@ -105,7 +115,7 @@ def estimate(drawn: Sequence[tuple[Sequence[float], int]]) -> Temperature | None
         float(1 / _INVERSES[best]),
         float(1 / within[-1]),
         float(1 / within[0]),
-        at_one > _ONE,
+        at_one,
     )
 
 
@@ -127,7 +137,7 @@ def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
 
 
 def temperature_of(
-    talk: Talk, firsts: dict[str, Token], concurrency: int, *, several: bool
+    talk: Talk, firsts: dict[str, Token], concurrency: int, *, several: bool, seed: int = 1000
 ) -> Temperature | None:
     """At which temperature a server draws; None where that cannot be seen.
 
@@ -136,6 +146,7 @@ def temperature_of(
         firsts: The first tokens of the replies to some texts, with log-probabilities.
         concurrency: How many requests are under way at once.
         several: Whether one request brings several replies.
+        seed: Where the seeds begin.
 
     Raises:
         ScoringError: The server failed.
@@ -145,11 +156,9 @@ def temperature_of(
     texts = [text for text in texts if entropies[text] > _LEAST_ENTROPY]
     brief = talk.but(room=1, top=1)
     sizes = [AT_ONCE] if several else [1] * SINGLY
-    pieces = [(text, seed, size) for text in texts for seed, size in enumerate(sizes)]
+    pieces = [(text, seed + at, size) for text in texts for at, size in enumerate(sizes)]
     try:
-        replies = talk.client.at_once(
-            lambda piece: brief.replies(piece[0], 1000 + piece[1], piece[2]), pieces, concurrency
-        )
+        replies = talk.client.at_once(lambda piece: brief.replies(*piece), pieces, concurrency)
     except RefusalError:
         return None  # of a single token, or so many at once
     drawn: list[tuple[Sequence[float], int]] = []
