@@ -67,12 +67,7 @@ class Questions:
         Raises:
             ScoringError: As ``next_token``.
         """
-
-        def ask(text: str) -> Token | None:
-            tokens = self.next_token(text).tokens
-            return tokens[0] if tokens else None
-
-        return self.client.at_once(ask, texts, concurrency)
+        return self.client.at_once(lambda text: self.next_token(text).first, texts, concurrency)
 
     def echoed(
         self, text: str, timeout: float | None = None, attempts: int | None = None

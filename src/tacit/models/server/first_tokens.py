@@ -78,7 +78,7 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
     """
     where = f"{talk.model} at {talk.client.address}"
     asked = _asked(talk, where)
-    firsts = {text: _first(asked, text) for text in TEXTS}
+    firsts = {text: asked.first_token(text).first for text in TEXTS}
     there = {text: token for text, token in firsts.items() if token is not None and token.top}
     if not there:
         raise ModelError(
@@ -176,11 +176,6 @@ def _asked(talk: Talk, where: str) -> Talk:
         f"{where} gives no log-probabilities in a chat ({refusal}): count answers instead, with "
         "--samples N"
     ) from refusal
-
-
-def _first(talk: Talk, text: str) -> Token | None:
-    tokens = talk.first_token(text).tokens
-    return tokens[0] if tokens else None
 
 
 def _apart(first: Token, again: Token) -> list[float]:
@@ -290,7 +285,7 @@ class FirstTokensModel:
     def _score(self, prompt: Prompt) -> LogProbs:
         """The scores of one prompt's answers."""
         try:
-            first = _first(self._talk, prompt.text)
+            first = self._talk.first_token(prompt.text).first
         except ScoringError as error:
             raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
         top = () if first is None else likeliest(first, self._top).top

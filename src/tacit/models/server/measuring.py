@@ -172,12 +172,12 @@ class Reading:
 
     def _ask_next(self, text: str) -> Token | None:
         try:
-            tokens = self.questions.next_token(text).tokens
+            first = self.questions.next_token(text).first
         except RefusalError:
             if text:
                 raise
             return None  # many refuse an empty prompt
-        return likeliest(tokens[0], self.abilities.top) if tokens else None
+        return first and likeliest(first, self.abilities.top)
 
     def _echo(self, text: str) -> Aligned | None:
         """The text's tokens as the server echoes them; None where they are not the text's."""

@@ -147,8 +147,8 @@ class ServerModel:
 
         def ask(watched: Watched) -> Token | None:
             if watched.asked == "next":
-                tokens = abilities.questions.next_token(watched.text).tokens
-                return likeliest(tokens[0], abilities.top) if tokens else None
+                first = abilities.questions.next_token(watched.text).first
+                return first and likeliest(first, abilities.top)
             echoed = abilities.questions.echoed(watched.text)
             echo = align(echoed, watched.text, tokenizer, abilities.before)
             return None if echo is None else echo_of(echo)

@@ -62,6 +62,11 @@ class Reply:
     counted: int | None
     text: str = ""
 
+    @property
+    def first(self) -> Token | None:
+        """The first token; None where the server tells of none."""
+        return self.tokens[0] if self.tokens else None
+
 
 def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
     """The tokens of the completion in a server's answer.

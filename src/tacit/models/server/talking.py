@@ -70,12 +70,7 @@ class Talk:
         Raises:
             ScoringError: As ``first_token``.
         """
-
-        def ask(text: str) -> Token | None:
-            tokens = self.first_token(text).tokens
-            return tokens[0] if tokens else None
-
-        return self.client.at_once(ask, texts, concurrency)
+        return self.client.at_once(lambda text: self.first_token(text).first, texts, concurrency)
 
     def replies(self, text: str, seed: int, several: int = 1) -> list[Said]:
         """Replies sampled at temperature 1; perhaps fewer than asked for.
