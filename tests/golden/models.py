@@ -1,0 +1,96 @@
+"""Models whose scores and replies are read off a hash: alike on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.models.chat_samples import Sample
+from tacit.models.fake import FakeModel
+from tacit.sources.demo import NORMS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+    from tacit.models.chat_samples import Draws
+    from tacit.models.loading import LoadOptions
+    from tacit.prompts import Prompt
+    from tacit.rankings import Vocabulary
+
+SAMPLES = 5
+REPLIES = ("True", "False", "Yes", "No", "True", "False", "Yes", "No", "Yes")
+SERVER = "http://golden.example/v1"
+
+
+def share(*parts: object) -> float:
+    """A number between 0 and 1 that depends on all parts."""
+    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:6]) / 2**48
+
+
+def words() -> list[str]:
+    """The words of the demo's norms, the model's vocabulary."""
+    text = NORMS.read_text(encoding="utf-8")
+    return sorted({word for word in text.split() if word.isalpha() and word.islower()})
+
+
+def scored(name: str) -> FakeModel:
+    """A model by its name; one answer in fifty has no score."""
+
+    def score(prompt: Prompt, answer: str) -> float | None:
+        drawn = share(name, prompt.text, prompt.separator, answer)
+        if len(prompt.answers) < 10 and drawn < 0.02:
+            return None
+        return -round(8 * drawn, 6) - 0.125
+
+    return FakeModel(score, name, words())
+
+
+@dataclass
+class Replies:
+    """A model that is known by its replies; one in ten cannot be read."""
+
+    name: str = SERVER
+    samples: int = SAMPLES
+    fingerprint: str = "5" * 64
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Its name, its fingerprint, and how beliefs are elicited."""
+        return {
+            "name": self.name,
+            "kind": "fake",
+            "fingerprint": self.fingerprint,
+            "obtained": "votes of 5 samples, in chat",
+            "several_at_once": True,
+        }
+
+    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
+        """Replies that begin with one of the words that prompts have as answers."""
+        return [[self._reply(each.text, number) for number in each.numbers] for each in draws]
+
+    def _reply(self, text: str, number: int) -> Sample:
+        drawn = share(self.name, text, number)
+        said = [*REPLIES, "Hm, well"]
+        return Sample(said[int(drawn * len(said))])
+
+
+def install(patch: pytest.MonkeyPatch) -> None:
+    """Puts these models in place of those that names such as ``golden-a`` would load."""
+    from tacit.models import loading
+    from tacit.models.server import chatting
+
+    def load(name: str, *_: object, **__: object) -> FakeModel:
+        return scored(name)
+
+    def vocabulary(name: str, _: LoadOptions | None = None) -> tuple[str, Vocabulary]:
+        kind = "masked" if name.endswith("masked") else "causal"
+        return kind, scored(name).whole_words()
+
+    patch.setattr(loading, "load_model", load)
+    patch.setattr(loading, "words_of", vocabulary)
+    patch.setattr(loading, "check_place", lambda *_: None)
+    patch.setattr(chatting, "load_sampled", lambda *_: Replies())

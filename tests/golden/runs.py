@@ -1,0 +1,209 @@
+"""Representative runs of all probes by the command line, and what is digested of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tacit.cli import main
+from tacit.sources.demo import FACTS, NORMS, QUESTIONS, THINGS
+from tests.golden.models import SERVER, share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Digests = dict[str, dict[str, str]]
+"""Of each table, and of each JSON object that was printed, the digest of each column or key."""
+
+VOTES = ("--model", SERVER, "--api", "chat", "--samples", "5", "--yes")
+CONSISTENCY = ("run", "consistency", "--questions", str(QUESTIONS), "--kb", "golden.kb")
+ASSUMPTIONS = ("run", "assumptions", "--norms", str(NORMS), "--orders")
+
+# What differs from one time to the next, or says where files are.
+_PRIVATE = {"out", "seconds", "file", "path"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command whose results are digested.
+
+    Args:
+        name: What it is called in ``digests.json``.
+        arguments: Of ``tacit``, run in the folder of all cases, in their order.
+        out: The folder or file with the results; None where all is printed.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    out: str | None = None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the cases are run on.
+
+    Args:
+        one: A model.
+        other: Another one.
+        masked: One that fills blanks.
+        drawings: A folder of drawings.
+    """
+
+    one: str = "golden-a"
+    other: str = "golden-b"
+    masked: str = "golden-masked"
+    drawings: Path = THINGS
+
+
+def _run(name: str, *arguments: str) -> Case:
+    return Case(name, (*arguments, "--out", name, "--json"), name)
+
+
+def cases(of: Inputs) -> list[Case]:
+    """All cases: of each probe one model, two that are compared, and sampled replies."""
+    one, two = ("--model", of.one), ("--model", of.one, "--model", of.other)
+    parts = ("run", "parts", "--drawings", str(of.drawings), "--limit", "120")
+    parrot = ("reproduce", "parrot", "--drawings", str(of.drawings), "--json")
+    question = "Where does a dog sleep?"
+    return [
+        _run("parts", *parts, *one),
+        _run("parts-two", *parts, *two),
+        _run("parts-beliefs", *parts, "--beliefs", "beliefs.tsv"),
+        _run("consistency", *CONSISTENCY, *one, "--anchors", "choice,verify"),
+        _run("consistency-two", *CONSISTENCY, *two, "--answering", "count"),
+        _run(
+            "consistency-calibrated",
+            *CONSISTENCY,
+            *(*one, "--answering", "calibrated", "--length", "2", "--cap", "10"),
+        ),
+        _run("assumptions", *ASSUMPTIONS, "all", "--limit", "8", "--model", of.masked),
+        _run("assumptions-two", *ASSUMPTIONS, "main", *one, "--model", of.masked),
+        Case("check", ("check", "beliefs.tsv", "--json")),
+        Case(
+            "repair", ("repair", "beliefs.tsv", "--out", "repaired.tsv", "--json"), "repaired.tsv"
+        ),
+        Case("reproduce-parrot", parrot),
+        Case("reproduce-parrot-beliefs", (*parrot, "--beliefs", "beliefs.tsv")),
+        Case("reproduce-consistency", ("reproduce", *CONSISTENCY[1:], "--json")),
+        Case("reproduce-sta", ("reproduce", "sta", "assumptions", "--json")),
+        Case("kb-facts", ("kb", "facts", "golden.kb", question, "kennel", "tree", "--json")),
+        Case("show-anchor", ("show", "anchor", "consistency", "{anchor}", "--json")),
+    ]
+
+
+def cases_of_replies(of: Inputs) -> list[Case]:
+    """Cases of models that are known by sampled replies."""
+    single = ("--answering", "single", "--meta", "1", "--pair", "Yes/No", "--anchors", "verify")
+    return [
+        _run(
+            "parts-votes", "run", "parts", "--drawings", str(of.drawings), "--limit", "40", *VOTES
+        ),
+        _run("consistency-votes", *CONSISTENCY, "--limit", "30", *single, *VOTES),
+    ]
+
+
+def digests(of: Inputs, several: Sequence[Case]) -> dict[str, Digests]:
+    """The digests of some cases, run in the working folder, which is empty before."""
+    _prepare(of)
+    return {case.name: digest(case) for case in several}
+
+
+def digest(case: Case) -> Digests:
+    """The digests of one case's tables and of what it prints."""
+    arguments = [one.format(anchor=_anchor()) if "{" in one else one for one in case.arguments]
+    printed = json.loads(_tacit(arguments))
+    found = {"printed": _of_json(printed)}
+    place = Path(case.out) if case.out else None
+    if place is None:
+        return found
+    files = [place] if place.is_file() else sorted(place.rglob("*.parquet"))
+    for file in files:
+        if "blocks" not in file.name:
+            name = file.relative_to(place).as_posix() if place.is_dir() else file.name
+            found[name.removesuffix(".parquet")] = _of_table(file)
+    return found
+
+
+def _prepare(of: Inputs) -> None:
+    """The knowledge base, and beliefs that are drawn, for statements about the demo's things."""
+    _tacit(["kb", "import", str(FACTS), "--out", "golden.kb"])
+    drawings = ("--drawings", str(of.drawings), "--limit", "120")
+    _tacit(["run", "parts", *drawings, "--model", of.one, "--out", "prepared"])
+    asked = pl.read_parquet("prepared/questions.parquet")
+    rows = asked.select("thing", "subject", "relation", "object").unique(maintain_order=True)
+    drawn = [round(share("beliefs", *row), 6) for row in rows.iter_rows()]
+    rows.with_columns(pl.Series("p_true", drawn)).write_csv("beliefs.tsv", separator="\t")
+
+
+def _anchor() -> str:
+    """The anchor question with the most facts."""
+    anchors = pl.read_parquet("consistency/findings/anchors.parquet")
+    return str(anchors.sort("facts", "anchor", descending=True)["anchor"][0])
+
+
+def _tacit(arguments: Sequence[str]) -> str:
+    """What a command prints.
+
+    Raises:
+        AssertionError: It failed.
+    """
+    before, printed = sys.argv, StringIO()
+    sys.argv = ["tacit", *arguments]
+    try:
+        with redirect_stdout(printed):
+            main()
+    except SystemExit as stopped:
+        if stopped.code not in {0, None}:
+            raise AssertionError(f"tacit {' '.join(arguments)} ended with {stopped.code}") from None
+    finally:
+        sys.argv = before
+    return printed.getvalue()
+
+
+def _of_table(file: Path) -> dict[str, str]:
+    """The digest of each column: its type and its values in their order."""
+    read = pl.read_parquet if file.suffix == ".parquet" else _read_text
+    return {column.name: _sha256(str(column.dtype), column.to_list()) for column in read(file)}
+
+
+def _read_text(file: Path) -> pl.DataFrame:
+    return pl.read_csv(file, separator="\t", infer_schema=False)
+
+
+def _of_json(printed: Any) -> dict[str, str]:  # noqa: ANN401 - any JSON
+    """The digest of each key of an object; of a list of runs, of each key of each run."""
+    if isinstance(printed, list):
+        columns = {key for row in printed for key in row}
+        return {key: _sha256([row.get(key) for row in printed]) for key in sorted(columns)}
+    found: dict[str, str] = {}
+    for key, value in printed.items():
+        if key == "runs":
+            for at, run in enumerate(value):
+                found |= {f"runs[{at}].{name}": sha for name, sha in _of_json(run).items()}
+        elif key not in _PRIVATE:
+            found[key] = _sha256(value)
+    return found
+
+
+def _sha256(*content: object) -> str:
+    text = json.dumps(_rounded(content), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """To ten significant digits: processors differ in the last bits of a logarithm."""
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items() if key not in _PRIVATE}
+    return value
