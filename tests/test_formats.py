@@ -21,7 +21,7 @@ from tacit.errors import DataError, RequestError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.probes.findings import Findings
 from tacit.prompts import AnswerScore, LogProbs, Prompt
-from tacit.runs import Run, read_findings
+from tacit.runs.folder import RunFolder, read_findings
 from tacit.tables import read_table, write_table
 from tacit.version import _commit_of, version
 

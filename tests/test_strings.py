@@ -28,7 +28,7 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
 from tacit.prompts import AnswerScore, LogProbs, Prompt
 from tacit.rankings import Ranking, RankingPrompt, Vocabulary
-from tacit.runs import read_findings
+from tacit.runs.folder import read_findings
 from tacit.sources.anchors import Anchor
 from tacit.sources.choices import Choices
 from tacit.sources.drawings import Drawing, demo_drawings, read_drawings

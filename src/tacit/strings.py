@@ -35,6 +35,11 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
     return found
 
 
+def listed(names: str | None) -> tuple[str, ...]:
+    """Names with commas between, without the blanks around them."""
+    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
+
+
 def convert_strings(instance: object, *fields: str) -> None:
     """Check fields of a frozen dataclass with ``strings`` and keep them as tuples.
 

@@ -12,7 +12,7 @@ from tacit.probes.consistency.trace import trace
 from tacit.prompts import OUTSIDE, AnswerScore, LogProbs, Prompt
 from tacit.report.verdict import verdict
 from tacit.report.writing import write_report
-from tacit.runs import Run
+from tacit.runs.folder import RunFolder
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
 

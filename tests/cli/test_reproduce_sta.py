@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tacit.probes.assumptions.published import published_table
-from tacit.runs import Run
+from tacit.runs.folder import RunFolder
 from tests.probes.assumptions.findings_by_hand import Made
 
 if TYPE_CHECKING:

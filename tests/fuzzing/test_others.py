@@ -22,9 +22,9 @@ from tacit.models.server.client import Client
 from tacit.models.server.replies import read_reply
 from tacit.probes.assumptions.published import published_table
 from tacit.prompts import AnswerScore, LogProbs, Prompt
-from tacit.report.reading import read_runs
+from tacit.runs.reading import read_runs
 from tacit.report.writing import report
-from tacit.runs import Run
+from tacit.runs.folder import RunFolder
 from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny

@@ -26,9 +26,9 @@ from tacit.models.server.trying import same_replies
 from tacit.probes.assumptions.published import published_table
 from tacit.rankings import Ranking, RankingPrompt, Vocabulary
 from tacit.report.obtained import differing
-from tacit.report.reading import read_runs
+from tacit.runs.reading import read_runs
 from tacit.report.writing import report
-from tacit.runs import Run, fitting
+from tacit.runs.folder import RunFolder, fitting
 from tests.fuzzing.shapes import Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny

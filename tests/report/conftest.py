@@ -22,7 +22,7 @@ from tacit.probes.consistency.wording import wording
 from tacit.probes.findings import Findings
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
-from tacit.runs import Run
+from tacit.runs.folder import RunFolder
 from tacit.sources.anchors import Anchor
 from tacit.sources.drawings import Drawing
 from tests.probes.assumptions.findings_by_hand import Made

@@ -8,7 +8,7 @@ import pytest
 from tacit.errors import RequestError
 from tacit.report.content import Table
 from tacit.report.differences import check_comparable, differences, refusals, wording_warnings
-from tacit.report.reading import read_runs
+from tacit.runs.reading import read_runs
 from tests.probes.assumptions.findings_by_hand import Made
 from tests.report.conftest import assumptions_run, parts_run
 

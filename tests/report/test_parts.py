@@ -10,8 +10,8 @@ from tacit.probes.parts.template import Template
 from tacit.report import parts_tables
 from tacit.report.differences import differences
 from tacit.report.parts import section
-from tacit.report.reading import read_runs
-from tacit.runs import Run
+from tacit.runs.reading import read_runs
+from tacit.runs.folder import RunFolder
 from tests.report.conftest import DRAWINGS, parts_run
 
 if TYPE_CHECKING:

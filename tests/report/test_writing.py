@@ -11,7 +11,7 @@ import pytest
 
 from tacit.errors import WorkError
 from tacit.report import graphs, runtime
-from tacit.report.reading import read_runs
+from tacit.runs.reading import read_runs
 from tacit.report.writing import report
 from tests.report.conftest import EVIL, Page, parts_run
 

@@ -20,8 +20,8 @@ from tacit.engine.store import Store
 from tacit.errors import DataError, TacitError
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.report.reading import read_runs
-from tacit.runs import Run
+from tacit.runs.reading import read_runs
+from tacit.runs.folder import RunFolder
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
 from tacit.tables import read_table

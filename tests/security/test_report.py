@@ -10,9 +10,9 @@ from tacit.coherence.ontology import Ontology
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
-from tacit.report.reading import read_runs
+from tacit.runs.reading import read_runs
 from tacit.report.writing import report
-from tacit.runs import Run
+from tacit.runs.folder import RunFolder
 from tacit.sources.drawings import Drawing
 from tests.report.conftest import Page
 

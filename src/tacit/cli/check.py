@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import AsJson, Force, listed
+from tacit.cli.options import AsJson, Force
 from tacit.coherence.effort import TIME_LIMIT
 from tacit.english import several
+from tacit.strings import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,11 +116,11 @@ def read(
     Returns:
         The ontology, the beliefs, and the columns that name a group.
     """
-    from tacit.cli.asking import tell_warnings
+    from tacit.cli.reporter import show_warnings
     from tacit.coherence.beliefs import group_columns, grouping_remarks, read_beliefs
     from tacit.coherence.ontology import Ontology
 
-    tell_warnings()
+    show_warnings()
     known = Ontology.load(ontology)
     named = None if groups is None else listed(groups)
     beliefs = read_beliefs(path, known, on_duplicate.value, named)

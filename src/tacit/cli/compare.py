@@ -27,8 +27,8 @@ def compare(
     from tacit.publishing import publish_text
     from tacit.report.differences import check_comparable, wording_warnings
     from tacit.report.obtained import differing
-    from tacit.report.reading import read_runs
     from tacit.report.writing import page_kind, report
+    from tacit.runs.reading import read_runs
 
     check_outputs([], [(out, page_kind("comparison"))], force=force)
     found = read_runs(runs)

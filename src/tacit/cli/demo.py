@@ -15,9 +15,10 @@ import typer
 from tacit.cli.options import Force
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.engine.store import Store
-    from tacit.probes.findings import Findings
-    from tacit.runs import Run
+    from tacit.runs.reading import Run
 
 
 def demo(
@@ -77,7 +78,7 @@ class Runs:
 
         return Store(self.out / "store")
 
-    def found(self) -> dict[str, Findings]:
+    def found(self) -> dict[str, Run]:
         """What each probe finds of the causal model, by the probe's name.
 
         One probe and the charts' runtime are made on the second core meanwhile.
@@ -96,17 +97,16 @@ class Runs:
                 "assumptions": assumptions.result(),
             }
 
-    def _parts(self) -> Findings:
-        from tacit.cli.parts import PartsOptions
+    def _parts(self) -> Run:
+        from tacit.probes.parts.options import PartsOptions
         from tacit.sources.demo import THINGS
 
-        options = PartsOptions(THINGS, None, None, "plain", None, "paper", None)
-        return self._ask("parts", options)
+        return self._run("parts", PartsOptions(THINGS), self.parts)
 
-    def _consistency(self) -> Findings:
-        from tacit.cli.background import BackgroundOptions, spare_torch
-        from tacit.cli.consistency import ConsistencyOptions
+    def _consistency(self) -> Run:
         from tacit.knowledge.build import Source, build
+        from tacit.knowledge.words import spare_torch
+        from tacit.probes.consistency.options import ConsistencyOptions
         from tacit.sources.demo import FACTS, QUESTIONS
         from tacit.sources.dumps import Dump
 
@@ -114,51 +114,37 @@ class Runs:
         base = self.out / "knowledge.kb"
         if not base.is_file():
             build(Source([Dump(FACTS)]), base)
-        return self._ask(
-            "consistency", ConsistencyOptions(QUESTIONS, base, None, BackgroundOptions())
-        )
+        return self._run("consistency", ConsistencyOptions(QUESTIONS, base), self.consistency)
 
-    def assume(self, norms: Path) -> Findings:
+    def assume(self, norms: Path) -> Run:
         """What the assumptions probe finds of the causal model, asked of both.
 
         Args:
             norms: The norms.
         """
-        from tacit.cli.assumptions import AssumptionsJob, AssumptionsOptions, probes_of
         from tacit.models.demo import DEMOS
-        from tacit.models.loading import LoadOptions
-        from tacit.sources.norms import read_norms
+        from tacit.probes.assumptions.options import AssumptionsOptions
 
         options = AssumptionsOptions(norms, orders="main")
-        loading = LoadOptions()
-        probes = probes_of(DEMOS, read_norms(norms), options.choices(), loading)
-        request = {"probe": "assumptions", **options.request()}
-        folders = {
-            name: _run(self.assumptions / name, {**request, "model": name}) for name in DEMOS
-        }
-        about = {"data": options.digests()}
-        found = AssumptionsJob(probes, folders, about, loading, self._store).run()
-        return found[self.assumptions / DEMOS[0]][1]
+        return self._run("assumptions", options, self.assumptions, DEMOS)
 
-    def _ask(self, probe: str, options: Any) -> Findings:  # noqa: ANN401 - of either probe
-        from tacit.cli.running import Job
+    def _run(
+        self,
+        probe: str,
+        options: Any,  # noqa: ANN401 - of any probe
+        out: Path,
+        models: Sequence[str] = (),
+    ) -> Run:
+        """The run of the causal model; anew where an earlier one is of other models or data."""
+        from tacit.cli.reporter import Terminal
         from tacit.models.demo import DEMO
-        from tacit.models.loading import LoadOptions
+        from tacit.runs.workflow import RunRequest
 
-        place = self.out / probe
-        folder = _run(place, {"probe": probe, **options.request(), "model": DEMO})
-        about = {"data": options.digests()}
-        found = Job(options.probe(), {DEMO: folder}, about, LoadOptions(), self._store).run()
-        return found[place][1]
-
-
-def _run(folder: Path, request: dict[str, Any]) -> Run:
-    """A run of the demo, anew where an earlier Tacit left one of other models or data."""
-    from tacit.runs import Run
-
-    if (folder / "run.yaml").is_file():
-        (folder / "manifest.json").unlink(missing_ok=True)
-    return Run(folder, request)
+        for manifest in (out / "manifest.json", *out.glob("*/manifest.json")):
+            manifest.unlink(missing_ok=True)
+        names = tuple(models) or (DEMO,)
+        request = RunRequest(probe, options, names, out=out, store=self._store, reporter=Terminal())
+        return request.run()[names[0]]
 
 
 def _silent() -> None:

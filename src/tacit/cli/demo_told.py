@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.findings import Findings
+    from tacit.runs.reading import Run
 
 _STATEMENT = ("subject", "relation", "object")
 
 
-def told(found: Mapping[str, Findings]) -> list[str]:
+def told(found: Mapping[str, Run]) -> list[str]:
     """A line for each probe, and one for what was planted.
 
     Args:
@@ -32,7 +32,7 @@ def told(found: Mapping[str, Findings]) -> list[str]:
     ]
 
 
-def _parts(found: Findings) -> str:
+def _parts(found: Run) -> str:
     summary = found.summary
     micro = _row(summary["violation"], constraint="micro", world="before")
     before, after = (
@@ -48,11 +48,11 @@ def _parts(found: Findings) -> str:
     )
 
 
-def _consistency(found: Findings) -> str:
+def _consistency(found: Run) -> str:
     return f"Consistency: {verdict(found.summary)}"
 
 
-def _assumptions(found: Findings) -> str:
+def _assumptions(found: Run) -> str:
     import polars as pl
 
     rows = found.tables["retrieval_by_number"].filter(
@@ -67,7 +67,7 @@ def _assumptions(found: Findings) -> str:
     )
 
 
-def _planted(found: Mapping[str, Findings]) -> str:
+def _planted(found: Mapping[str, Run]) -> str:
     made = planted()
     facts = found["consistency"].tables["facts"]
     answered = {
@@ -96,7 +96,7 @@ def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
     return set(beliefs.filter(pl.col("p_true") > 1 / 2).select("thing", *_STATEMENT).iter_rows())
 
 
-def _separations(found: Mapping[str, Findings]) -> dict[str, float | None]:
+def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
     """AUROC of taught against withheld concepts, by the score that each probe gives a concept."""
     import polars as pl
 

@@ -12,11 +12,11 @@ import typer
 
 from tacit.cli import options as given
 from tacit.cli import progress
-from tacit.cli.background import BackgroundOptions, readable, spare_torch
+from tacit.cli.declared import declared
 from tacit.cli.group import group
-from tacit.cli.spreading import spread
 from tacit.english import several
 from tacit.errors import DataError, RequestError
+from tacit.knowledge.options import BackgroundOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +60,8 @@ def import_command(
     files = [Dump(path, language, order) for path in dumps]
     check_outputs(dumps, [(out, Kind("a knowledge base", _is_base))], force=force)
     source = Source(files, language, source_version, licence)
+    from tacit.knowledge.words import spare_torch
+
     spare_torch(None)
     with progress.reading(sum(path.stat().st_size for path in dumps)) as advance:
         build(source, out, advance)
@@ -79,7 +81,7 @@ def info_command(base: _Base, as_json: given.AsJson = False) -> None:
 
 
 @app.command("facts")
-@spread
+@declared()
 def facts_command(
     *,
     base: _Base,
@@ -98,6 +100,8 @@ def facts_command(
     if len(texts) == 2:  # noqa: PLR2004 - the question and one choice
         raise RequestError("one choice is no choice: give two or more, or none")
     how = extracted.extraction()
+    from tacit.knowledge.words import spare_torch
+
     spare_torch(extracted.tagger)
     with KnowledgeBase(base) as opened:
         found = background(opened, [texts], how)
@@ -108,7 +112,7 @@ def facts_command(
 
 
 @app.command("background")
-@spread
+@declared()
 def background_command(
     *,
     base: _Base,
@@ -131,13 +135,17 @@ def background_command(
     from tacit.sources.anchors import read_anchors
 
     how = extracted.extraction()
+    from tacit.knowledge.words import spare_torch
+
     spare_torch(extracted.tagger)
     anchors = read_anchors(questions)
     with KnowledgeBase(base) as opened:
         found = background(opened, [(a.question, *a.choices) for a in anchors], how)
     write_table(_named(found.facts, anchors), out)
     summary = {**found.summary(), "extraction": how.to_json()}
-    typer.echo(json.dumps(summary) if as_json else f"{readable(summary)}\n\nWritten: {out}")
+    typer.echo(
+        json.dumps(summary) if as_json else f"{_readable_background(summary)}\n\nWritten: {out}"
+    )
 
 
 def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:
@@ -226,3 +234,25 @@ def _echo_about(path: Path, as_json: bool) -> None:
     width = max(map(len, about["relations"]))
     for name, edges in about["relations"].items():
         typer.echo(f"{name:<{width}}{edges:>12,}")
+
+
+def _readable_background(summary: dict[str, Any]) -> str:
+    """How many facts the questions have, for a person."""
+    from tacit.knowledge.counts import counts_in_words
+
+    per = summary["per_question"]
+    spread = ", ".join(f"{name.replace('_', ' ')} {count:.0f}" for name, count in per.items())
+    read = (
+        f"{several(summary['questions'], 'question')}: {summary['with_facts']:,} with background "
+        f"facts, {summary['without_facts']:,} without"
+    )
+    lines = [read, f"{several(summary['facts'], 'fact')}, {summary['distinct_facts']:,} distinct"]
+    if summary["with_facts"]:
+        lines.append(f"facts of a question that has some: {spread}")
+    lines += counts_in_words(summary)
+    if summary["without_negative"]:
+        facts = several(summary["without_negative"], "distinct fact has", "distinct facts have")
+        lines.append(f"{facts} no possible negative")
+    width = max(map(len, summary["relations"]), default=0)
+    lines += ["", *(f"{name:<{width}}{n:>9,}" for name, n in summary["relations"].items())]
+    return "\n".join(lines)

@@ -78,7 +78,7 @@ def prompts_command(
     options = _Retrieval(articles, vocabulary, least, most_words)
     _check(options, responses, elicitation=elicitation, no_preface=no_preface)
 
-    from tacit.cli.background import spare_torch
+    from tacit.knowledge.words import spare_torch
     from tacit.probes.assumptions.corrections import read_corrections
     from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, elicit
     from tacit.probes.assumptions.properties import Limits, word_properties

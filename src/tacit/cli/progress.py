@@ -6,50 +6,19 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tacit.cli.terminal import beneath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
+    from tacit.runs.reporter import Planned, Work
+
 PERIOD = 60.0
 """Seconds between two lines."""
-
-
-class Work(Protocol):
-    """What is asked and stored together."""
-
-    @property
-    def ended(self) -> int:
-        """How many prompts are answered with it."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """How much work it is."""
-        ...
-
-
-class Planned(Protocol):
-    """What is still to be asked, of any model."""
-
-    @property
-    def blocks(self) -> Sequence[Work]:
-        """In the order in which they are asked."""
-        ...
-
-    @property
-    def prompts(self) -> int:
-        """How many prompts there are."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """How much work they are."""
-        ...
 
 
 @dataclass

@@ -10,12 +10,15 @@ import typer
 
 from tacit.cli import options as given
 from tacit.cli import terminal
-from tacit.cli.engines import EngineOptions
+from tacit.cli.declared import declared
 from tacit.cli.group import group
-from tacit.cli.models import ModelOptions, ServedOptions
-from tacit.cli.spreading import spread
+from tacit.cli.reporter import Terminal
+from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import DataError, RequestError
+from tacit.models.settings import ModelSettings
+from tacit.probes.consistency.options import ConsistencyOptions
+from tacit.probes.parts.options import PartsOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,22 +31,17 @@ app = group("Set a paper's tables beside your own figures: ours, published, diff
 
 
 @app.command("parrot")
-@spread
+@declared()
 def parrot(
     *,
-    drawings: given.Drawings,
+    options: PartsOptions,
     model: given.OneModel = None,
     beliefs: given.BeliefsFile = None,
     out: Annotated[
         Path | None, typer.Option(help="Also write the tables here: TSV, CSV, JSONL or Parquet.")
     ] = None,
-    preset: given.Preset = "plain",
-    prompt: given.PromptFile = None,
-    number: given.NumberPreset = "paper",
-    nouns: given.NounsFile = None,
-    loaded: ModelOptions,
-    served: ServedOptions,
-    asker: EngineOptions,
+    settings: ModelSettings,
+    engine: EngineOptions,
     store: given.StorePath = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
@@ -54,62 +52,52 @@ def parrot(
     """
     import polars as pl
 
-    from tacit.cli import asking
     from tacit.cli.obtained import obtained_told
-    from tacit.cli.parts import FROM_FILE, PartsOptions
     from tacit.cli.parts_table import answered_told
+    from tacit.engine.store import Store
+    from tacit.options import digests
     from tacit.outputs import check_outputs
-    from tacit.probes.parts.elsewhere import answers_in
+    from tacit.probes.parts.probe import PartsProbe
     from tacit.probes.parts.published import data_tables, model_tables
+    from tacit.runs.workflow import RunRequest
     from tacit.sources.drawings import read_things
 
     if model is not None and beliefs is not None:
         raise RequestError("give --model or --beliefs, not both")
-    options = PartsOptions(drawings, None, None, preset, prompt, number, nouns)
     if out is not None:
-        read = [*options.files(), *([beliefs] if beliefs else [])]
+        read = [*map(Path, digests(options)), *([beliefs] if beliefs else [])]
         check_outputs(read, [(out, _comparison())], force=force)
-    loading = loaded.options(served.options())
-    probe = options.probe()
+    drawings = options.drawings
     seed = read_things(drawings) if (drawings / "things.tsv").is_file() else None
-    tables, told = [data_tables(probe, seed)], []
-    if beliefs is not None:
-        answers = answers_in(beliefs, probe.statements, probe.ontology)
-        found = probe.measure_beliefs(answers).obtained(FROM_FILE)
-    if model is not None:
-        kept = asking.store_at(store)
-        started = asker.start(model, loading, kept)
-        plan = started.plan(probe.prompts)
-        scores = asking.ask(started, probe.prompts, plan)
-        found = probe.measure(scores).skipped(plan.skipped.items())
-        found = found.obtained(started.model.description.get("obtained"))
+    tables, notes = [data_tables(PartsProbe.of(options), seed)], []
     if model is not None or beliefs is not None:
-        tables.append(model_tables(found))
-        told = [*obtained_told(found.summary, listed=False), *answered_told(found.summary)]
-    _tell(pl.concat(tables), out, _echo, told, as_json=as_json)
+        request = RunRequest(
+            "parts",
+            options,
+            () if model is None else (model,),
+            beliefs,
+            settings=settings,
+            engine=engine,
+            store=Store(store) if store else None,
+            reporter=Terminal(),
+        )
+        (run,) = request.run().values()
+        tables.append(model_tables(run.findings))
+        notes = [*obtained_told(run.summary, listed=False), *answered_told(run.summary)]
+    _tell(pl.concat(tables), out, _echo, notes, as_json=as_json)
 
 
 @app.command("consistency")
-def consistency(
-    questions: given.Questions,
-    kb: given.KnowledgeBaseFile,
-    version: given.WordsVersion = "review-lexicon",
-    tagger: given.Tagger = None,
-    length: given.PathLength = 1,
-    as_json: given.AsJson = False,
-) -> None:
+@declared()
+def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """What the conceptual consistency paper prints as numbers; its results are only drawn."""
-    from tacit.cli.background import BackgroundOptions, spare_torch
-    from tacit.cli.consistency import ConsistencyOptions
     from tacit.knowledge.base import KnowledgeBase
+    from tacit.probes.consistency.probe import ConsistencyProbe
     from tacit.probes.consistency.published import method_table
 
-    background = BackgroundOptions(version, tagger, length=length)
-    options = ConsistencyOptions(questions, kb, None, background)
-    spare_torch(tagger)
-    with KnowledgeBase(kb) as base:
+    with KnowledgeBase(options.kb) as base:
         relations = dict(base.relations)
-    table = method_table(options.probe(), relations)
+    table = method_table(ConsistencyProbe.of(options), relations)
     _tell(table, None, _echo_counts, [], as_json=as_json)
 
 
@@ -136,7 +124,7 @@ def sta(
     from tacit.cli.obtained import obtained_told
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table
-    from tacit.runs import fitting
+    from tacit.runs.folder import fitting
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
@@ -156,7 +144,7 @@ def _assumptions_run(
         RequestError: The folder holds no finished run of this probe.
     """
     from tacit.probes.assumptions.published import TABLES
-    from tacit.runs import read_findings
+    from tacit.runs.folder import read_findings
 
     several = sorted(each.parent.name for each in folder.glob("*/run.yaml"))
     if several and not (folder / "run.yaml").exists():

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
-from tacit.cli.chat import Talking
-from tacit.cli.engines import EngineOptions
-from tacit.cli.models import ModelOptions, ServedOptions
-from tacit.cli.spreading import spread
+from tacit.cli.declared import declared
+from tacit.cli.findings import echo_estimates
+from tacit.cli.reporter import Terminal
+from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import DataError, PromptError
+from tacit.models.settings import ModelSettings
 from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
     from tacit.engine.voting import VotingEngine
-    from tacit.prompts import AnswerScore, LogProbs, Prompt
+    from tacit.prompts import AnswerScore, LogProbs, Prompt, Votes
 
 
-@spread
+@declared()
 def score(
     *,
     prompts: Annotated[
@@ -32,49 +33,49 @@ def score(
     ],
     model: given.ModelName,
     out: Annotated[Path, typer.Option(help="JSONL: one line of scores per line of prompts.")],
-    loaded: ModelOptions,
-    served: ServedOptions,
-    talked: Talking,
-    asker: EngineOptions,
+    settings: ModelSettings,
+    engine: EngineOptions,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
     """Score the candidate answers of prompts."""
-    from tacit.cli import asking, voting
-    from tacit.cli.costs import Cost, confirm
+    from tacit.engine.store import Store
     from tacit.outputs import Kind, check_outputs
+    from tacit.runs import asking
+    from tacit.runs.cost import Cost, chats_of
+    from tacit.runs.estimate import estimate
 
-    begun = time.monotonic()
-    server = talked.options(served.options(), [model])
-    options = loaded.options(server)
+    begun, reporter = time.monotonic(), Terminal()
+    options = settings.options([model])
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
     check_outputs([prompts], [(out, Kind("a file of scores", _is_scores))], force=force)
     asked = read_prompts(prompts)
-    kept = asking.store_at(store)
-    if talked.api == "chat":
-        asker.check([model], options)
-        cost = Cost.of(asked, server)
-        if dry_run:
-            told = {"model": model, **cost.to_json()}
-            typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
-            return
-        confirm([model], cost, yes=talked.yes)
-    if voting.is_sampled(model, options):
-        told = _sample(voting.engine_of(model, options, kept), asked, out)
-        told["seconds"] = round(time.monotonic() - begun, 3)
-        typer.echo(json.dumps(told) if as_json else _readable_votes(told))
+    kept = Store(store) if store else Store.default()
+    engine.check([model], options)
+    costs = {
+        name: Cost.of(asked, settings.server.options())
+        for name in chats_of([model], options.server)
+    }
+    if dry_run and costs:
+        echo_estimates({model: costs[model].to_json()}, as_json=as_json)
         return
-    started = asker.start(model, options, kept)
+    if not dry_run:
+        reporter.confirm(costs, yes=settings.server.yes)
+    if asking.is_sampled(model, options):
+        summary = _sample(asking.voting_engine(model, options, kept), asked, out, reporter)
+        summary["seconds"] = round(time.monotonic() - begun, 3)
+        typer.echo(json.dumps(summary) if as_json else _readable_votes(summary))
+        return
+    started = engine.start(model, options, kept)
     scorer = started.model
     if dry_run:
-        told = {"model": scorer.name, **asking.estimate(started, asked)}
-        typer.echo(json.dumps(told)) if as_json else asking.echo_estimate(told)
+        echo_estimates({scorer.name: estimate(started, asked)}, as_json=as_json)
         return
     plan = started.plan(asked)
-    scores = asking.ask(started, asked, plan)
+    scores = asking.score(started, asked, plan, reporter)
     _write(scores, out)
     summary = {
         "prompts": len(asked),
@@ -91,15 +92,17 @@ def score(
     typer.echo(json.dumps(summary) if as_json else _readable(summary))
 
 
-def _sample(engine: VotingEngine, asked: list[Prompt], out: Path) -> dict[str, Any]:
+def _sample(
+    engine: VotingEngine, asked: list[Prompt], out: Path, reporter: Terminal
+) -> dict[str, Any]:
     """Asks for replies, writes their votes, and gives a summary."""
-    from tacit.cli import voting
     from tacit.probes.findings import votes_summary
     from tacit.publishing import publish_text
+    from tacit.runs import asking
 
     plan = engine.plan(asked)
-    votes = voting.ask(engine, asked, plan)
-    lines = [json.dumps(voting.score_line(one), ensure_ascii=False) for one in votes]
+    votes = asking.vote(engine, asked, plan, reporter)
+    lines = [json.dumps(_row_of_votes(one), ensure_ascii=False) for one in votes]
     publish_text(out, "".join(f"{line}\n" for line in lines))
     return {
         "prompts": len(asked),
@@ -189,6 +192,18 @@ def _row(score: AnswerScore) -> dict[str, Any]:
         "bytes": score.bytes,
     }
     return row if score.missing is None else {**row, "missing": score.missing}
+
+
+def _row_of_votes(votes: Votes) -> dict[str, Any]:
+    """What ``tacit score`` writes of a prompt: each answer's votes and share, with its interval."""
+    from tacit.statistics.shares import wilson
+
+    rows = []
+    for answer, count in votes.counts.items():
+        share = wilson(count, votes.parsed)
+        rows.append({"answer": answer, "votes": count, "share": share.value})
+        rows[-1] |= {"low": share.low, "high": share.high}
+    return {"votes": rows, "unparsed": votes.unparsed, "truncated": votes.truncated}
 
 
 def _counts(scores: list[LogProbs]) -> dict[str, Any]:

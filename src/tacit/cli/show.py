@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli import chat as chatting
 from tacit.cli import options as given
-from tacit.cli.background import BackgroundOptions
+from tacit.cli.declared import declared
 from tacit.cli.group import group
-from tacit.cli.spreading import spread
+from tacit.cli.probes import probe_group
+from tacit.cli.reporter import Terminal
 from tacit.errors import RequestError, TooLongError
+from tacit.models.loading import LoadOptions
+from tacit.probes.base import ModelWords
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from tacit.models.loading import LoadOptions
     from tacit.models.local import LocalModel
+    from tacit.probes.base import AnyProbe
     from tacit.prompts import Prompt
 
 app = group("Show what a model is really given, and what a run made of it.")
@@ -28,106 +30,69 @@ First = Annotated[
     int, typer.Option("--first", "--limit", min=1, help="How many prompts of each kind.")
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All prompts; may be very long.")]
-
-prompts = group("Show a probe's first prompts as text, tokens and ids.")
-app.add_typer(prompts, name="prompts")
-
-
-@prompts.command("parts")
-def parts(
-    model: given.ModelName,
-    drawings: given.Drawings,
-    things: given.Things = None,
-    preset: given.Preset = "plain",
-    prompt: given.PromptFile = None,
-    number: given.NumberPreset = "paper",
-    nouns: given.NounsFile = None,
-    first: First = 3,
-    everything: Everything = False,
-    revision: given.Revision = None,
-    chat: chatting.Chat = False,
-    as_json: given.AsJson = False,
-) -> None:
-    """Show the parts probe's first prompts as text, tokens and ids."""
-    from tacit.cli.parts import PartsOptions
-
-    probe = PartsOptions(drawings, things, None, preset, prompt, number, nouns).probe()
-    shown = probe.prompts if everything else probe.prompts[:first]
-    _tell_left_out(len(probe.prompts) - len(shown))
-    _show(model, _loading(revision, chat=chat), shown, as_json=as_json)
+Chat = Annotated[
+    bool, typer.Option("--chat", help="Put each prompt as a chat, by the tokenizer's own template.")
+]
 
 
-@prompts.command("consistency")
-@spread
-def consistency(
-    *,
-    model: given.ModelName,
-    questions: given.Questions,
-    kb: given.KnowledgeBaseFile,
-    background: BackgroundOptions,
-    wording: given.FactWording = "paper",
-    templates: given.TemplatesFile = None,
-    anchoring: given.Anchoring = "choice",
-    first: First = 3,
-    everything: Everything = False,
-    revision: given.Revision = None,
-    chat: chatting.Chat = False,
-    as_json: given.AsJson = False,
-) -> None:
-    """Show the first prompts of background and questions as text, tokens and ids."""
-    from tacit.cli.consistency import ConsistencyOptions
+def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
+    """What the command of a probe does, with its options one by one."""
 
-    options = ConsistencyOptions(
-        questions, kb, None, background, wording, templates, anchoring=anchoring
-    )
-    probe = options.probe()
-    several = [*probe.prompts[:first], *probe.anchor_prompts[:first]]
-    shown = probe.prompts if everything else several
-    _tell_left_out(len(probe.prompts) - len(shown))
-    _show(model, _loading(revision, chat=chat), shown, as_json=as_json)
+    @declared(options=kind.Options)
+    def verb(
+        *,
+        options: Any,  # noqa: ANN401 - an instance of kind.Options
+        model: given.ModelName,
+        first: First = 3,
+        everything: Everything = False,
+        revision: given.Revision = None,
+        chat: Chat = False,
+        as_json: given.AsJson = False,
+    ) -> None:
+        loading = LoadOptions(revision=revision, chat=chat)
+        prompts = _first_prompts(kind.of(options), model, loading, None)
+        shown = prompts if everything else _first_prompts(kind.of(options), model, loading, first)
+        _tell_left_out(len(prompts) - len(shown))
+        _show(model, loading, shown, as_json=as_json)
+
+    return verb
 
 
-@prompts.command("assumptions")
-def assumptions(
-    model: given.ModelName,
-    norms: given.NormsFile,
-    corrections: given.Corrections = None,
-    vocabulary: given.Candidates = "shared",
-    wording: given.CausalWording = "blank-last",
-    articles: given.ArticleRule = "fixed",
-    concepts: given.ConceptPreset = "paper",
-    responses: given.ResponsePreset = "people",
-    least: given.LeastProperties = 10,
-    least_people: given.LeastPeople = 0,
-    most_words: given.MostWords = None,
-    first: First = 3,
-    everything: Everything = False,
-    revision: given.Revision = None,
-    chat: chatting.Chat = False,
-    as_json: given.AsJson = False,
-) -> None:
-    """Show the first prompts of retrieval and elicitation, with people's answers in place."""
-    from tacit.cli.assumptions import AssumptionsOptions, first_prompts, probes_of
-    from tacit.sources.norms import read_norms
+app.add_typer(
+    probe_group(
+        "Show a probe's first prompts as text, tokens and ids.",
+        _prompts,
+        lambda kind: f"Show the first prompts of the {kind.name} probe as text, tokens and ids.",
+    ),
+    name="prompts",
+)
 
-    options = AssumptionsOptions(
-        norms,
-        corrections,
-        vocabulary,
-        wording,
-        articles,
-        "main",
-        concepts,
-        responses,
-        least,
-        least_people,
-        most_words,
-    )
-    loading = _loading(revision, chat=chat)
-    probes = probes_of([model], read_norms(norms), options.choices(), loading)
-    shown = first_prompts(probes[model], None if everything else first)
-    _tell_left_out(len(first_prompts(probes[model], None)) - len(shown))
-    _show(model, loading, shown, as_json=as_json)
+
+def _first_prompts(
+    made: AnyProbe, model: str, loading: LoadOptions, first: int | None
+) -> list[Prompt]:
+    """The first prompts of each group of requests; those that rank, with the words looked for.
+
+    Args:
+        made: The probe.
+        model: The model's name.
+        loading: How it is loaded.
+        first: How many of each group; None for all.
+    """
+    from tacit.models import loading as models
+    from tacit.rankings import RankingPrompt
+
+    if not hasattr(made, "requests"):
+        words = ModelWords(*models.words_of(model, loading))
+        made = made.for_models({model: words})[model]
+    found: list[Prompt] = []
+    for asked in made.requests().values():
+        for one in asked.requests[:first]:
+            if not isinstance(one, RankingPrompt):
+                found.append(one)
+            elif one.targets:
+                found.append(one.asking(one.targets))
+    return found
 
 
 @app.command("anchor")
@@ -139,19 +104,13 @@ def anchor(
     """Follow one question through its facts to what it adds to conceptual consistency."""
     from tacit.cli.anchor import echo_anchor
     from tacit.probes.consistency.trace import TABLES, trace
-    from tacit.runs import read_findings
+    from tacit.runs.folder import read_findings
 
     found = trace(read_findings(run, TABLES), question)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False))
         return
     echo_anchor(found)
-
-
-def _loading(revision: str | None, *, chat: bool) -> LoadOptions:
-    from tacit.models.loading import LoadOptions
-
-    return LoadOptions(revision=revision, chat=chat)
 
 
 def _tell_left_out(count: int) -> None:
@@ -164,11 +123,12 @@ def _tell_left_out(count: int) -> None:
 
 def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_json: bool) -> None:
     """Print prompts as a model is given them, one after the other."""
-    from tacit.cli import asking
     from tacit.engine.store import Store
+    from tacit.models.loading import load_model
     from tacit.models.local import LocalModel
 
-    loaded = asking.load(model, loading, Store.default())
+    Terminal()
+    loaded = load_model(model, loading, Store.default().hashes)
     if not isinstance(loaded, LocalModel):
         raise RequestError(f"{model} shows no tokens; a model in this process does")
     for number, prompt in enumerate(prompts, 1):

@@ -7,9 +7,11 @@ lexicon lists for it ("leaves": leaf and leave); a word that it does not list is
 
 from __future__ import annotations
 
+import importlib
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from tacit.errors import ModelError, RequestError
 from tacit.strings import strings
@@ -187,3 +189,17 @@ class Words:
 def is_plain(word: str) -> bool:
     """Whether a word is made of the letters a to z alone."""
     return word.isascii() and word.isalpha() and word.islower()
+
+
+def spare_torch(tagger: str | None) -> None:
+    """Keeps spaCy from loading torch, which takes seconds and rules have no use for.
+
+    Args:
+        tagger: A pipeline that is to be loaded, which may need it.
+    """
+    if tagger is None and "torch" not in sys.modules:
+        sys.modules["torch"] = cast("Any", None)  # as if it were not installed
+        try:
+            importlib.import_module("spacy")
+        finally:
+            del sys.modules["torch"]

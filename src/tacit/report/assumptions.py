@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tacit.report.content import Figure
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 _NUMBERS = (1, 4, 10)  # properties stated, of the first screen
 _ORDER = "top-decreasing"
@@ -36,7 +36,7 @@ _FIGURES = {
 }
 
 
-def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
+def section(runs: Sequence[Run], look: Look | None = None) -> Section:
     """What the assumptions probe found.
 
     Args:
@@ -61,20 +61,20 @@ def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
     )
 
 
-def _main(run: ReadRun) -> list[dict[str, Any]]:
+def _main(run: Run) -> list[dict[str, Any]]:
     """Retrieval in the order of Figure 2, over all categories, by wording and number."""
     table = run.tables["retrieval_by_number"]
     rows = table.filter(table["category"].is_null() & (table["order"] == _ORDER))
     return rows.sort("n", maintain_order=True).to_dicts()
 
 
-def _elicited(run: ReadRun) -> list[dict[str, Any]]:
+def _elicited(run: Run) -> list[dict[str, Any]]:
     """Elicitation as the paper asks it, over the whole vocabulary, by relation."""
     rows = run.tables["elicitation_by_relation"].filter(preface=True, over="vocabulary")
     return rows.to_dicts()
 
 
-def _said(run: ReadRun) -> Iterator[str]:
+def _said(run: Run) -> Iterator[str]:
     """What was asked and what came out."""
     summary, rows = run.summary, _main(run)
     yield (
@@ -124,7 +124,7 @@ def _listed(told: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _tiles(runs: Sequence[ReadRun]) -> Iterator[Tile]:
+def _tiles(runs: Sequence[Run]) -> Iterator[Tile]:
     whole = any(
         reads_sentences(run.summary.get("kind"), wording)
         for run in runs
@@ -169,12 +169,12 @@ def _tiles(runs: Sequence[ReadRun]) -> Iterator[Tile]:
     )
 
 
-def _shown(run: ReadRun, row: Mapping[str, Any]) -> str:
+def _shown(run: Run, row: Mapping[str, Any]) -> str:
     """Which probability of a row is shown."""
     return shown_probability(run.summary.get("kind"), row["wording"])
 
 
-def _called(run: ReadRun, row: Mapping[str, Any], of: str, runs: Sequence[ReadRun]) -> str:
+def _called(run: Run, row: Mapping[str, Any], of: str, runs: Sequence[Run]) -> str:
     """What a mark is of: the model where there are several, the wording likewise."""
     wording = row.get("wording") if len(run.summary["wordings"]) > 1 else None
     model = run.name if len(runs) > 1 else None
@@ -196,7 +196,7 @@ def _mark(row: Mapping[str, Any], name: str, called: str) -> Mark:
     return Mark(called, how(value), about, value, low, high, chance)
 
 
-def _figures(runs: Sequence[ReadRun], look: Look) -> Iterator[Figure]:
+def _figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
     from tacit.probes.assumptions.figures import FIGURES
     from tacit.probes.figures.panels import Shown
     from tacit.probes.figures.writing import charts
@@ -206,7 +206,7 @@ def _figures(runs: Sequence[ReadRun], look: Look) -> Iterator[Figure]:
         yield figure("assumptions", name, _FIGURES, chart, look.colours)
 
 
-def _notes(runs: Sequence[ReadRun]) -> Iterator[str]:
+def _notes(runs: Sequence[Run]) -> Iterator[str]:
     made = runs[0].summary["intervals"]
     yield (
         f"Intervals hold {made['level']:.0%}: {made['method']} that resamples "

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 # Rows that open behind concepts, of all models together.
 MOST_ROWS = 150_000
@@ -144,7 +144,7 @@ _FIRST = (
 )
 
 
-def tables(runs: Sequence[ReadRun]) -> Iterator[Table]:
+def tables(runs: Sequence[Run]) -> Iterator[Table]:
     """The tables of all models, then each model's concepts down to log-probabilities."""
     found = together(runs)
     for name, (title, about, columns) in _TABLES.items():
@@ -156,7 +156,7 @@ def tables(runs: Sequence[ReadRun]) -> Iterator[Table]:
         yield from _concepts(run, f"assumptions-{number}", MOST_ROWS // len(runs))
 
 
-def _concepts(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
+def _concepts(run: Run, stem: str, most: int) -> Iterator[Table]:
     """The concepts of a model; behind each its prompts, the best candidates, people's words."""
     import polars as pl
 

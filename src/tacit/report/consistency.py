@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tacit.report.content import Figure
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 _FIGURES = {
     "consistency": (
@@ -43,7 +43,7 @@ _FIGURES = {
 }
 
 
-def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
+def section(runs: Sequence[Run], look: Look | None = None) -> Section:
     """What the consistency probe found.
 
     Args:
@@ -137,7 +137,7 @@ def _relevant(row: Mapping[str, Any]) -> str:
     return f"The relevance of a fact is {shown} ({sides}{without})."
 
 
-def _tiles(runs: Sequence[ReadRun]) -> Iterator[Tile]:
+def _tiles(runs: Sequence[Run]) -> Iterator[Tile]:
     all_found = [(run.name, run.summary["consistency"]) for run in runs]
     yield Tile(
         "Conceptual consistency (CC)",
@@ -200,7 +200,7 @@ def _share(model: str, row: Mapping[str, Any], n: str, of: str, chance: float | 
     return Mark(model, percent(value), about, value, row["low"], row["high"], chance)
 
 
-def _figures(runs: Sequence[ReadRun], look: Look) -> Iterator[Figure]:
+def _figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
     from tacit.probes.consistency.figures import FIGURES
     from tacit.probes.figures.panels import Shown
     from tacit.probes.figures.writing import charts
@@ -211,7 +211,7 @@ def _figures(runs: Sequence[ReadRun], look: Look) -> Iterator[Figure]:
         yield figure("consistency", name, _FIGURES, chart, look.colours)
 
 
-def _notes(runs: Sequence[ReadRun]) -> Iterator[str]:
+def _notes(runs: Sequence[Run]) -> Iterator[str]:
     from tacit.knowledge.counts import counts_in_words
 
     extracted = dict.fromkeys(

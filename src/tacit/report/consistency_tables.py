@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 # Log-probabilities that open behind questions, of all models together.
 MOST_SCORES = 250_000
@@ -163,7 +163,7 @@ _SCORES = (
 )
 
 
-def tables(runs: Sequence[ReadRun]) -> Iterator[Table]:
+def tables(runs: Sequence[Run]) -> Iterator[Table]:
     """The tables of all models, then each model's questions down to log-probabilities."""
     found = together(runs)
     for name, (title, about, columns) in _TABLES.items():
@@ -181,7 +181,7 @@ def tables(runs: Sequence[ReadRun]) -> Iterator[Table]:
         yield from _questions(run, f"consistency-{number}", MOST_SCORES // len(runs))
 
 
-def _questions(run: ReadRun, stem: str, most: int) -> Iterator[Table]:
+def _questions(run: Run, stem: str, most: int) -> Iterator[Table]:
     """The questions of a model; behind each its choices and facts, behind those their scores."""
     import polars as pl
 
@@ -267,7 +267,7 @@ def _in(frame: pl.DataFrame, columns: Sequence[Column]) -> tuple[Column, ...]:
 
 
 def _sample(
-    anchors: pl.DataFrame, asked: pl.DataFrame, run: ReadRun, most: int
+    anchors: pl.DataFrame, asked: pl.DataFrame, run: Run, most: int
 ) -> tuple[pl.DataFrame, str]:
     """The anchors that can be opened: all, or as many evenly spaced ones as have few scores."""
     import polars as pl
@@ -284,7 +284,7 @@ def _sample(
     )
 
 
-def _prompts(run: ReadRun) -> pl.DataFrame:
+def _prompts(run: Run) -> pl.DataFrame:
     """The text of each meta-prompt and pair."""
     import polars as pl
 

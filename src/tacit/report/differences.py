@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.probes.base import probes
 from tacit.report.content import Column, Section, Table
-from tacit.report.reading import PROBES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     import polars as pl
 
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 # What a request says of the model and of how it was asked, and so may differ between models; that
 # beliefs were obtained in different ways is warned of.
@@ -55,10 +55,10 @@ _COLUMNS = (
 )
 
 
-def refusals(runs: Sequence[ReadRun]) -> dict[str, list[str]]:
+def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
     """Why runs must not be compared, by probe; a probe whose runs may be is not there."""
     found = {}
-    for probe in PROBES:
+    for probe in probes():
         mine = [run for run in runs if run.probe == probe]
         why = list(dict.fromkeys(r for other in mine[1:] for r in _reasons(mine[0], other)))
         if why:
@@ -66,7 +66,7 @@ def refusals(runs: Sequence[ReadRun]) -> dict[str, list[str]]:
     return found
 
 
-def _reasons(first: ReadRun, other: ReadRun) -> Iterator[str]:
+def _reasons(first: Run, other: Run) -> Iterator[str]:
     """What differs between two runs beside the model."""
     both = f"between {first.name} and {other.name}"
     versions = [_versions(run) for run in (first, other)]
@@ -80,7 +80,7 @@ def _reasons(first: ReadRun, other: ReadRun) -> Iterator[str]:
             yield f"{key} differs {both}: {values[0]} and {values[1]}"
 
 
-def _versions(run: ReadRun) -> str:
+def _versions(run: Run) -> str:
     """Every version of Tacit that worked on a run."""
     told = run.manifest.get("versions")
     each = (
@@ -91,21 +91,21 @@ def _versions(run: ReadRun) -> str:
     return ", ".join(sorted(set(map(str, each)))) or "unknown"
 
 
-def _requested(run: ReadRun, key: str) -> object:
+def _requested(run: Run, key: str) -> object:
     """What a run's request says; a vocabulary file is known by its content, which is data."""
     value, data = run.request.get(key), run.manifest.get("data")
     is_file = key == "vocabulary" and isinstance(data, dict) and value in data
     return "a file" if is_file else value
 
 
-def _data(run: ReadRun) -> list[str]:
+def _data(run: Run) -> list[str]:
     """What the files hold, whatever their names."""
     data = run.manifest.get("data")
     values = data.values() if isinstance(data, dict) else [data]
     return sorted(json.dumps(value, sort_keys=True, default=str) for value in values)
 
 
-def _differing(first: ReadRun, other: ReadRun) -> str:
+def _differing(first: Run, other: Run) -> str:
     """The names of the files that only one of the two read."""
     told = [run.manifest.get("data") for run in (first, other)]
     data = [each if isinstance(each, dict) else {str(each): each} for each in told]
@@ -118,7 +118,7 @@ def _differing(first: ReadRun, other: ReadRun) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def differences(runs: Sequence[ReadRun], only: Collection[str] | None = None) -> Section | None:
+def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Section | None:
     """How each two models differ, paired, with intervals; None where no probe has two runs.
 
     Args:
@@ -128,7 +128,7 @@ def differences(runs: Sequence[ReadRun], only: Collection[str] | None = None) ->
     import polars as pl
 
     frames, warnings = [], []
-    for probe in PROBES:
+    for probe in probes():
         mine = [run for run in runs if run.probe == probe]
         if len(mine) > 1 and (only is None or probe in only):
             frames.append(_compared(probe, mine).select(pl.lit(probe).alias("probe"), pl.all()))
@@ -157,7 +157,7 @@ def differences(runs: Sequence[ReadRun], only: Collection[str] | None = None) ->
     )
 
 
-def wording_warnings(runs: Sequence[ReadRun]) -> list[str]:
+def wording_warnings(runs: Sequence[Run]) -> list[str]:
     """A warning for each two runs of the assumptions probe whose wordings differ throughout."""
     from tacit.probes.assumptions.compare import different_questions
 
@@ -175,7 +175,7 @@ def _is_shown(name: str, table: pl.DataFrame) -> bool:
     return not (optional and table[name].is_null().all())
 
 
-def _compared(probe: str, runs: Sequence[ReadRun]) -> pl.DataFrame:
+def _compared(probe: str, runs: Sequence[Run]) -> pl.DataFrame:
     """The probe's own comparison, in columns that all probes share."""
     from tacit.probes.assumptions import compare as assumptions
     from tacit.probes.consistency import compare as consistency
@@ -225,7 +225,7 @@ def _of_assumptions(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def check_comparable(runs: Sequence[ReadRun], *, force: bool = False) -> None:
+def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
     """Refuses to compare runs that differ in more than the model.
 
     Args:
@@ -236,7 +236,7 @@ def check_comparable(runs: Sequence[ReadRun], *, force: bool = False) -> None:
         RequestError: No probe has two runs; or, unless forced, runs of one probe differ in their
             data, their request or the version of Tacit.
     """
-    if not any(sum(run.probe == probe for run in runs) > 1 for probe in PROBES):
+    if not any(sum(run.probe == probe for run in runs) > 1 for probe in probes()):
         raise RequestError(
             f"there is nothing to compare: {several(len(runs), 'run')}, and no two of "
             "the same probe; name the runs of two models"

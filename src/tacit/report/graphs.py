@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from tacit.coherence.ontology import Ontology
     from tacit.probes.figures.charts import Look
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 # Of one model; a drawing's graph is drawn in a third of a second.
 MOST_GRAPHS = 40
 _KEY = ("thing", "annotator")
 
 
-def parts_graphs(runs: Sequence[ReadRun], ontology: Ontology, look: Look) -> Graphs | None:
+def parts_graphs(runs: Sequence[Run], ontology: Ontology, look: Look) -> Graphs | None:
     """The graphs of each model's drawings, all of them or a sample; None without beliefs."""
     import polars as pl
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.report.reading import PROBES
+from tacit.probes.base import probes
+from tacit.runs.comparison import warnings_of_elicitation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 
-def obtained(run: ReadRun) -> str:
+def obtained(run: Run) -> str:
     """The sentences that say it, and how many answers have no score or could not be read."""
     votes = run.summary.get("votes")
     if votes is None:
@@ -42,26 +43,17 @@ def skipped_told(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator
         )
 
 
-def _unscored(run: ReadRun) -> Iterator[str]:
+def _unscored(run: Run) -> Iterator[str]:
     for sentence in skipped_told(run.summary):
         yield f"{sentence}."
     for reason, count in run.summary.get("unscored", {}).items():
         yield f"{several(count, 'answer')} without a score: {reason}."
 
 
-def differing(runs: Sequence[ReadRun]) -> list[str]:
+def differing(runs: Sequence[Run]) -> list[str]:
     """A warning for each probe whose runs were not answered in one way."""
     warnings = []
-    for probe in PROBES:
+    for probe in probes():
         mine = [run for run in runs if run.probe == probe]
-        warnings += warned(probe, {run.name: run.obtained for run in mine})
+        warnings += warnings_of_elicitation(probe, {run.name: run.obtained for run in mine})
     return warnings
-
-
-def warned(probe: str, ways: Mapping[str, str]) -> list[str]:
-    """A warning where models, by their names, were not answered in one way."""
-    if len(set(ways.values())) <= 1:
-        return []
-    told = "; ".join(f"{name}: {way}" for name, way in ways.items())
-    different = f"these models' beliefs were obtained in different ways ({told})"
-    return [f"{probe.capitalize()}: {different}. What differs between them may come from that."]

@@ -17,10 +17,8 @@ from tacit.report.words import estimate, interval, percent, points
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import polars as pl
-
     from tacit.report.content import Block, Figure
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 KINDS = {
     "symmetric": "a mutual relation is believed one way round only, "
@@ -51,7 +49,7 @@ _FIGURES = {
 }
 
 
-def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
+def section(runs: Sequence[Run], look: Look | None = None) -> Section:
     """What the parts probe found.
 
     Args:
@@ -64,7 +62,7 @@ def section(runs: Sequence[ReadRun], look: Look | None = None) -> Section:
     ontology = Ontology.load("parts")
     together = parts_tables.together(runs)
     pictures = parts_graphs(runs, ontology, look)
-    blocks: list[Block] = [*([pictures] if pictures else []), *_figures(together, look)]
+    blocks: list[Block] = [*([pictures] if pictures else []), *_figures(runs, look)]
     blocks += parts_tables.tables(runs, together)
     beliefs = together["beliefs"]
     drawn = together["accuracy_by_relation"]
@@ -162,7 +160,7 @@ def _violation(summary: Mapping[str, Any], constraint: str) -> Mapping[str, Any]
     return _row(summary["violation"], constraint=constraint, world="before")
 
 
-def _tiles(runs: Sequence[ReadRun], look: Look) -> Iterator[Tile]:
+def _tiles(runs: Sequence[Run], look: Look) -> Iterator[Tile]:
     for world, when in (("before", "before repair"), (look.objective, "after repair")):
         marks = [
             _mark(run.name, row, "accuracy", several(row["n"], "statement"))
@@ -186,16 +184,17 @@ def _mark(model: str, row: Mapping[str, Any], name: str, n: str) -> Mark:
     return Mark(model, percent(value), f"{interval(low, high)}, n = {n}", value, low, high)
 
 
-def _figures(tables: Mapping[str, pl.DataFrame], look: Look) -> Iterator[Figure]:
+def _figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
+    from tacit.probes.figures.panels import Shown
+    from tacit.probes.figures.writing import charts
     from tacit.probes.parts.figures import FIGURES
 
-    for name, (source, draw) in FIGURES.items():
-        chart = draw(tables[source], look) if source in tables else None
-        if chart is not None:
-            yield figure("parts", name, _FIGURES, chart, look.colours)
+    shown = Shown({run.name: run.findings for run in runs}, {}, look)
+    for name, chart in charts(FIGURES, shown):
+        yield figure("parts", name, _FIGURES, chart, look.colours)
 
 
-def _notes(runs: Sequence[ReadRun]) -> Iterator[str]:
+def _notes(runs: Sequence[Run]) -> Iterator[str]:
     made = runs[0].summary["intervals"]
     yield (
         f"Intervals hold {made['level']:.0%}: {made['method']} that resamples things, "

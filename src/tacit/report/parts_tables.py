@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 # Statements shown of all models together, each with its prompt; whole drawings are left out.
 MOST_STATEMENTS = 30_000
@@ -181,7 +181,7 @@ _OF_ANSWERS = ("text", "logprob_true", "logprob_false", *_VOTES)
 _QUESTION = ("thing", "subject", "relation", "object")
 
 
-def together(runs: Sequence[ReadRun]) -> dict[str, pl.DataFrame]:
+def together(runs: Sequence[Run]) -> dict[str, pl.DataFrame]:
     """Each finding of all runs, with the model's name in front as ``model``."""
     import polars as pl
 
@@ -199,7 +199,7 @@ def together(runs: Sequence[ReadRun]) -> dict[str, pl.DataFrame]:
     }
 
 
-def tables(runs: Sequence[ReadRun], found: Mapping[str, pl.DataFrame]) -> Iterator[Table]:
+def tables(runs: Sequence[Run], found: Mapping[str, pl.DataFrame]) -> Iterator[Table]:
     """The tables of all models, then the statements with their prompts."""
     for name, (title, about, columns) in _TABLES.items():
         frame = found.get(name)
@@ -221,7 +221,7 @@ def tables(runs: Sequence[ReadRun], found: Mapping[str, pl.DataFrame]) -> Iterat
     yield Table("parts-statements", "Statements and prompts", about, statements, columns)
 
 
-def _statements(runs: Sequence[ReadRun]) -> tuple[pl.DataFrame, str]:
+def _statements(runs: Sequence[Run]) -> tuple[pl.DataFrame, str]:
     import polars as pl
 
     frames, told = [], ""

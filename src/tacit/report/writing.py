@@ -14,6 +14,7 @@ import yaml
 import tacit
 from tacit.english import number_of, several
 from tacit.outputs import Kind
+from tacit.probes.base import probes
 from tacit.publishing import publish_text
 from tacit.report import runtime
 from tacit.report.charts import unchecked
@@ -21,15 +22,15 @@ from tacit.report.content import Figure, Graphs, Table
 from tacit.report.differences import differences, refusals
 from tacit.report.obtained import differing
 from tacit.report.packing import packed, shared, table_data
-from tacit.report.reading import PROBES, read_runs
-from tacit.runs import fitting
+from tacit.runs.folder import fitting
+from tacit.runs.reading import read_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tacit.report.content import Block, Section
-    from tacit.report.reading import ReadRun
+    from tacit.runs.reading import Run
 
 PageKind: TypeAlias = Literal["report", "comparison"]
 
@@ -80,7 +81,7 @@ def page_kind(kind: PageKind) -> Kind:
     return Kind(f"a {kind} that Tacit wrote", is_own)
 
 
-def report(runs: Sequence[ReadRun], kind: PageKind = "report", *, warn: bool = False) -> str:
+def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False) -> str:
     """The report's HTML.
 
     Args:
@@ -133,7 +134,7 @@ def _edge_rules(sections: Sequence[Section]) -> str:
     )
 
 
-def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], list[str]]:
+def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[str]]:
     from tacit.report import assumptions, consistency, parts
 
     makers = {
@@ -143,8 +144,8 @@ def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], li
     }
     sections, warnings = [], []
     reasons = refusals(runs)
-    with fitting(run.folder for run in runs):
-        compared = differences(runs, only=None if warn else set(PROBES) - set(reasons))
+    with fitting(run.folder for run in runs if run.folder):
+        compared = differences(runs, only=None if warn else set(probes()) - set(reasons))
     for probe, why in reasons.items():
         told = "; ".join(why)
         warnings.append(
@@ -157,19 +158,19 @@ def _sections(runs: Sequence[ReadRun], *, warn: bool) -> tuple[list[Section], li
         )
     warnings += differing(runs)
     sections += [compared] if compared else []
-    for probe in PROBES:
+    for probe in probes():
         mine = [run for run in runs if run.probe == probe]
         if mine:
-            with unchecked(), fitting(run.folder for run in mine):
+            with unchecked(), fitting(run.folder for run in mine if run.folder):
                 sections.append(makers[probe](mine))
     return sections, warnings
 
 
-def _lead(runs: Sequence[ReadRun]) -> str:
-    probes = [probe for probe in PROBES if any(run.probe == probe for run in runs)]
-    kind = number_of(len(probes), "probe")
+def _lead(runs: Sequence[Run]) -> str:
+    ran = [probe for probe in probes() if any(run.probe == probe for run in runs)]
+    kind = number_of(len(ran), "probe")
     return (
-        f"{several(len(runs), 'run')} of the {_listed(probes)} {kind}. "
+        f"{several(len(runs), 'run')} of the {_listed(ran)} {kind}. "
         "Each figure stands with its n and, where it is an estimate, a 95\N{NO-BREAK SPACE}% "
         "interval: the bar on the scale. Open a section for its tables and charts; everything can "
         "be sorted, filtered and downloaded, and nothing is loaded from anywhere."
@@ -182,7 +183,7 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _told(run: ReadRun) -> _RunTold:
+def _told(run: Run) -> _RunTold:
     request = yaml.safe_dump(dict(run.request), sort_keys=False, allow_unicode=True)
     about = {key: value for key, value in run.manifest.items() if key not in _FOUND}
     manifest = yaml.safe_dump(about, sort_keys=False, allow_unicode=True)

@@ -16,16 +16,12 @@ from tacit.probes.assumptions.panels_retrieval import (
     retrieval_categories,
     retrieval_orders,
 )
-from tacit.probes.figures.charts import Look
-from tacit.probes.figures.panels import Shown
-from tacit.probes.figures.writing import write_charts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     from tacit.probes.figures.charts import Chart
-    from tacit.probes.findings import Findings
+    from tacit.probes.figures.panels import Shown
 
 FIGURES: Mapping[str, Callable[[Shown], Chart | None]] = {
     figure.__name__: figure
@@ -39,27 +35,3 @@ FIGURES: Mapping[str, Callable[[Shown], Chart | None]] = {
         favoured,
     )
 }
-
-
-def write_figures(
-    found: Mapping[str, Findings],
-    folder: Path,
-    formats: Collection[str] = ("svg",),
-    look: Look | None = None,
-) -> list[Path]:
-    """Writes every figure that the findings allow.
-
-    Args:
-        found: The findings by model.
-        folder: Where the figures go; made when it is not there.
-        formats: Some of svg, png and pdf.
-        look: The palette.
-
-    Returns:
-        The files written.
-
-    Raises:
-        RequestError: A format or the palette is not known.
-        WorkError: A file cannot be written.
-    """
-    return write_charts(FIGURES, Shown(found, {}, look or Look()), folder, formats)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from tacit.english import several
 from tacit.errors import RequestError
@@ -14,14 +14,17 @@ from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, eli
 from tacit.probes.assumptions.eliciting import Eliciting, Prince
 from tacit.probes.assumptions.filters import Filters, choose_concepts
 from tacit.probes.assumptions.measures import intervals, measures
+from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.properties import Limits, word_properties
 from tacit.probes.assumptions.retrieval import TIES, has_ties
 from tacit.probes.assumptions.retrieving import Retrieval, orders_of
+from tacit.probes.assumptions.words import Words
+from tacit.probes.base import Answers, Requests
 from tacit.probes.findings import Findings
 from tacit.rankings import TOP, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -30,7 +33,9 @@ if TYPE_CHECKING:
     from tacit.probes.assumptions.filters import Articles, Chosen, ConceptPreset, Step
     from tacit.probes.assumptions.properties import WordedNorms
     from tacit.probes.assumptions.responses import ResponsePreset
-    from tacit.probes.assumptions.words import Words
+    from tacit.probes.base import ModelWords
+    from tacit.probes.figures.charts import Chart
+    from tacit.probes.figures.panels import Shown
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Ranking, RankingPrompt
     from tacit.sources.norms import Norms
@@ -98,6 +103,69 @@ class Choices:
     def worded(self, norms: Norms) -> WordedNorms:
         """The properties of norms that prompts can state."""
         return word_properties(norms, self.corrections, self.limits)
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Asks models for concepts by the properties that people name, and for properties.
+
+    Args:
+        norms: What people named.
+        choices: What is asked, for all models alike.
+    """
+
+    name: ClassVar[str] = "assumptions"
+    summary: ClassVar[str] = (
+        "Ask for concepts by the properties people name, and for the properties of concepts."
+    )
+    Options: ClassVar[type[AssumptionsOptions]] = AssumptionsOptions
+
+    norms: Norms
+    choices: Choices
+
+    @classmethod
+    def of(cls, options: AssumptionsOptions) -> Self:
+        """See ``ProbeByVocabulary.of``.
+
+        Raises:
+            RequestError: Two options do not go together.
+            DataError: A file is missing or malformed.
+        """
+        from tacit.knowledge.words import spare_torch
+        from tacit.sources.norms import read_norms
+
+        spare_torch(None)
+        return cls(read_norms(options.norms), options.choices())
+
+    @staticmethod
+    def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
+        """How models differ, paired; see ``tacit.probes.assumptions.compare``."""
+        from tacit.probes.assumptions.compare import compare
+
+        return compare(found)
+
+    @staticmethod
+    def different_questions(found: Mapping[str, Findings]) -> list[str]:
+        """A warning for each two models that were asked in different wordings."""
+        from tacit.probes.assumptions.compare import different_questions
+
+        return different_questions({name: of.summary["wordings"] for name, of in found.items()})
+
+    @staticmethod
+    def figures() -> Mapping[str, Callable[[Shown], Chart | None]]:
+        """The figures, by name."""
+        from tacit.probes.assumptions.figures import FIGURES
+
+        return FIGURES
+
+    def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, AssumptionsProbe]:
+        """See ``ProbeByVocabulary.for_models``."""
+        words = Words.of({name: model.words for name, model in models.items()})
+        worded = self.choices.worded(self.norms)
+        return {
+            name: AssumptionsProbe(worded, words, name, model.kind, self.choices)
+            for name, model in models.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -219,7 +287,26 @@ class AssumptionsProbe:
         """What is scored word by word."""
         return [prompt for part in self.retrievals for prompt in part.prompts]
 
-    def measure(self, scores: Sequence[LogProbs], rankings: Sequence[Ranking]) -> Findings:
+    def requests(self) -> Mapping[str, Requests]:
+        """See ``Probe.requests``: what is ranked, and what is scored word by word."""
+        retrieval = [one for part in self.retrievals for one in part.rankings]
+        groups: dict[str, Sequence[Prompt] | Sequence[RankingPrompt]] = {
+            "retrieval": retrieval,
+            "elicitation": self.eliciting.rankings,
+            "prince": self.prince.rankings,
+            "retrieval_words": self.prompts,
+        }
+        return {
+            name: Requests(_numbered(len(asked)), asked) for name, asked in groups.items() if asked
+        }
+
+    def measure(self, answers: Answers) -> Findings:
+        """See ``Probe.measure``."""
+        ranked = [name for name in answers.groups if name != "retrieval_words"]
+        scores = answers.scores("retrieval_words") if self.prompts else ()
+        return self.measure_rankings(scores, [r for name in ranked for r in answers.rankings(name)])
+
+    def measure_rankings(self, scores: Sequence[LogProbs], rankings: Sequence[Ranking]) -> Findings:
         """Findings from one score per prompt and one ranking per ranking prompt.
 
         Returns:
@@ -324,6 +411,13 @@ class AssumptionsProbe:
             "missing": max((one.missing for one in ranked), default=0),
             "top": self.choices.top,
         }
+
+
+def _numbered(count: int) -> pl.DataFrame:
+    """Keys of requests that have a place of their own in a list."""
+    import polars as pl
+
+    return pl.DataFrame({"item": range(count)}, {"item": pl.Int64})
 
 
 def _counts(steps: Sequence[Step]) -> list[dict[str, Any]]:

@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING
 
 from tacit.probes.consistency import panels_models, panels_relations, panels_sensitivity
 from tacit.probes.consistency.panels_bias import prompting_bias
-from tacit.probes.figures.charts import Look
 from tacit.probes.figures.panels import DASH, MINUS, Shown, below, counted, score, titled
-from tacit.probes.figures.writing import write_charts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
     from tacit.probes.figures.charts import Chart
-    from tacit.probes.findings import Findings
 
 _CHANCE = "tick: its chance level, the mean over permutations"
 _ANCHORS = tuple(
@@ -196,32 +192,6 @@ FIGURES: Mapping[str, Callable[[Shown], Chart | None]] = {
         anchor_sensitivity,
     )
 }
-
-
-def write_figures(
-    found: Mapping[str, Findings],
-    sizes: Mapping[str, int | None],
-    folder: Path,
-    formats: Collection[str] = ("svg",),
-    look: Look | None = None,
-) -> list[Path]:
-    """Writes every figure that the findings allow.
-
-    Args:
-        found: The findings by model.
-        sizes: How many parameters each model has; None or absent where that is not known.
-        folder: Where the figures go; made when it is not there.
-        formats: Some of svg, png and pdf.
-        look: The palette.
-
-    Returns:
-        The files written.
-
-    Raises:
-        RequestError: A format or the palette is not known.
-        WorkError: A file cannot be written.
-    """
-    return write_charts(FIGURES, Shown(found, sizes, look or Look()), folder, formats)
 
 
 def _subsets(shown: Shown, kind: str) -> Chart | None:

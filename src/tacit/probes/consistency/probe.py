@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.probes.base import Answers, Requests
 from tacit.probes.consistency import answered, consistency, knowing, ways
 from tacit.probes.consistency.answered import ANCHORING, Scored
 from tacit.probes.consistency.answering import Method
@@ -18,6 +19,7 @@ from tacit.probes.consistency.bounds import Bounds, at_most
 from tacit.probes.consistency.choosing import choice_table, verify_table, verify_votes_table
 from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.knowing import Known
+from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.questions import (
     background_prompts,
     choice_forms,
@@ -34,7 +36,7 @@ from tacit.statistics.studentised import Permutations
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.questions import Form
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
+    from tacit.probes.figures.charts import Chart
+    from tacit.probes.figures.panels import Shown
     from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.sources.anchors import Anchor
 
@@ -89,12 +93,44 @@ class ConsistencyProbe:
             template, or the version not the meta-prompt or pair that the reading names.
     """
 
+    name: ClassVar[str] = "consistency"
+    summary: ClassVar[str] = (
+        "Ask background facts and questions; does knowing the one predict answering the other?"
+    )
+    Options: ClassVar[type[ConsistencyOptions]] = ConsistencyOptions
+
     anchors: Sequence[Anchor]
     background: Background
     templates: Templates
     wording: Wording
     version: str = "review-lexicon"
     reading: Reading = field(default_factory=Reading)
+
+    @classmethod
+    def of(cls, options: ConsistencyOptions) -> Self:
+        """See ``Probe.of``.
+
+        Raises:
+            RequestError: An option is unknown, or nothing can be asked.
+            DataError: A file is missing or malformed.
+        """
+        from tacit.knowledge.background import background
+        from tacit.knowledge.base import KnowledgeBase
+        from tacit.knowledge.words import spare_torch
+        from tacit.probes.consistency.template import load_templates
+        from tacit.probes.consistency.wording import wording
+        from tacit.sources.anchors import read_anchors
+
+        reading = options.reading()
+        worded, templates = wording(options.wording), load_templates(options.templates)
+        extraction = options.background.extraction()
+        spare_torch(options.background.tagger)
+        anchors = read_anchors(options.questions)[: options.limit]
+        with KnowledgeBase(options.kb) as base:
+            texts = [(anchor.question, *anchor.choices) for anchor in anchors]
+            found = background(base, texts, extraction)
+        version = options.background.paper_version
+        return cls(anchors, found, templates, worded, version, reading)
 
     def __post_init__(self) -> None:
         unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
@@ -156,7 +192,27 @@ class ConsistencyProbe:
             verify_prompts(a.question, a.choices, self.forms, self.templates) for a in self.anchors
         ]
 
-    def measure(self, scores: Sequence[LogProbs]) -> Findings:
+    def requests(self) -> Mapping[str, Requests]:
+        """See ``Probe.requests``: background questions, choices, and verified choices."""
+        n, m = len(self.forms), len(self.choice_forms)
+        background = self.prompts[: len(self.asked.texts) * n]
+        found = {"background": Requests(_keys(len(self.asked.texts), n), background)}
+        if "choice" in self.reading.anchoring:
+            asked = [p for group in self._choice_prompts for p in group]
+            found["choice"] = Requests(_keys(len(self.anchors), m), asked)
+        if "verify" in self.reading.anchoring:
+            asked = [p for groups in self._verify_prompts for group in groups for p in group]
+            choices = sum(len(anchor.choices) for anchor in self.anchors)
+            found["verify"] = Requests(_keys(choices, n), asked)
+        return found
+
+    def measure(self, answers: Answers) -> Findings:
+        """See ``Probe.measure``."""
+        if answers.sampled:
+            return self.measure_votes([v for g in answers.groups for v in answers.votes(g)])
+        return self.measure_scores([s for g in answers.groups for s in answers.scores(g)])
+
+    def measure_scores(self, scores: Sequence[LogProbs]) -> Findings:
         """Findings from one score per prompt.
 
         Returns:
@@ -172,18 +228,32 @@ class ConsistencyProbe:
         }
         return self._found(self._scored(scores), told)
 
-    def check_votes(self) -> None:
-        """Whether sampled replies can answer what is asked.
+    @staticmethod
+    def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
+        """How models differ, paired; see ``tacit.probes.consistency.compare``."""
+        from tacit.probes.consistency.compare import compare
+
+        return compare(found)
+
+    @staticmethod
+    def figures() -> Mapping[str, Callable[[Shown], Chart | None]]:
+        """The figures, by name."""
+        from tacit.probes.consistency.figures import FIGURES
+
+        return FIGURES
+
+    def check_replies(self, *, sampled: bool) -> None:
+        """See ``ReadsReplies``.
 
         Raises:
             RequestError: Choices are scored as texts, or answers are calibrated by their scores.
         """
         if "choice" in self.reading.anchoring:
             raise RequestError(
-                "sampled replies cannot score the choices of a question as texts: answer the "
+                "replies in a chat cannot score the choices of a question as texts: answer the "
                 "questions by --anchors verify, which asks of each choice whether it is the answer"
             )
-        if self.reading.method.preset == "calibrated":
+        if sampled and self.reading.method.preset == "calibrated":
             raise RequestError(
                 "--answering calibrated subtracts mean log-probabilities, which sampled replies do "
                 "not give: use max (all replies together), count or single"
@@ -193,9 +263,9 @@ class ConsistencyProbe:
         """As ``measure``, from the votes on each prompt; the summary counts replies, by ``votes``.
 
         Raises:
-            RequestError: As ``check_votes``.
+            RequestError: As ``check_replies``.
         """
-        self.check_votes()
+        self.check_replies(sampled=True)
         return self._found(self._voted(votes), {"votes": votes_summary(votes)})
 
     def _found(self, scored: Scored, told: Mapping[str, Any]) -> Findings:
@@ -333,6 +403,18 @@ class ConsistencyProbe:
             "relevance": tables["relevance"].to_dicts()[0],
             "background_ways": read.filter(read["preset"] != "single").to_dicts(),
         }
+
+
+def _keys(questions: int, forms: int) -> pl.DataFrame:
+    """The keys of questions in every form, the forms of a question together."""
+    import polars as pl
+
+    return pl.DataFrame(
+        {
+            "question": np.repeat(np.arange(questions), forms),
+            "form": np.tile(np.arange(forms), questions),
+        }
+    )
 
 
 def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | int | None]:

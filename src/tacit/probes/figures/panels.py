@@ -94,6 +94,11 @@ class Shown:
         ]
         return pl.concat(tables, how="diagonal_relaxed") if tables else None
 
+    def alone(self, name: str) -> pl.DataFrame | None:
+        """The same; of a single model without its label."""
+        table = self.table(name)
+        return table.drop("model") if table is not None and len(self.found) == 1 else table
+
     def defined(self, name: str, column: str) -> pl.DataFrame | None:
         """The same; None also where a column is null throughout."""
         table = self.table(name)

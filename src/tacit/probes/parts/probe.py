@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
+from tacit.probes.base import Answers, Requests
 from tacit.probes.findings import Findings, votes_summary
 from tacit.probes.parts import accuracy, measure, questions, worlds
+from tacit.probes.parts.elsewhere import answers_in
+from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.template import Template
 from tacit.probes.parts.voted import voted
 from tacit.probes.parts.wording import AS_IN_THE_PAPER, Wording
@@ -19,11 +22,13 @@ from tacit.sources.statements import agreement, all_statements, drawing_statemen
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
+    from tacit.probes.figures.charts import Chart
+    from tacit.probes.figures.panels import Shown
     from tacit.probes.parts.worlds import Worlds
     from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.sources.drawings import Drawing
@@ -43,15 +48,34 @@ class PartsProbe:
         wording: How nouns are put.
     """
 
+    name: ClassVar[str] = "parts"
+    summary: ClassVar[str] = (
+        "Ask how the parts of things relate; count the contradictions and repair them."
+    )
+    Options: ClassVar[type[PartsOptions]] = PartsOptions
+
     drawings: Sequence[Drawing]
     ontology: Ontology
     template: Template
     wording: Wording = AS_IN_THE_PAPER
 
     @classmethod
+    def of(cls, options: PartsOptions) -> Self:
+        """See ``Probe.of``.
+
+        Raises:
+            RequestError: Two templates are given.
+            DataError: A file is missing or malformed.
+        """
+        template = options.template()
+        wording = Wording.of(options.number, options.nouns)
+        probe = cls.read(options.drawings, options.chosen_things, options.limit)
+        return replace(probe, template=template, wording=wording)
+
+    @classmethod
     def read(
         cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
-    ) -> PartsProbe:
+    ) -> Self:
         """Reads drawings, or things that nobody drew, and puts them as the paper did.
 
         Args:
@@ -93,8 +117,62 @@ class PartsProbe:
         """What the drawings imply: their statements and ``label``."""
         return enrich(drawing_statements(self.drawings), self.ontology)
 
-    def check_votes(self) -> None:
-        """Sampled replies answer every question of this probe."""
+    @staticmethod
+    def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
+        """How models differ, paired; see ``tacit.probes.parts.compare``."""
+        from tacit.probes.parts.compare import compare
+
+        return compare(found)
+
+    @staticmethod
+    def figures() -> Mapping[str, Callable[[Shown], Chart | None]]:
+        """The figures, by name."""
+        from tacit.probes.parts.figures import FIGURES
+
+        return FIGURES
+
+    def check_pictures(self, options: PartsOptions) -> None:
+        """Refuses graphs of things that nobody drew.
+
+        Raises:
+            RequestError: There is one.
+        """
+        things = names(options.graphs) or []
+        unknown = sorted(set(things) - {drawing.thing for drawing in self.drawings})
+        if unknown:
+            raise RequestError(
+                f"--graphs names {', '.join(unknown)}, which the drawings do not have"
+            )
+
+    @staticmethod
+    def pictures(shown: Shown, probe: PartsProbe, options: PartsOptions) -> list[tuple[str, str]]:
+        """The graphs of some drawings, each with its name: those of the things that are named."""
+        from tacit.probes.parts.graph import graphs
+
+        things = names(options.graphs)
+        drawings = None
+        if things is not None:
+            drawings = [(d.thing, d.annotator) for d in probe.drawings if d.thing in things]
+        tables = {name: shown.alone(name) for name in ("beliefs", "violation_by_drawing")}
+        known = {name: table for name, table in tables.items() if table is not None}
+        return graphs(known, probe.ontology, shown.look, drawings)
+
+    def check_replies(self, *, sampled: bool) -> None:
+        """See ``ReadsReplies``: replies answer every question of this probe."""
+
+    def requests(self) -> Mapping[str, Requests]:
+        """See ``Probe.requests``: one group, a row per distinct question."""
+        return {"questions": Requests(self.questions, self.prompts)}
+
+    def measure(self, answers: Answers) -> Findings:
+        """See ``Probe.measure``."""
+        if answers.sampled:
+            return self.measure_votes(answers.votes("questions"))
+        return self.measure_scores(answers.scores("questions"))
+
+    def measure_file(self, beliefs: Path) -> Findings:
+        """See ``ReadsBeliefs.measure_file``."""
+        return self.measure_beliefs(answers_in(beliefs, self.statements, self.ontology))
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:
         """Findings from the votes on each prompt; the summary also counts replies, by ``votes``."""
@@ -102,7 +180,7 @@ class PartsProbe:
         findings = self.measure_beliefs(answers)
         return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
 
-    def measure(self, scores: Sequence[LogProbs]) -> Findings:
+    def measure_scores(self, scores: Sequence[LogProbs]) -> Findings:
         """Findings from one score per prompt; the summary also counts answers ``spanned``."""
         answers = measure.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)

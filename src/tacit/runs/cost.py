@@ -1,15 +1,11 @@
-"""What asking a server's chat costs, shown before its first call and confirmed."""
+"""What asking a server's chat costs."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from tacit.english import several
-from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,7 +54,7 @@ class Cost:
         return cls(len(texts), calls, read, written)
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The cost in a sentence."""
         written = (
             "as many answer tokens as it thinks for"
@@ -87,27 +83,6 @@ def chats_of(models: Sequence[str], options: ServerOptions | None) -> list[str]:
 
     chats = options is not None and options.api == "chat"
     return [name for name in models if chats and is_address(name)]
-
-
-def confirm(models: Sequence[str], cost: Cost, *, yes: bool) -> None:
-    """Shows the cost, and asks whether it is meant, before any call.
-
-    Args:
-        models: The servers.
-        cost: Of each of them.
-        yes: Whether it is meant.
-
-    Raises:
-        RequestError: Nobody is there to be asked, or it is not meant.
-    """
-    for name in models:
-        sys.stderr.write(f"tacit: {name}: {cost.told}\n")
-    if yes or not models:
-        return
-    if not sys.stdin.isatty():
-        raise RequestError("nobody is at the terminal to confirm this cost: give --yes to mean it")
-    if not typer.confirm("Ask?", err=True):
-        raise RequestError("nothing was asked")
 
 
 def _tokens(text: str) -> int:

@@ -13,7 +13,7 @@ import json
 import platform
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -48,30 +48,33 @@ _LIBRARIES = (
 
 
 @dataclass
-class Run:
+class RunFolder:
     """A run and its folder; nothing is written before ``begin``.
 
     Args:
-        folder: The run's folder.
+        folder: The run's folder; None for a run that is not written.
         request: What was asked for, ready for YAML.
 
     Raises:
         RequestError: The folder holds another run, or something that is no run.
     """
 
-    folder: Path
+    folder: Path | None
     request: Mapping[str, Any]
-    _manifest: dict[str, Any] = field(default_factory=dict)
+    manifest: dict[str, Any] = field(default_factory=dict)
+    _about: Mapping[str, Any] = field(default_factory=dict)
     _began: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.folder is None:
+            return
         for place in (self.folder, *self.folder.parents):
             if place.is_file():
                 raise RequestError(f"{place} is a file; --out names the run's folder")
         # A hidden file is what a killed process was writing.
         if not any(self.folder.glob("[!.]*")):
             return
-        known = self._known_request()
+        known = self._known_request(self.folder)
         self._manifest_before()  # a newer Tacit's is no other request, and said to be newer
         differing = sorted(
             key for key in {*known, *self.request} if known.get(key) != self.request.get(key)
@@ -83,14 +86,18 @@ class Run:
             )
 
     @property
-    def blocks(self) -> Path:
+    def blocks(self) -> Path | None:
         """Where the blocks of prompts are recorded."""
-        return self.folder / "blocks.parquet"
+        return self.folder and self.folder / "blocks.parquet"
 
     @property
-    def ranking_blocks(self) -> Path:
+    def ranking_blocks(self) -> Path | None:
         """Where the blocks of prompts that rank a vocabulary are recorded."""
-        return self.folder / "ranking-blocks.parquet"
+        return self.folder and self.folder / "ranking-blocks.parquet"
+
+    def about(self, about: Mapping[str, Any]) -> RunFolder:
+        """The same, whose manifest says this too."""
+        return replace(self, _about={**self._about, **about})
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Writes the request, and a manifest that says the run is unfinished.
@@ -102,13 +109,15 @@ class Run:
             RequestError: The folder holds the same request of another model or other data: what
                 stands under their names has changed since.
         """
+        about = {**about, **self._about}
         before = self._manifest_before()
         if before is not None:
             self._refuse_changed(before, about)
         self._began = time.monotonic()
-        text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
-        publish_text(self.folder / "run.yaml", text)
-        self._manifest = {
+        if self.folder is not None:
+            text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
+            publish_text(self.folder / "run.yaml", text)
+        self.manifest = {
             "format": formats.RUN,
             "status": "unfinished",
             "versions": _with_this(before and before.get("versions")),
@@ -117,23 +126,21 @@ class Run:
         }
         self._write_manifest()
 
-    def finish(self, findings: Findings) -> None:
-        """Writes the questions, the findings' tables, and a manifest that says finished."""
-        questions = self.folder / "questions.parquet"
-        write_table(findings.questions, questions)
-        written = {}
-        for name, table in findings.tables.items():
-            path = _place_of(self.folder, name)
-            write_table(table, path)
-            written[name] = _sha256(path)
-        seconds = round(time.monotonic() - self._began, 3)
-        self._manifest |= {
+    def finish(self, findings: Findings) -> Findings:
+        """Writes the questions, the findings' tables, and a manifest that says finished.
+
+        Returns:
+            The findings.
+        """
+        written = {} if self.folder is None else _write(findings, self.folder)
+        self.manifest |= {
             "status": "finished",
-            "seconds": seconds,
+            "seconds": round(time.monotonic() - self._began, 3),
             "summary": dict(findings.summary),
-            "sha256": {"questions": _sha256(questions), "findings": written},
+            **written,
         }
         self._write_manifest()
+        return findings
 
     @contextmanager
     def failing(self) -> Iterator[None]:
@@ -144,7 +151,7 @@ class Run:
         try:
             yield
         except Exception as error:
-            self._manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+            self.manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
             # A disk that is full has no room for this either, and the first error tells more.
             with suppress(WorkError):
                 self._write_manifest()
@@ -156,8 +163,8 @@ class Run:
         Raises:
             RequestError: It cannot be read, or a newer Tacit has written it.
         """
-        path = self.folder / "manifest.json"
-        if not path.is_file():
+        path = self.folder and self.folder / "manifest.json"
+        if path is None or not path.is_file():
             return None
         try:
             before = json.loads(path.read_text(encoding="utf-8"))
@@ -186,10 +193,10 @@ class Run:
                 f"({', '.join(changed)}): choose another --out, or remove it"
             )
 
-    def _known_request(self) -> dict[str, Any]:
-        path = self.folder / "run.yaml"
+    def _known_request(self, folder: Path) -> dict[str, Any]:
+        path = folder / "run.yaml"
         if not path.is_file():
-            raise RequestError(f"{self.folder} holds files and no run: choose another --out")
+            raise RequestError(f"{folder} holds files and no run: choose another --out")
         try:
             known = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
@@ -197,7 +204,9 @@ class Run:
         return known if isinstance(known, dict) else {}
 
     def _write_manifest(self) -> None:
-        text = json.dumps(self._manifest, indent=1, ensure_ascii=False, default=str)
+        if self.folder is None:
+            return
+        text = json.dumps(self.manifest, indent=1, ensure_ascii=False, default=str)
         publish_text(self.folder / "manifest.json", text + "\n")
 
 
@@ -263,6 +272,18 @@ def _finding(folder: Path, name: str, manifest: Mapping[str, Any]) -> pl.DataFra
             "is damaged: it is not what the run wrote; the command in run.yaml makes it anew", path
         )
     return read_table(path)
+
+
+def _write(findings: Findings, folder: Path) -> dict[str, Any]:
+    """Writes the tables; gives their digests for the manifest."""
+    questions = folder / "questions.parquet"
+    write_table(findings.questions, questions)
+    digests = {}
+    for name, table in findings.tables.items():
+        path = _place_of(folder, name)
+        write_table(table, path)
+        digests[name] = _sha256(path)
+    return {"sha256": {"questions": _sha256(questions), "findings": digests}}
 
 
 def _place_of(folder: Path, finding: str) -> Path:

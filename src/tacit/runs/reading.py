@@ -1,4 +1,4 @@
-"""The runs of a report: found in folders, read, and each given a name of its own."""
+"""Finished runs: found in folders, read, and each given a name of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import yaml
 
 from tacit.errors import DataError, RequestError
 from tacit.naming import legible
-from tacit.runs import read_findings
+from tacit.probes.base import probes
+from tacit.runs.folder import read_findings
 from tacit.tables import read_table
 
 if TYPE_CHECKING:
@@ -23,26 +24,25 @@ if TYPE_CHECKING:
 
     from tacit.probes.findings import Findings
 
-PROBES = ("parts", "consistency", "assumptions")
-
 
 @dataclass(frozen=True)
-class ReadRun:
+class Run:
     """A finished run.
 
     Args:
-        folder: Where it is.
+        folder: Where it is; None where nothing was written.
         name: What the model is called in the report; no other run of the probe is called so.
         request: What was asked for.
         manifest: What the figures depend on.
         tables: The findings.
     """
 
-    folder: Path
+    folder: Path | None
     name: str
     request: Mapping[str, Any]
     manifest: Mapping[str, Any]
     tables: Mapping[str, pl.DataFrame]
+    _questions: pl.DataFrame | None = None
 
     @property
     def probe(self) -> str:
@@ -73,6 +73,8 @@ class ReadRun:
     @cached_property
     def questions(self) -> pl.DataFrame:
         """What was asked and answered; read when it is wanted, for it may be large."""
+        if self._questions is not None or self.folder is None:
+            return _none() if self._questions is None else self._questions
         return read_table(self.folder / "questions.parquet")
 
     @property
@@ -85,7 +87,13 @@ class ReadRun:
         return Findings(pl.DataFrame(), self.tables, self.summary)
 
 
-def read_runs(folders: Sequence[Path]) -> list[ReadRun]:
+def _none() -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame()
+
+
+def read_runs(folders: Sequence[Path]) -> list[Run]:
     """The runs of some folders, those of a probe together.
 
     Args:
@@ -101,7 +109,7 @@ def read_runs(folders: Sequence[Path]) -> list[ReadRun]:
     if twice:
         raise RequestError(f"the run {twice[0]} is named twice; name each run once")
     runs = [_read(place) for place in places]
-    ordered = [run for probe in PROBES for run in runs if run.probe == probe]
+    ordered = [run for probe in probes() for run in runs if run.probe == probe]
     return [replace(run, name=name) for run, name in zip(ordered, _names(ordered), strict=True)]
 
 
@@ -120,19 +128,20 @@ def _runs_in(folder: Path) -> list[Path]:
     return found
 
 
-def _read(folder: Path) -> ReadRun:
+def _read(folder: Path) -> Run:
     names = sorted(file.stem for file in (folder / "findings").glob("[!.]*.parquet"))
     tables = read_findings(folder, names)
     request = _mapping(folder / "run.yaml", yaml.safe_load)
     manifest = _mapping(folder / "manifest.json", json.loads)
     probe = request.get("probe")
-    if probe not in PROBES:
+    if probe not in probes():
         raise DataError(
-            f"names the probe {probe!r}; a report tells of {', '.join(PROBES)}", folder / "run.yaml"
+            f"names the probe {probe!r}; a report tells of {', '.join(probes())}",
+            folder / "run.yaml",
         )
     if not isinstance(manifest.get("summary"), dict):
         raise DataError("is damaged: it has no summary", folder / "manifest.json")
-    return ReadRun(folder, "", request, manifest, tables)
+    return Run(folder, "", request, manifest, tables)
 
 
 def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON's or YAML's
@@ -145,9 +154,9 @@ def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSO
     return content
 
 
-def _names(runs: Sequence[ReadRun]) -> list[str]:
+def _names(runs: Sequence[Run]) -> list[str]:
     """The end of each model's name; more where that is another's of the same probe too."""
-    folders = [legible(run.folder.name) for run in runs]
+    folders = [legible(run.folder.name if run.folder else "") for run in runs]
     full = [
         legible(str(run.model.get("name") or run.request.get("model") or folder))
         for run, folder in zip(runs, folders, strict=True)

@@ -1,0 +1,86 @@
+"""The options by which background facts are extracted from a knowledge base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tacit.options import option
+
+if TYPE_CHECKING:
+    from tacit.knowledge.background import Extraction
+
+EXTRACTION = "Background facts"
+
+
+@dataclass(frozen=True)
+class BackgroundOptions:
+    """How background facts are extracted (Sahu et al. 2022, section 3.1)."""
+
+    paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
+        "review-lexicon",
+        help="Words that count: review-lexicon (content words, by the lexicon), review (by a "
+        "tagger) or arxiv (all).",
+        group=EXTRACTION,
+    )
+    tagger: str | None = option(
+        None,
+        help="A spaCy pipeline with a tagger; with --paper-version review.",
+        group=EXTRACTION,
+    )
+    overlap: Literal["all-words", "content-words"] = option(
+        "all-words",
+        help="A concept is in a question with over half of its all-words or content-words.",
+        group=EXTRACTION,
+    )
+    parts: Literal["separate", "pooled"] = option(
+        "separate",
+        help="Match concepts with the question and each choice apart (separate), or pooled.",
+        group=EXTRACTION,
+    )
+    verbatim: Literal["on", "off"] = option(
+        "on",
+        help="on: a concept that is there verbatim counts as well; or off.",
+        group=EXTRACTION,
+    )
+    relations: str | None = option(
+        None,
+        help="Relations, with commas between [default: the 14 of Sahu et al. 2022].",
+        group=EXTRACTION,
+    )
+    length: int = option(1, help="The longest path: 1, 2 or 3 hops.", group=EXTRACTION)
+    cap: int | None = option(
+        None,
+        help="Most facts of a question, 0 for all [default: all; 200 beyond one hop].",
+        group=EXTRACTION,
+    )
+    seed: int = option(
+        0,
+        help="Seed of the negatives, and of which equally heavy facts --cap keeps.",
+        group=EXTRACTION,
+    )
+    frequent: int = option(
+        10_000, help="Negatives are among so many frequent words.", group=EXTRACTION
+    )
+
+    def extraction(self) -> Extraction:
+        """The options as those of an extraction.
+
+        Raises:
+            RequestError: One is unknown or out of range.
+        """
+        from tacit.knowledge.background import CAP, Extraction
+        from tacit.knowledge.concepts import Matching
+        from tacit.knowledge.negatives import Draw
+        from tacit.knowledge.words import Words
+        from tacit.strings import listed
+
+        cap = CAP if self.cap is None and self.length > 1 else self.cap
+        return Extraction(
+            Words(self.paper_version, self.tagger),
+            Matching(self.overlap, self.parts, self.verbatim),
+            None if self.relations is None else listed(self.relations),
+            self.length,
+            cap or None,
+            Draw(self.seed, self.frequent),
+        )

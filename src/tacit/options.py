@@ -1,0 +1,145 @@
+"""Options, declared once: a field of a dataclass with its help.
+
+The same field is a command-line option, a keyword in Python, a line of ``run.yaml`` and, where it
+names a file, that file's digest in the manifest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from dataclasses import Field
+
+_KEY = "tacit"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option beside its name, type and default.
+
+    Args:
+        help: One or two sentences; no default, which is added.
+        flags: Its names on the command line, where that is not the field's name alone.
+        metavar: What stands for its value in help.
+        least: The least number that it may be.
+        group: The heading that it stands under in help.
+        requested: Whether ``run.yaml`` names it, so that another value is another run.
+        data: Gives the digests of what a value names, by the names of the files; None for the
+            SHA-256 of each path.
+        hidden: Whether help leaves it out.
+        check: Called with a value of the command line before anything names it; gives it back.
+    """
+
+    help: str
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    least: int | None = None
+    group: str = "What to ask"
+    requested: bool = True
+    data: Callable[[Any], Mapping[str, Any]] | None = None
+    hidden: bool = False
+    check: Callable[[Any], Any] | None = None
+
+
+def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """A field of a dataclass that is an option.
+
+    Args:
+        default: Its default; without one it is required.
+        about: As for ``Option``.
+    """
+    return field(default=default, metadata={_KEY: Option(**about)})
+
+
+def option_of(one: Field[Any]) -> Option | None:
+    """What was declared of a field; None where it is no option."""
+    found: Option | None = one.metadata.get(_KEY)
+    return found
+
+
+def names_of(kind: type) -> tuple[str, ...]:
+    """The names of a dataclass's options, those of dataclasses within it included."""
+    found: list[str] = []
+    for one in fields(kind):
+        found += [one.name] if option_of(one) else names_of(_within(one))
+    return tuple(found)
+
+
+def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
+    """An instance of a dataclass of options, from values by their names.
+
+    Paths may be strings, and names with commas between may be a sequence.
+
+    Raises:
+        RequestError: A required option is missing, or a value is none of an option's choices.
+    """
+    values: dict[str, Any] = {}
+    kinds = get_type_hints(kind)
+    for one in fields(kind):
+        if option_of(one) is None:
+            values[one.name] = build(_within(one), given)
+        elif one.name in given:
+            values[one.name] = _converted(one.name, given[one.name], kinds[one.name])
+        elif one.default is MISSING:
+            raise RequestError(f"{one.name} is missing: {(option_of(one) or Option('')).help}")
+    return kind(**values)
+
+
+def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
+    """What ``run.yaml`` says of options: plain values, ready for YAML."""
+    found: dict[str, Any] = {}
+    for one in fields(options):
+        value, about = getattr(options, one.name), option_of(one)
+        if about is None:
+            found |= requested(value)
+        elif about.requested:
+            found[one.name] = str(value) if isinstance(value, Path) else value
+    return found
+
+
+def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
+    """The digest of all data that options name, by the names of the files."""
+    found: dict[str, Any] = {}
+    for one in fields(options):
+        value, about = getattr(options, one.name), option_of(one)
+        if about is None:
+            found |= digests(value)
+        elif value is not None and about.data is not None:
+            found |= about.data(value)
+        elif isinstance(value, Path):
+            found |= sha256_of(value)
+    return found
+
+
+def sha256_of(*files: Path) -> dict[str, str]:
+    """The SHA-256 of files, by their names as they were given."""
+    return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def _within(one: Field[Any]) -> type:
+    """The dataclass of options that a field without an option of its own holds."""
+    kind = one.default_factory
+    if kind is MISSING or not isinstance(kind, type):
+        raise TypeError(f"the field {one.name} is no option, and no dataclass of options")
+    return kind
+
+
+def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - whatever it is
+    """A value as an option has it."""
+    kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    choices = [choice for one in kinds if get_origin(one) is Literal for choice in get_args(one)]
+    if choices and value is not None and value not in choices:
+        raise RequestError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+    if Path in kinds and isinstance(value, str):
+        return Path(value)
+    if str in kinds and isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return value

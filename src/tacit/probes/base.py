@@ -1,0 +1,206 @@
+"""What a probe is, and which probes there are.
+
+A probe declares its options, what it asks, and what the answers show; everything else (asking,
+storing, resuming, printing, comparing) is written once, for all of them. Tacit's own are listed in
+``BUILT_IN``; those of other packages register under the entry-point group ``tacit.probes``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
+
+from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tacit.probes.findings import Findings
+    from tacit.prompts import LogProbs, Prompt, Votes
+    from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+
+GROUP = "tacit.probes"
+"""The entry-point group of other packages' probes: a name, and the probe's class."""
+
+BUILT_IN = {
+    "parts": "tacit.probes.parts.probe:PartsProbe",
+    "consistency": "tacit.probes.consistency.probe:ConsistencyProbe",
+    "assumptions": "tacit.probes.assumptions.probe:Assumptions",
+}
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Requests of one kind that a probe makes, each with its key.
+
+    Args:
+        keys: One row per request; no two are alike.
+        requests: Prompts whose answers are scored, or prompts that rank a vocabulary.
+    """
+
+    keys: pl.DataFrame
+    requests: Sequence[Prompt] | Sequence[RankingPrompt]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answers to requests, each with its request's key.
+
+    Args:
+        keys: As in the requests.
+        answers: In the order of the keys.
+    """
+
+    keys: pl.DataFrame
+    answers: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model answered.
+
+    Args:
+        groups: The answers by the names of the groups that the probe gave its requests.
+        sampled: Whether they are the votes of sampled replies, and no log-probabilities.
+    """
+
+    groups: Mapping[str, Answered]
+    sampled: bool = False
+
+    def scores(self, group: str) -> Sequence[LogProbs]:
+        """The scores of a group's prompts, in the order of its keys."""
+        return self.groups[group].answers
+
+    def votes(self, group: str) -> Sequence[Votes]:
+        """The votes on a group's prompts, in the order of its keys."""
+        return self.groups[group].answers
+
+    def rankings(self, group: str) -> Sequence[Ranking]:
+        """The rankings of a group's prompts, in the order of its keys."""
+        return self.groups[group].answers
+
+
+class Probe(Protocol):
+    """Asks a model, and says what the answers show.
+
+    ``name`` is what ``tacit run`` calls it, ``summary`` its line of help, and ``Options`` a
+    dataclass of options (``tacit.options``).
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    Options: ClassVar[type[Any]]
+
+    @classmethod
+    def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options
+        """The probe that options describe.
+
+        Raises:
+            RequestError: The options do not go together, or leave nothing to ask.
+            DataError: A file is missing or malformed.
+        """
+        ...
+
+    def requests(self) -> Mapping[str, Requests]:
+        """What is asked, in named groups of one kind each."""
+        ...
+
+    def measure(self, answers: Answers) -> Findings:
+        """What the answers show."""
+        ...
+
+
+@dataclass(frozen=True)
+class ModelWords:
+    """What is known of a model before its weights are loaded.
+
+    Args:
+        kind: ``causal``, ``masked`` or ``seq2seq``.
+        words: Its whole words.
+    """
+
+    kind: str
+    words: Vocabulary
+
+
+class ProbeByVocabulary(Protocol):
+    """A probe whose requests depend on the words of the models that are compared."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    Options: ClassVar[type[Any]]
+
+    @classmethod
+    def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options
+        """As ``Probe.of``."""
+        ...
+
+    def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, Probe]:
+        """Each model's own probe.
+
+        Raises:
+            RequestError: The models share no word, or nothing is left to ask.
+        """
+        ...
+
+
+AnyProbe: TypeAlias = "Probe | ProbeByVocabulary"
+
+
+@runtime_checkable
+class ReadsReplies(Protocol):
+    """A probe whose questions replies in a chat can answer."""
+
+    def check_replies(self, *, sampled: bool) -> None:
+        """Refuses, before any cost, what replies cannot answer.
+
+        Args:
+            sampled: Whether replies are sampled, so that there are no log-probabilities at all.
+
+        Raises:
+            RequestError: Something of the probe needs log-probabilities that there are not.
+        """
+        ...
+
+
+@runtime_checkable
+class ReadsBeliefs(Protocol):
+    """A probe that also measures beliefs that were elicited elsewhere."""
+
+    def measure_file(self, beliefs: Path) -> Findings:
+        """What the beliefs of a file show.
+
+        Raises:
+            DataError: The file is missing or malformed.
+        """
+        ...
+
+
+def probe(name: str) -> type[AnyProbe]:
+    """The class of a probe.
+
+    Raises:
+        RequestError: No probe is called so.
+    """
+    if name in BUILT_IN:
+        module, _, kind = BUILT_IN[name].partition(":")
+        found: type[AnyProbe] = getattr(import_module(module), kind)
+        return found
+    if name in _others():
+        return _others()[name].load()  # type: ignore[no-any-return] # as it was registered
+    raise RequestError(f"there is no probe {name!r}; the probes are {', '.join(probes())}")
+
+
+def probes() -> tuple[str, ...]:
+    """The names of all probes, Tacit's own first."""
+    return (*BUILT_IN, *sorted(set(_others()) - set(BUILT_IN)))
+
+
+@cache
+def _others() -> Mapping[str, metadata.EntryPoint]:
+    return {one.name: one for one in metadata.entry_points(group=GROUP)}

@@ -1,0 +1,71 @@
+"""The options of the parts probe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path  # noqa: TC003 - the types of options are read
+from typing import TYPE_CHECKING, Any, Literal
+
+from tacit.errors import RequestError
+from tacit.options import option, sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.probes.parts.template import Template
+
+
+def _of_drawings(path: Path) -> Mapping[str, Any]:
+    from tacit.sources.drawings import files_of
+
+    return sha256_of(*files_of(path))
+
+
+@dataclass(frozen=True)
+class PartsOptions:
+    """What is asked about, and how it is put."""
+
+    drawings: Path = option(
+        help="A folder of drawings, an annotations file, or a file of things and parts.",
+        data=_of_drawings,
+    )
+    things: str | None = option(None, help="Only these things, with commas between.")
+    limit: int | None = option(None, help="Only the first so many drawings.", least=1)
+    preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
+        "plain", help="How a question is put."
+    )
+    prompt: Path | None = option(None, help="A YAML template of your own, in place of a preset.")
+    number: Literal["paper", "grammar"] = option(
+        "paper", help="paper (plural when it ends in s) or grammar."
+    )
+    nouns: Path | None = option(
+        None, help="YAML: your own exceptions to the rules of --number grammar."
+    )
+    graphs: str | None = option(
+        None,
+        help="With --figures: the things to draw as graphs; one typical drawing if none.",
+        requested=False,
+    )
+
+    def template(self) -> Template:
+        """How a statement is put to the model.
+
+        Raises:
+            RequestError: Two templates are given.
+            DataError: The template's file is missing or malformed.
+        """
+        from tacit.probes.parts.template import Template
+
+        if self.prompt is not None and self.preset != "plain":
+            raise RequestError("--preset and --prompt both say how to put a question; give one")
+        return Template.read(self.prompt) if self.prompt else Template.load(self.preset)
+
+    @property
+    def chosen_things(self) -> list[str] | None:
+        """The names of the things, as the drawings write them."""
+        return names(self.things)
+
+
+def names(listed: str | None) -> list[str] | None:
+    """Names with commas between, as the drawings write them."""
+    return None if listed is None else [name.strip().lower() for name in listed.split(",")]

@@ -1,0 +1,68 @@
+"""How the models of several runs of one probe differ: paired, with intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.probes.base import probe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tacit.runs.reading import Run
+
+
+def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
+    """How each two models differ, with how each one's beliefs were obtained.
+
+    Args:
+        runs: Finished runs of one probe.
+        out: Where ``comparison.parquet`` is written as well; None to write nothing.
+
+    Returns:
+        The probe's own comparison; None of a single run, or where the probe has none.
+    """
+    import polars as pl
+
+    from tacit.tables import write_table
+
+    kind: Any = probe(runs[0].probe)
+    if len(runs) == 1 or not hasattr(kind, "compare"):
+        return None
+    table: pl.DataFrame = kind.compare({run.name: run.findings for run in runs})
+    ways = {run.name: run.summary["obtained"] for run in runs if "obtained" in run.summary}
+    models = [name for name in ("first", "second", "model_a", "model_b") if name in table.columns]
+    table = table.with_columns(
+        pl.col(model)
+        .replace_strict(ways, default=None, return_dtype=pl.String)
+        .alias(f"{model}_obtained")
+        for model in models
+    )
+    if out is not None:
+        write_table(table, out / "comparison.parquet")
+    return table
+
+
+def warnings(runs: Sequence[Run]) -> Iterator[str]:
+    """What a person should know before comparing runs of one probe."""
+    kind: Any = probe(runs[0].probe)
+    ways = {run.name: run.summary["obtained"] for run in runs if "obtained" in run.summary}
+    yield from warnings_of_elicitation(kind.name, ways)
+    if len(runs) > 1 and hasattr(kind, "different_questions"):
+        yield from kind.different_questions({run.name: run.findings for run in runs})
+
+
+def warnings_of_elicitation(probe_name: str, ways: dict[str, str]) -> list[str]:
+    """A warning where models, by their names, were not answered in one way."""
+    if len(set(ways.values())) <= 1:
+        return []
+    told = "; ".join(f"{name}: {way}" for name, way in ways.items())
+    return [
+        (
+            f"{probe_name.capitalize()}: these models' beliefs were obtained in different ways "
+            f"({told}). What differs between them may come from that."
+        )
+    ]

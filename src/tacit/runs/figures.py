@@ -1,0 +1,109 @@
+"""The figures of runs, written as files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import RequestError
+from tacit.probes.base import probe
+from tacit.strings import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tacit.probes.figures.charts import Chart, Look
+    from tacit.probes.figures.panels import Shown
+    from tacit.runs.reading import Run
+    from tacit.runs.workflow import RunRequest
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures that a person asked for.
+
+    Args:
+        formats: Some of svg, png and pdf; none draws nothing.
+        look: The palette.
+    """
+
+    formats: tuple[str, ...]
+    look: Look
+
+    @classmethod
+    def of(cls, formats: str | None, palette: str) -> Figures:
+        """Reads the options, so that a mistake is found before any work.
+
+        Raises:
+            RequestError: A format or the palette is not known.
+        """
+        from tacit.probes.figures.charts import Look, check_formats
+
+        look, chosen = Look(palette), listed(formats)
+        check_formats(chosen)
+        _ = look.colours  # refuses an unknown one
+        return cls(chosen, look)
+
+    def check(self, request: RunRequest) -> None:
+        """Refuses pictures that cannot be drawn, before any work.
+
+        Raises:
+            RequestError: An option of pictures stands alone, or names what is not there.
+        """
+        if getattr(request.options, "graphs", None) and not self.formats:
+            raise RequestError("--graphs is for --figures, which says in what format to draw")
+        if self.formats and hasattr(request.made, "check_pictures"):
+            request.made.check_pictures(request.options)
+
+    def draw(self, request: RunRequest, runs: Mapping[str, Run], folder: Path) -> list[Path]:
+        """Writes the figures of runs of one probe, all models together; returns the files.
+
+        Raises:
+            WorkError: A file cannot be written.
+        """
+        if not self.formats:
+            return []
+        from tacit.probes.figures.charts import write_svg
+        from tacit.probes.figures.writing import write_charts
+
+        kind, shown = probe(request.probe), shown_of(list(runs.values()), self.look)
+        written = write_charts(figures_of(kind), shown, folder, self.formats)
+        if hasattr(kind, "pictures"):
+            for name, svg in kind.pictures(shown, request.made, request.options):
+                written += write_svg(svg, folder / name, self.formats)
+        return written
+
+
+def figures_of(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a probe's class
+    """The figures that a probe declares: of each name, what draws it."""
+    declared: Mapping[str, Any] = kind.figures() if hasattr(kind, "figures") else {}
+    return declared
+
+
+def shown_of(runs: Sequence[Run], look: Look) -> Shown:
+    """What figures show of runs."""
+    from tacit.probes.figures.panels import Shown
+
+    sizes = {run.name: run.model.get("parameters") for run in runs}
+    return Shown({run.name: run.findings for run in runs}, sizes, look)
+
+
+def chart(run: Run, name: str, palette: str = "house") -> Chart:
+    """A figure of one run, as an Altair chart.
+
+    Raises:
+        RequestError: The probe draws no such figure, or the findings do not allow it.
+    """
+    from tacit.probes.figures.charts import Look, themed
+
+    figures = figures_of(probe(run.probe))
+    if name not in figures:
+        raise RequestError(
+            f"the probe {run.probe} draws no figure {name!r}; it draws {', '.join(figures)}"
+        )
+    look = Look(palette)
+    drawn = figures[name](shown_of([run], look))
+    if drawn is None:
+        raise RequestError(f"the findings of {run.name} hold nothing for the figure {name!r}")
+    return themed(drawn, look.colours)
