@@ -14,13 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
-from tacit import formats, runs
+from tacit import formats
 from tacit.engine import segments
 from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.probes.findings import Findings
 from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.runs import folder as run_folder
 from tacit.runs.folder import RunFolder, read_findings
 from tacit.tables import read_table, write_table
 from tacit.version import _commit_of, version
@@ -44,9 +45,9 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / "manifest.json").read_text()))
 
 
-def finished(folder: Path) -> Run:
+def finished(folder: Path) -> RunFolder:
     """A run that is finished."""
-    run = Run(folder, REQUEST)
+    run = RunFolder(folder, REQUEST)
     run.begin(ABOUT)
     table = pl.DataFrame({"n": [1]})
     run.finish(Findings(questions=table, tables={"found": table}, summary={}))
@@ -60,7 +61,7 @@ def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     assert read_findings(tmp_path, ["found"])["found"]["n"].to_list() == [1]
     rewritten(tmp_path / "manifest.json", format=3, status={"new": "finished"}, model=[])
     with pytest.raises(RequestError, match=rf"manifest\.json {NEWER}, or choose another --out"):
-        Run(tmp_path, {"probe": "parts", "more": 1})
+        RunFolder(tmp_path, {"probe": "parts", "more": 1})
     with pytest.raises(DataError, match=rf"manifest\.json: {NEWER}"):
         read_findings(tmp_path, ["found"])
 
@@ -111,8 +112,8 @@ def test_a_resumed_run_names_every_version_that_worked_on_it(
     """Each once, the last one last; in the findings' bytes they do not stand."""
 
     def resumed(tacit_version: str, libraries: Mapping[str, str]) -> bytes:
-        monkeypatch.setattr(runs, "version", lambda: tacit_version)
-        monkeypatch.setattr(runs, "_libraries", lambda: libraries)
+        monkeypatch.setattr(run_folder, "version", lambda: tacit_version)
+        monkeypatch.setattr(run_folder, "_libraries", lambda: libraries)
         finished(tmp_path)
         return (tmp_path / "findings" / "found.parquet").read_bytes()
 

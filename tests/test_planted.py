@@ -65,13 +65,13 @@ class Asked:
         templates = load_templates()
         templates = replace(templates, pairs=templates.pairs[:2])
         probe = ConsistencyProbe(anchors, known, templates, wording("paper"))
-        return probe.measure(self.engine.ask(probe.prompts))
+        return probe.measure_scores(self.engine.ask(probe.prompts))
 
     @cached_property
     def parts(self) -> Findings:
         """Every statement about the parts of every thing."""
         probe = PartsProbe.read(DATA / "things")
-        return probe.measure(self.engine.ask(probe.prompts))
+        return probe.measure_scores(self.engine.ask(probe.prompts))
 
     @property
     def beliefs(self) -> pl.DataFrame:

@@ -15,15 +15,14 @@ from tacit.knowledge.facts import facts_between
 from tacit.knowledge.words import Words
 from tacit.models.chat_samples import Sample, read_answer, votes_of
 from tacit.models.fake import FakeModel
-from tacit.probes.assumptions import figures as assumptions_figures
 from tacit.probes.assumptions.filters import Filters
 from tacit.probes.assumptions.wording import joined
-from tacit.probes.consistency import figures as consistency_figures
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import Form, choice_prompts, verify_prompts
 from tacit.probes.consistency.template import Templates, load_templates
-from tacit.probes.figures.charts import check_formats
-from tacit.probes.parts import figures as parts_figures
+from tacit.probes.figures.charts import Look, check_formats
+from tacit.probes.figures.panels import Shown
+from tacit.probes.figures.writing import write_charts
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
 from tacit.prompts import AnswerScore, LogProbs, Prompt
@@ -89,13 +88,7 @@ FILES: dict[str, Callable[[Any, Path], object]] = {
     "Dump.columns": lambda given, at: Dump(_dump(at), columns=given),
     "Reading.anchoring": lambda given, _: Reading(anchoring=given),
     "check_formats": lambda given, _: check_formats(given),
-    "assumptions write_figures": lambda given, at: assumptions_figures.write_figures({}, at, given),
-    "consistency write_figures": lambda given, at: consistency_figures.write_figures(
-        {}, {}, at, given
-    ),
-    "parts write_figures": lambda given, at: parts_figures.write_figures(
-        {}, Ontology.load("parts"), at, given
-    ),
+    "write_charts": lambda given, at: write_charts({}, Shown({}, {}, Look()), at, given),
     "PartsProbe.read": lambda given, _: PartsProbe.read(demo_drawings(), given),
     "read_drawings relations": lambda given, _: read_drawings(demo_drawings(), given),
     "read_drawings things": lambda given, _: read_drawings(

@@ -13,6 +13,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tacit.errors import RequestError
+from tacit.tables import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -120,8 +121,17 @@ def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of 
 
 
 def sha256_of(*files: Path) -> dict[str, str]:
-    """The SHA-256 of files, by their names as they were given."""
-    return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    """The SHA-256 of files, by their names as they were given.
+
+    Raises:
+        DataError: A file is missing or cannot be read.
+    """
+    return {str(file): _sha256(file) for file in files}
+
+
+def _sha256(file: Path) -> str:
+    check_file(file)
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _within(one: Field[Any]) -> type:

@@ -52,7 +52,7 @@ def test_a_run_as_a_chat_says_so_and_is_another_run(
     assert chat["obtained"] == "log-probabilities of whole answers, in chat"
     assert plain["fingerprint"] != chat["fingerprint"]
     assert "chat: true" in (workplace / "chat" / "run.yaml").read_text()
-    assert "chat: " not in (workplace / "plain" / "run.yaml").read_text()
+    assert "chat: false" in (workplace / "plain" / "run.yaml").read_text()
     ran = tacit("run", "parts", *common, "--out", "chat")
     assert ran.code == 2
 
@@ -159,7 +159,7 @@ def test_a_cost_that_nobody_confirms_is_refused_before_the_first_call(
     code, _, err = run(tacit, server, drawings, "--samples", 5, "--out", workplace / "r")
     assert code == 2
     assert "28 distinct prompts: at most 306 calls, about" in err
-    assert "give --yes to mean it" in err
+    assert "give --yes to confirm it" in err
     assert server.statuses.total() == 0
     assert not (workplace / "r").exists()
 
@@ -348,9 +348,12 @@ def test_a_local_model_has_no_api(tacit: Tacit, drawings: Path, workplace: Path)
 
 
 def test_choices_are_not_compared_as_texts_in_a_chat(tacit: Tacit, workplace: Path) -> None:
-    """Refused at once, with the way that there is."""
+    """Refused before the server is asked, with the way that there is."""
+    (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
+    (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0
     ran = tacit(
-        *("run", "consistency", "--questions", "q.jsonl", "--kb", "k.duckdb", "--model"),
+        *("run", "consistency", "--questions", "questions.csv", "--kb", "small.kb", "--model"),
         *("http://h/v1", "--api", "chat", "--samples", 3, "--out", workplace / "r"),
     )
     assert ran.code == 2

@@ -46,7 +46,7 @@ def probe() -> ConsistencyProbe:
 @pytest.fixture(scope="module")
 def found(probe: ConsistencyProbe) -> Findings:
     """What a server that leaves out words shows."""
-    return probe.measure([cut(prompt) for prompt in probe.prompts])
+    return probe.measure_scores([cut(prompt) for prompt in probe.prompts])
 
 
 def counts(probe: ConsistencyProbe) -> dict[str, int]:
@@ -93,7 +93,7 @@ def test_what_is_missing_is_told_in_the_terminal(
 
 def test_terminal_and_report_give_the_same_verdict(found: Findings, tmp_path: Path) -> None:
     """One sentence, made in one place; and both counts of facts beside their relevance."""
-    run = Run(tmp_path / "run", {"probe": "consistency", "model": "it"})
+    run = RunFolder(tmp_path / "run", {"probe": "consistency", "model": "it"})
     run.begin({"model": {"name": "it", "obtained": "log-probabilities"}, "data": {}})
     run.finish(found)
     write_report([tmp_path / "run"], tmp_path / "report.html")
@@ -125,7 +125,7 @@ def test_what_is_missing_is_told_in_the_report(
 ) -> None:
     """The same counts, and why."""
     by_hand = counts(probe)
-    run = Run(tmp_path / "run", {"probe": "consistency", "model": "it"})
+    run = RunFolder(tmp_path / "run", {"probe": "consistency", "model": "it"})
     run.begin({"model": {"name": "it", "obtained": "log-probabilities"}, "data": {}})
     run.finish(found.unscored({OUTSIDE: 7}))
     write_report([tmp_path / "run"], tmp_path / "report.html")

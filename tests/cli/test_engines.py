@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from tacit.cli import asking
-from tacit.cli.engines import EngineOptions
+from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
+from tacit.models import loading as loading_
 from tacit.models.demo import copy_demo
 from tacit.models.fake import FakeModel
 from tacit.models.loading import LoadOptions
@@ -28,7 +28,7 @@ def test_a_server_s_blocks_are_stored_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At least as many prompts as are under way at once; a local model's blocks stay whole."""
-    monkeypatch.setattr(asking, "load", lambda *_: FakeModel(lambda _, __: -1.0))
+    monkeypatch.setattr(loading_, "load_model", lambda *_: FakeModel(lambda _, __: -1.0))
     loading = LoadOptions(server=ServerOptions(concurrency=3))
     pace = EngineOptions().start(SERVER, loading, Store(tmp_path)).pace
     assert pace is not None

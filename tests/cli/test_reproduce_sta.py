@@ -25,7 +25,7 @@ def finished(tmp_path: Path) -> Path:
 
 def make(folder: Path, probe: str, *, finish: bool = True) -> Path:
     """A run of a probe, with the findings of assumptions."""
-    run = Run(folder, {"probe": probe, "model": "m"})
+    run = RunFolder(folder, {"probe": probe, "model": "m"})
     run.begin({"model": {}, "data": {}})
     if finish:
         run.finish(Made(skill=1).findings())
@@ -60,7 +60,7 @@ def test_a_person_reads_tables(
 def test_how_a_runs_beliefs_were_obtained_is_told(tacit: Tacit, tmp_path: Path) -> None:
     """Below the tables with what is missing, and in each row."""
     found = Made(skill=1).findings().obtained("log-probabilities of whole answers")
-    run = Run(tmp_path / "run", {"probe": "assumptions", "model": "m"})
+    run = RunFolder(tmp_path / "run", {"probe": "assumptions", "model": "m"})
     run.begin({"model": {}, "data": {}})
     run.finish(replace(found, summary={**found.summary, "missing": 3}))
     ran = tacit("reproduce", "sta", tmp_path / "run")
@@ -130,7 +130,7 @@ def test_ranks_among_other_candidates_are_told_apart(
     found = Made(skill=1).findings()
     name = "retrieval_by_number"
     few = found.tables[name].with_columns(candidates=34, chance_mrr=0.1211)
-    run = Run(tmp_path / "run", {"probe": "assumptions", "model": "m"})
+    run = RunFolder(tmp_path / "run", {"probe": "assumptions", "model": "m"})
     run.begin({"model": {}, "data": {}})
     run.finish(replace(found, tables={**found.tables, name: few}))
     ran = tacit("reproduce", "sta", tmp_path / "run", "--as", "roberta-large")

@@ -156,13 +156,13 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--answering", "vote"), "is none of max, single, count, calibrated"),
+        (("--answering", "vote"), "is not one of 'max'"),
         (("--answering", "single"), "single takes a meta-prompt and a pair"),
         (("--answering", "single", "--meta", "7", "--pair", "Yes/No"), "no meta-prompt 7"),
         (("--answering", "single", "--meta", "1", "--pair", "Yes"), "is not two words"),
         (("--answering", "single", "--meta", "1", "--pair", "Up/Down"), "no pair Up/Down"),
         (("--anchors", "guess"), "anchors are answered by choice, verify or both"),
-        (("--wording", "good"), "is none of paper, grammatical"),
+        (("--wording", "good"), "is not one of 'paper', 'grammatical'"),
         (("--figures", "gif"), "figures are not written as gif"),
         (("--palette", "grey"), "no palette 'grey'"),
         (("--relations", "CapableOf"), "has no relation CapableOf"),
@@ -170,9 +170,9 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
         (("--templates", "none.yaml"), "there is no such file"),
         (("--kb", "questions.csv"), "is no knowledge base"),
         (("--questions", "none.csv"), "there is no such file"),
-        (("--version", "review"), "a tagger go together"),
-        (("--parts", "apart"), "'apart' is none of separate, pooled"),
-        (("--verbatim", "maybe"), "'maybe' is none of on, off"),
+        (("--paper-version", "review"), "a tagger go together"),
+        (("--parts", "apart"), "is not one of 'separate', 'pooled'"),
+        (("--verbatim", "maybe"), "is not one of 'on', 'off'"),
     ],
 )
 def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message: str) -> None:
@@ -180,8 +180,7 @@ def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message
     before = sorted(source.rglob("*"))
     ran = run(tacit, "run", *more)
     assert ran.code == 2
-    assert message in ran.err
-    assert ran.err.count("\n") == 1
+    assert message in ran.err.splitlines()[-1]
     assert sorted(source.rglob("*")) == before
 
 
@@ -203,7 +202,7 @@ def test_what_the_paper_prints_stands_beside_ours(tacit: Tacit, source: Path) ->
     assert ours["inputs of a question"] == (84, 84)
     assert ours["relations asked about"] == (2, 14)
     assert ours["most choices of a question"] == (3, 5)
-    rows = json.loads(tacit("reproduce", "consistency", *given, "--version", "arxiv").out)
+    rows = json.loads(tacit("reproduce", "consistency", *given, "--paper-version", "arxiv").out)
     assert {row["row"]: row["ours"] for row in rows}["meta-prompts"] == 5
 
 

@@ -120,10 +120,10 @@ def test_a_bad_prompt_is_named_and_nothing_is_written(
         ("--model", "empty", "holds no config.json"),
         ("--model", "weightless", "holds no weights"),
         ("--out", "scores.txt", "scores are written as .jsonl"),
-        ("--dtype", "float12", "none of auto, float32"),
+        ("--dtype", "float12", "is not one of 'auto', 'float32'"),
         ("--device", "toaster", "cannot be used here"),
         ("--batch-tokens", "0", "at least 1"),
-        ("--masked-mode", "both", "none of left-to-right"),
+        ("--masked-mode", "both", "is not one of 'left-to-right'"),
     ],
 )
 def test_a_bad_option_is_named_and_nothing_is_written(
@@ -137,8 +137,7 @@ def test_a_bad_option_is_named_and_nothing_is_written(
     given = {"--model": "demo", "--out": "scores.jsonl", option: value}
     ran = tacit("score", prompts, *(part for pair in given.items() for part in pair))
     assert ran.code == 2
-    assert said in ran.err
-    assert ran.err.count("\n") == 1
+    assert said in ran.err.splitlines()[-1]
     assert sorted(path.name for path in workplace.iterdir()) == [
         "empty",
         "prompts.jsonl",

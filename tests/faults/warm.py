@@ -31,15 +31,15 @@ def _prepare() -> None:
     import scipy.optimize  # noqa: F401
     import torch
 
-    import tacit.cli.running
+    import tacit.cli.run
     import tacit.engine.store
     import tacit.probes.parts.probe
-    import tacit.runs  # noqa: F401
-    from tacit.cli.asking import hush
+    import tacit.runs.workflow  # noqa: F401
+    from tacit.cli.reporter import silence_libraries
     from tacit.models.loading import load_model
 
     torch.set_num_threads(1)
-    hush()
+    silence_libraries()
     load_model("demo")
 
 

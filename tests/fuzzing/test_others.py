@@ -22,9 +22,9 @@ from tacit.models.server.client import Client
 from tacit.models.server.replies import read_reply
 from tacit.probes.assumptions.published import published_table
 from tacit.prompts import AnswerScore, LogProbs, Prompt
-from tacit.runs.reading import read_runs
 from tacit.report.writing import report
 from tacit.runs.folder import RunFolder
+from tacit.runs.reading import read_runs
 from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
@@ -147,7 +147,7 @@ def test_a_spoilt_run_is_told_of_or_refused(
         with no_hang(), suppress(TacitError):
             published_table(*_assumptions_run(spoil, None))
         with no_hang(), suppress(TacitError):
-            Run(spoil, {"probe": probe}).begin({"model": {}, "data": {}})
+            RunFolder(spoil, {"probe": probe}).begin({"model": {}, "data": {}})
 
     check()
 

@@ -26,9 +26,9 @@ from tacit.models.server.trying import same_replies
 from tacit.probes.assumptions.published import published_table
 from tacit.rankings import Ranking, RankingPrompt, Vocabulary
 from tacit.report.obtained import differing
-from tacit.runs.reading import read_runs
 from tacit.report.writing import report
 from tacit.runs.folder import RunFolder, fitting
+from tacit.runs.reading import read_runs
 from tests.fuzzing.shapes import Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
@@ -78,7 +78,7 @@ def test_a_run_of_another_shape_is_told_of_or_refused(
                 published_table(tables, None, summary)
                 assert all([*obtained_told(summary), *ranked_told(summary)])
         with no_hang(), suppress(TacitError):
-            Run(spoilt, {"probe": probe}).begin({"model": {}, "data": {}})
+            RunFolder(spoilt, {"probe": probe}).begin({"model": {}, "data": {}})
 
     check()
 
@@ -92,7 +92,7 @@ def test_a_manifest_that_tells_of_no_model_is_refused(
     request = yaml.safe_load((spoilt / "run.yaml").read_text(encoding="utf-8"))
     (spoilt / "manifest.json").write_text(manifest, encoding="utf-8")
     with pytest.raises(RequestError, match=r"manifest\.json is damaged .* choose another --out"):
-        Run(spoilt, request).begin({"model": {}, "data": {}})
+        RunFolder(spoilt, request).begin({"model": {}, "data": {}})
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,12 @@ from tacit.coherence.ontology import Ontology
 from tacit.errors import RequestError, WorkError
 from tacit.probes.figures.charts import FORMATS, PALETTES, Look, svg_of, write_svg
 from tacit.probes.parts import figures
+from tacit.probes.parts.graph import graphs
+from tests.probes.drawing import shown as of_one
+from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from tacit.probes.figures.charts import Chart
@@ -102,6 +105,16 @@ def rules(chart: Chart) -> int:
     return sum(len(list(each.iter(f"{SVG}line"))) for each in marks)
 
 
+def write(
+    tables: Mapping[str, pl.DataFrame],
+    folder: Path,
+    formats: Collection[str] = ("svg",),
+    look: Look | None = None,
+) -> list[Path]:
+    """Writes the figures of one model's tables."""
+    return write_figures(figures.FIGURES, of_one(tables).found, folder, formats, look)
+
+
 def drawn(chart: Chart | None) -> Chart:
     """The chart, which is there."""
     assert chart is not None
@@ -110,7 +123,7 @@ def drawn(chart: Chart | None) -> Chart:
 
 def test_accuracy_at_holds_the_table() -> None:
     """Shares and intervals of the raw beliefs and one objective, as they are in the table."""
-    chart = drawn(figures.accuracy_at(AT, Look(objective="margin")))
+    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Look(objective="margin"))))
     shown = [row for row in rows(chart) if row.get("world") in WORLDS]
     for row in AT.filter(pl.col("world").is_in(["before", "margin"])).iter_rows(named=True):
         assert any(row.items() <= each.items() for each in shown), row
@@ -123,7 +136,7 @@ def test_accuracy_at_holds_the_table() -> None:
 
 def test_accuracy_at_says_the_improvement_and_n() -> None:
     """In percentage points at each s, with the number of drawings and the units."""
-    said = texts(drawn(figures.accuracy_at(AT)))
+    said = texts(drawn(figures.accuracy_at(of_one({"accuracy_at": AT}))))
     assert said.count("+12.5") == 6
     assert any("n = 300 drawings" in text for text in said)
     assert "drawings with accuracy of at least s (%)" in said
@@ -132,12 +145,12 @@ def test_accuracy_at_says_the_improvement_and_n() -> None:
 
 def test_a_missing_interval_is_no_line() -> None:
     """At s = 100 there is none: 5 intervals in each of two worlds."""
-    assert rules(drawn(figures.accuracy_at(AT))) == 10
+    assert rules(drawn(figures.accuracy_at(of_one({"accuracy_at": AT})))) == 10
 
 
 def test_relations_fall_by_accuracy_before_repair() -> None:
     """One without an accuracy stands last; each has its n beside it, and its gain."""
-    chart = drawn(figures.accuracy_by_relation(RELATIONS))
+    chart = drawn(figures.accuracy_by_relation(of_one({"accuracy_by_relation": RELATIONS})))
     sorts = [each["sort"] for each in within(chart.to_dict()) if isinstance(each.get("sort"), list)]
     expected = ["part of (76)", "requires (3)", "above (1,200)", "behind (0)"]
     assert sorts
@@ -150,7 +163,7 @@ def test_relations_fall_by_accuracy_before_repair() -> None:
 
 def test_accuracy_by_relation_holds_the_table() -> None:
     """Accuracies and intervals as they are; 2 of 4 relations have intervals, in two worlds."""
-    chart = drawn(figures.accuracy_by_relation(RELATIONS))
+    chart = drawn(figures.accuracy_by_relation(of_one({"accuracy_by_relation": RELATIONS})))
     shown = [row for row in rows(chart) if "world" in row]
     for row in RELATIONS.filter(pl.col("world").is_in(["before", "paper"])).iter_rows(named=True):
         assert any(row.items() <= each.items() for each in shown), row
@@ -161,7 +174,7 @@ def test_accuracy_by_relation_holds_the_table() -> None:
 
 def test_the_best_and_the_worst_stand_side_by_side() -> None:
     """Ranks 1 to 20 and 81 to 100, and none between."""
-    chart = drawn(figures.best_and_worst_things(THINGS))
+    chart = drawn(figures.best_and_worst_things(of_one({"accuracy_by_thing": THINGS})))
     ranks = {row["rank"] for row in rows(chart) if "rank" in row}
     assert ranks == {*range(1, 21), *range(81, 101)}
     said = texts(chart)
@@ -171,14 +184,20 @@ def test_the_best_and_the_worst_stand_side_by_side() -> None:
 
 def test_a_band_says_how_many_things_it_holds() -> None:
     """Not 20 when there are fewer."""
-    said = texts(drawn(figures.best_and_worst_things(THINGS.filter(pl.col("rank").is_in([1, 2])))))
+    said = texts(
+        drawn(
+            figures.best_and_worst_things(
+                of_one({"accuracy_by_thing": THINGS.filter(pl.col("rank").is_in([1, 2]))})
+            )
+        )
+    )
     assert "best 2 things" in said
     assert not any("20 things" in text for text in said)
 
 
 def test_all_things_are_the_middle() -> None:
     """Ranks 21 to 80, with the accuracies of the table."""
-    chart = drawn(figures.all_things(THINGS))
+    chart = drawn(figures.all_things(of_one({"accuracy_by_thing": THINGS})))
     shown = {(row["rank"], row["world"]): row["accuracy"] for row in rows(chart) if "rank" in row}
     middle = THINGS.filter(pl.col("rank").is_between(21, 80), pl.col("world").is_in(WORLDS[:2]))
     assert shown == {
@@ -191,19 +210,18 @@ def test_all_things_are_the_middle() -> None:
 def test_each_model_has_a_chart() -> None:
     """Named in its title, with its own rows alone."""
     both = pl.concat([AT.with_columns(model=pl.lit(name)) for name in ("one", "two")])
-    chart = drawn(figures.accuracy_at(both)).to_dict()
+    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": both}))).to_dict()
     assert [each["title"]["text"].split(":")[0] for each in chart["vconcat"]] == ["one", "two"]
 
 
 def test_empty_tables_give_no_figure(tmp_path: Path) -> None:
     """Without gold there are no rows, so there is nothing to draw, and no file."""
-    assert figures.accuracy_at(AT.clear()) is None
-    assert figures.accuracy_by_relation(RELATIONS.clear()) is None
-    assert figures.best_and_worst_things(THINGS.clear()) is None
-    assert figures.all_things(THINGS.filter(pl.col("rank") < 20)) is None
+    few = {**TABLES, "accuracy_by_thing": THINGS.filter(pl.col("rank") < 20)}
+    assert figures.all_things(of_one(few)) is None
     empty = {name: table.clear() for name, table in TABLES.items()}
-    assert figures.write_figures(empty, PARTS, tmp_path) == []
-    assert figures.write_figures({}, PARTS, tmp_path) == []
+    assert all(draw(of_one(empty)) is None for draw in figures.FIGURES.values())
+    assert write(empty, tmp_path) == []
+    assert write({}, tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -222,8 +240,12 @@ def test_every_format_is_written(tmp_path: Path) -> None:
             "label": [True, False],
         }
     )
-    files = figures.write_figures({**TABLES, "beliefs": beliefs}, PARTS, tmp_path, FORMATS)
-    names = [*figures.FIGURES, "parts_graph-egg-a"]
+    files = write(TABLES, tmp_path, FORMATS)
+    names = [*figures.FIGURES]
+    for name, svg in graphs({"beliefs": beliefs}, PARTS, Look()):
+        files += write_svg(svg, tmp_path / name, FORMATS)
+        names.append(name)
+    assert names[-1] == "parts_graph-egg-a"
     assert [file.name for file in files] == [f"{name}.{end}" for name in names for end in FORMATS]
     begins = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}
     for file in files:
@@ -233,8 +255,8 @@ def test_every_format_is_written(tmp_path: Path) -> None:
 
 def test_the_same_tables_give_the_same_bytes(tmp_path: Path) -> None:
     """However many figures this process drew before."""
-    one = figures.write_figures(TABLES, PARTS, tmp_path / "one")
-    other = figures.write_figures(TABLES, PARTS, tmp_path / "other")
+    one = write(TABLES, tmp_path / "one")
+    other = write(TABLES, tmp_path / "other")
     assert len(one) == 4
     assert [file.read_bytes() for file in one] == [file.read_bytes() for file in other]
 
@@ -251,7 +273,9 @@ def test_a_clipped_chart_gives_the_same_bytes() -> None:
 def test_a_palette_colours_the_marks(palette: str) -> None:
     """Raw beliefs and repaired world have the palette's colours."""
     colours = PALETTES[palette]
-    svg = svg_of(drawn(figures.accuracy_at(AT, Look(palette, "margin")))).lower()
+    svg = svg_of(
+        drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Look(palette, "margin"))))
+    ).lower()
     assert f'"{colours.before}"' in svg
     assert f'"{colours.after["margin"]}"' in svg
     assert f'"{colours.after["paper"]}"' not in svg
@@ -278,9 +302,9 @@ def test_words_have_contrast(palette: Any) -> None:  # noqa: ANN401 - a Palette
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     """Before anything is drawn; and so is an unknown palette."""
     with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
-        figures.write_figures(TABLES, PARTS, tmp_path, ["svg", "gif"])
+        write(TABLES, tmp_path, ["svg", "gif"])
     with pytest.raises(RequestError, match="no palette 'pink'"):
-        figures.write_figures(TABLES, PARTS, tmp_path, look=Look("pink"))
+        write(TABLES, tmp_path, look=Look("pink"))
     assert list(tmp_path.iterdir()) == []
 
 

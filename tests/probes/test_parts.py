@@ -41,7 +41,7 @@ def found(probe: PartsProbe, store: Path, true: Collection[Question]) -> Finding
     def score(prompt: Prompt, answer: str) -> float:
         return min(0.0, sure[prompt.text] * (1 if answer == "True" else -1))
 
-    return probe.measure(Engine(FakeModel(score), Store(store)).ask(probe.prompts))
+    return probe.measure_scores(Engine(FakeModel(score), Store(store)).ask(probe.prompts))
 
 
 def rates(findings: Findings, world: str) -> dict[str, tuple[int | None, int | None, float | None]]:
@@ -158,7 +158,7 @@ def test_a_belief_without_a_score_is_missing(tmp_path: Path) -> None:
     """It is counted, not believed, and left out of accuracy."""
     probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
     model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
-    findings = probe.measure(Engine(model, Store(tmp_path)).ask(probe.prompts))
+    findings = probe.measure_scores(Engine(model, Store(tmp_path)).ask(probe.prompts))
     assert findings.summary["missing"] == probe.questions.height
     assert findings.summary["true_share"] is None
     assert told(findings, "before") == (0, probe.gold.height, None)

@@ -65,9 +65,9 @@ def written(folder: Path, probe: Any, name: str, more: Mapping[str, Any]) -> Pat
     """The folder of a finished run."""
     model = says(name)
     request = {"preset": "plain", **more.get("request", {}), "model": name}
-    run = Run(folder, request)
+    run = RunFolder(folder, request)
     run.begin({"model": model.description, "data": more.get("data", {"things.tsv": "abc"})})
-    run.finish(probe.measure(model.score(probe.prompts)))
+    run.finish(probe.measure_scores(model.score(probe.prompts)))
     return folder
 
 
@@ -112,7 +112,7 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
 def assumptions_run(folder: Path, name: str = "ada", made: Made | None = None) -> Path:
     """A run of the assumptions probe, its figures made up."""
     found = (made or Made(seed=len(name) + ord(name[0]))).findings()
-    run = Run(folder, {"probe": "assumptions", "model": name})
+    run = RunFolder(folder, {"probe": "assumptions", "model": name})
     run.begin({"model": says(name).description, "data": {"norms.dat": "abc"}})
     questions = pl.DataFrame({"text": ["A ___ has fur."]})
     run.finish(Findings(questions, found.tables, found.summary))

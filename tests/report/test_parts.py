@@ -10,8 +10,8 @@ from tacit.probes.parts.template import Template
 from tacit.report import parts_tables
 from tacit.report.differences import differences
 from tacit.report.parts import section
-from tacit.runs.reading import read_runs
 from tacit.runs.folder import RunFolder
+from tacit.runs.reading import read_runs
 from tests.report.conftest import DRAWINGS, parts_run
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def run_of_beliefs(folder: Path, name: str) -> Path:
     values = [0.9, 0.2, None]
     p = [values[(number + len(row[1])) % 3] for number, row in enumerate(PROBE.statements.rows())]
     answers = PROBE.statements.with_columns(p_true=pl.Series(p, dtype=pl.Float64))
-    run = Run(folder, {"probe": "parts", "model": name})
+    run = RunFolder(folder, {"probe": "parts", "model": name})
     run.begin({"model": {"kind": "beliefs", "name": name}, "data": {"things.tsv": "abc"}})
     run.finish(PROBE.measure_beliefs(answers))
     return folder

@@ -11,8 +11,8 @@ import pytest
 
 from tacit.errors import WorkError
 from tacit.report import graphs, runtime
-from tacit.runs.reading import read_runs
 from tacit.report.writing import report
+from tacit.runs.reading import read_runs
 from tests.report.conftest import EVIL, Page, parts_run
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from tacit.engine.store import Store
 from tacit.errors import DataError, TacitError
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.runs.reading import read_runs
 from tacit.runs.folder import RunFolder
+from tacit.runs.reading import read_runs
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
 from tacit.tables import read_table
@@ -92,7 +92,7 @@ def test_a_run_s_yaml_cannot_make_objects(tmp_path: Path) -> None:
     with pytest.raises(TacitError):
         read_runs([run])
     with pytest.raises(TacitError):
-        Run(run, {"probe": "parts"})
+        RunFolder(run, {"probe": "parts"})
     assert not (tmp_path / "made").exists()
 
 

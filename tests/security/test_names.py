@@ -9,14 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.cli.running import folders_of
 from tacit.coherence.ontology import Ontology
 from tacit.naming import file_name
-from tacit.probes.figures.charts import Look
-from tacit.probes.parts.figures import write_figures
+from tacit.probes.figures.charts import Look, write_svg
+from tacit.probes.parts.figures import FIGURES
+from tacit.probes.parts.graph import graphs
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
+from tacit.runs.workflow import folders_of
 from tacit.sources.drawings import Drawing
+from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +64,8 @@ def test_the_folders_of_models_lie_in_the_run_s_folder(
 ) -> None:
     """Each has its own, directly in it, on file systems without case too."""
     out = tmp_path / "out"
-    places = [run.folder for run in folders_of(models, out, {"probe": "parts"}).values()]
+    runs = folders_of(models, out, {"probe": "parts"}).values()
+    places = [run.folder for run in runs if run.folder]
     assert all(place.parent == out for place in places)
     assert len({place.name.casefold() for place in places}) == len(models)
     for place in places:
@@ -82,9 +85,11 @@ def test_the_graphs_of_things_lie_in_the_figures_folder(tmp_path: Path) -> None:
     findings = probe.measure_beliefs(probe.questions.with_columns(pl.lit(0.7).alias("p_true")))
     folder = tmp_path / "a" / "figures"
     chosen = [(drawing.thing, drawing.annotator) for drawing in drawings]
-    written = write_figures(findings.tables, ontology, folder, ("svg",), Look(), chosen)
-    graphs = [path for path in written if path.name.startswith("parts_graph")]
-    assert len({path.name.casefold() for path in graphs}) == len(drawings)
+    written = write_figures(FIGURES, {"m": findings}, folder)
+    for name, svg in graphs(findings.tables, ontology, Look(), chosen):
+        written += write_svg(svg, folder / name, ("svg",))
+    drawn = [path for path in written if path.name.startswith("parts_graph")]
+    assert len({path.name.casefold() for path in drawn}) == len(drawings)
     assert {path.parent for path in written} == {folder}
     assert all(re.fullmatch(r"[\w.-]+", path.name) for path in written)
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

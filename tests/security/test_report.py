@@ -10,9 +10,9 @@ from tacit.coherence.ontology import Ontology
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
-from tacit.runs.reading import read_runs
 from tacit.report.writing import report
 from tacit.runs.folder import RunFolder
+from tacit.runs.reading import read_runs
 from tacit.sources.drawings import Drawing
 from tests.report.conftest import Page
 
@@ -64,9 +64,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
     probe = PartsProbe(drawings, Ontology.load("parts"), Template.load("plain"))
     for number, name in enumerate(EVIL[:2]):
         model = FakeModel(says, name)
-        run = Run(root / str(number), {"probe": "parts", "model": name, "drawings": EVIL[1]})
+        run = RunFolder(root / str(number), {"probe": "parts", "model": name, "drawings": EVIL[1]})
         run.begin({"model": dict(model.description), "data": {EVIL[2]: EVIL[3]}})
-        run.finish(probe.measure(model.score(probe.prompts)))
+        run.finish(probe.measure_scores(model.score(probe.prompts)))
     return Page(report(read_runs([root])))
 
 

@@ -107,8 +107,11 @@ def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool)
         echo_estimate(each)
 
 
-def echo_estimate(found: Mapping[str, Any]) -> None:
-    """Prints what ``--dry-run`` found, for a person."""
+def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
+    """Prints what ``--dry-run`` found of one model."""
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
     name = f"{found['model']}: " if "model" in found else ""
     if "calls" in found:
         from tacit.runs.cost import Cost

@@ -11,7 +11,7 @@ import typer
 
 from tacit.cli import options as given
 from tacit.cli.declared import declared
-from tacit.cli.findings import echo_estimates
+from tacit.cli.findings import echo_estimate
 from tacit.cli.reporter import Terminal
 from tacit.engine.options import EngineOptions
 from tacit.english import several
@@ -60,7 +60,7 @@ def score(
         for name in chats_of([model], options.server)
     }
     if dry_run and costs:
-        echo_estimates({model: costs[model].to_json()}, as_json=as_json)
+        echo_estimate(costs[model].to_json(), as_json=as_json)
         return
     if not dry_run:
         reporter.confirm(costs, yes=settings.server.yes)
@@ -72,7 +72,7 @@ def score(
     started = engine.start(model, options, kept)
     scorer = started.model
     if dry_run:
-        echo_estimates({scorer.name: estimate(started, asked)}, as_json=as_json)
+        echo_estimate(estimate(started, asked), as_json=as_json)
         return
     plan = started.plan(asked)
     scores = asking.score(started, asked, plan, reporter)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.engine.ask import Engine
+    from tacit.engine.pace import Pace
     from tacit.engine.store import Store
     from tacit.models.loading import LoadOptions
 
@@ -110,7 +111,17 @@ class EngineOptions:
         if self.threads:
             _compute_in(self.threads)
         model = models.load_model(name, loading, store.hashes)
-        return Engine(model, store, strict=self.strict)
+        return Engine(model, store, strict=self.strict, pace=_pace(name, loading))
+
+
+def _pace(name: str, loading: LoadOptions) -> Pace | None:
+    """In what parts blocks are stored: a server's answers do not depend on what is asked beside."""
+    from tacit.engine.pace import Pace
+    from tacit.models.server.address import ServerOptions, is_address
+
+    if not is_address(name):
+        return None
+    return Pace((loading.server or ServerOptions()).concurrency)
 
 
 def _compute_in(threads: int) -> None:

@@ -68,8 +68,8 @@ class Words:
             raise RequestError(f"the version {self.version!r} is none of {', '.join(VERSIONS)}")
         if (self.version == "review") != (self.tagger is not None):
             raise RequestError(
-                "the version review and a tagger go together: give --version review --tagger NAME "
-                "(a spaCy pipeline that is installed), or neither"
+                "the version review and a tagger go together: give --paper-version review "
+                "--tagger NAME (a spaCy pipeline that is installed), or neither"
             )
 
     def parts(self, texts: Iterable[str]) -> list[Part]:

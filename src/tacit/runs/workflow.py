@@ -68,7 +68,7 @@ class RunRequest:
 
     def __post_init__(self) -> None:
         if bool(self.models) == (self.beliefs is not None):
-            raise RequestError("give either a model, one or more, or a file of beliefs")
+            raise RequestError("give either models (--model) or a file of beliefs (--beliefs)")
         if len(set(self.models)) < len(self.models):
             raise RequestError("a model is named twice")
         self.engine.check(self.models, self.loading)
@@ -103,7 +103,7 @@ class RunRequest:
         if hasattr(self.made, "for_models"):
             request["compared"] = sorted(self.models)  # whose words they share
         request |= requested(self.settings.named)
-        return _folders(self.models, self.out, request)
+        return folders_of(self.models, self.out, request)
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
@@ -230,7 +230,7 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
             )
 
 
-def _folders(
+def folders_of(
     models: Sequence[str], out: Path | None, request: Mapping[str, Any]
 ) -> dict[str, RunFolder]:
     """Each model's run: in ``out`` itself, or with several models in a folder of it named so.

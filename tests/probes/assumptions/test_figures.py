@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.probes.assumptions.figures import FIGURES, write_figures
+from tacit.probes.assumptions.figures import FIGURES
 from tacit.probes.assumptions.panels import by_wording, chance, ends, series
 from tacit.probes.assumptions.panels_examples import chosen, phrases
 from tacit.probes.assumptions.panels_retrieval import ALL
@@ -23,6 +23,7 @@ from tacit.probes.figures.panels import DASH, Shown
 from tacit.probes.figures.writing import drawn
 from tacit.probes.findings import Findings
 from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
+from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +95,7 @@ def by_number(shown: Shown, **where: object) -> dict[str, Any]:
 def test_every_figure_is_written_and_names_the_models(tmp_path: Path, three: Shown) -> None:
     """Under its own name; in the palette for the colour-blind."""
     found = {name: three.found[name] for name in MODELS[1:]}
-    files = write_figures(found, tmp_path / "new", ("svg",), Look("okabe-ito"))
+    files = write_figures(FIGURES, found, tmp_path / "new", ("svg",), Look("okabe-ito"))
     assert [file.stem for file in files] == list(FIGURES)
     for file in files:
         svg = file.read_text()
@@ -111,7 +112,7 @@ def test_an_unknown_format_or_palette_is_refused(tmp_path: Path, one: Shown) -> 
     """Before anything is written."""
     for formats, palette in ((("gif",), "house"), (("svg",), "neon")):
         with pytest.raises(RequestError):
-            write_figures(one.found, tmp_path / "out", formats, Look(palette))
+            write_figures(FIGURES, one.found, tmp_path / "out", formats, Look(palette))
     assert not (tmp_path / "out").exists()
 
 

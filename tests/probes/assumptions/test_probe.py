@@ -45,7 +45,7 @@ def probe_of(norms: Norms, kind: str = "masked", **choices: Any) -> AssumptionsP
 
 def run(probe: AssumptionsProbe) -> Findings:
     """What the probe finds."""
-    return probe.measure(MODEL.score(probe.prompts), MODEL.rank(probe.rankings))
+    return probe.measure_rankings(MODEL.score(probe.prompts), MODEL.rank(probe.rankings))
 
 
 def test_a_concept_stands_where_a_count_by_hand_puts_it(norms: Norms) -> None:
@@ -178,7 +178,7 @@ def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
     choices = Choices(orders="main")
     words = Words.of({"fake": model.whole_words()})
     probe = AssumptionsProbe(choices.worded(norms), words, "fake", "masked", choices)
-    found = probe.measure((), model.rank(probe.rankings))
+    found = probe.measure_rankings((), model.rank(probe.rankings))
     rows = found.tables["elicitation"].filter(
         pl.col("relation") == "has", pl.col("over") == "vocabulary", pl.col("preface")
     )
@@ -277,7 +277,9 @@ def test_the_article_counts_against_a_word(norms: Norms) -> None:
 
     model = FakeModel(score, words=WORDS)
     probe = probe_of(norms, articles="candidate", vocabulary="concepts")
-    rows = probe.measure(model.score(probe.prompts), model.rank(probe.rankings)).tables["retrieval"]
+    rows = probe.measure_rankings(model.score(probe.prompts), model.rank(probe.rankings)).tables[
+        "retrieval"
+    ]
     ranks = {row["word"]: row["rank"] for row in rows.iter_rows(named=True)}
     assert ranks == {"bear": 2, "unicorn": 2, "owl": 4, "hour": 4}
 

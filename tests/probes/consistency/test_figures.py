@@ -21,6 +21,7 @@ from tacit.probes.figures.boxes import Box
 from tacit.probes.figures.charts import FORMATS, PALETTES, SHAPES, Look, mixed
 from tacit.probes.figures.panels import Shown, bounds
 from tacit.probes.findings import Findings
+from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -627,11 +628,11 @@ def test_findings_of_the_probe_are_drawn(run: Run) -> None:
 
 def test_every_format_is_written(tmp_path: Path) -> None:
     """Each figure as SVG, PNG and PDF; the same findings give the same bytes."""
-    files = figures.write_figures({"one": findings()}, {}, tmp_path / "one", FORMATS)
+    files = write_figures(figures.FIGURES, {"one": findings()}, tmp_path / "one", FORMATS)
     assert [file.name for file in files] == [
         f"{name}.{suffix}" for name in figures.FIGURES for suffix in FORMATS
     ]
-    again = figures.write_figures({"one": findings()}, {}, tmp_path / "two")
+    again = write_figures(figures.FIGURES, {"one": findings()}, tmp_path / "two")
     assert [file.read_bytes() for file in files if file.suffix == ".svg"] == [
         file.read_bytes() for file in again
     ]
@@ -651,8 +652,8 @@ def test_nothing_to_show_gives_no_figure(tmp_path: Path) -> None:
     }
     for tables in (empty, nulls, {}):
         found = {"one": Findings(whole.questions, tables, {})}
-        assert figures.write_figures(found, {"one": 5}, tmp_path) == []
-    assert figures.write_figures({}, {}, tmp_path) == []
+        assert write_figures(figures.FIGURES, found, tmp_path) == []
+    assert write_figures(figures.FIGURES, {}, tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -660,7 +661,7 @@ def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     """Before anything is drawn; and so is an unknown palette."""
     found = {"one": findings()}
     with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
-        figures.write_figures(found, {}, tmp_path, ["svg", "gif"])
+        write_figures(figures.FIGURES, found, tmp_path, ["svg", "gif"])
     with pytest.raises(RequestError, match="no palette 'pink'"):
-        figures.write_figures(found, {}, tmp_path, look=Look("pink"))
+        write_figures(figures.FIGURES, found, tmp_path, look=Look("pink"))
     assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import RequestError
 from tacit.probes.consistency.answering import Method, by_votes
-from tacit.probes.consistency.figures import write_figures
+from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import forms
@@ -24,6 +24,7 @@ from tacit.statistics.shares import wilson
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import POSITIVE, Dice, probe_of
 from tests.probes.consistency.run_by_hand import CASES
+from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,7 +171,7 @@ def test_the_ways_of_votes_are_those_that_votes_have(tmp_path: Path) -> None:
     ways = found.tables["background_ways"]
     assert ways["preset"].unique(maintain_order=True).to_list() == ["votes", "count", "single"]
     assert [way["preset"] for way in found.summary["background_ways"]] == ["votes", "count"]
-    write_figures({"m": found}, {"m": None}, tmp_path, ("svg",))
+    write_figures(FIGURES, {"m": found}, tmp_path)
     assert (tmp_path / "prompting_bias.svg").is_file()
 
 
@@ -243,6 +244,6 @@ def test_what_replies_cannot_tell_is_refused(reading: Reading, message: str) -> 
     """Before anything is asked, and again when it is measured."""
     probe = probe_of(CASES, reading=reading)
     with pytest.raises(RequestError, match=message):
-        probe.check_votes()
+        probe.check_replies(sampled=True)
     with pytest.raises(RequestError, match=message):
         probe.measure_votes([replied(prompt) for prompt in probe.prompts])

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tacit.cli.declared import GroupedCommand, declared
+from tacit.options import option
+
+
+@dataclass(frozen=True)
+class Size:
+    """Options within others, of which one is required."""
+
+    width: int = option(help="Its width.", least=1)
+    height: int = option(2, help="Its height.")
+
+
+@dataclass(frozen=True)
+class Look:
+    """Options of two headings."""
+
+    size: Size = field(default_factory=Size)
+    colour: Literal["red", "blue"] = option("red", help="Its colour.", group="Paint")
+    frame: bool = option(default=True, help="With no frame.", flags=("--no-frame",))
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    """A verb that takes a dataclass of options, an argument and an option of its own."""
+    made = typer.Typer(rich_markup_mode=None)
+
+    @declared(look=Look)
+    def draw(*, name: str, look: Look, often: int = 1) -> None:
+        """Draw a thing."""
+        typer.echo(f"{name} {look} {often}")
+
+    made.command(cls=GroupedCommand)(draw)
+    return made
+
+
+def test_the_fields_of_dataclasses_are_options(app: typer.Typer) -> None:
+    """Those that are not given have their defaults."""
+    asked = ["box", "--width", "3", "--colour", "blue", "--often", "4"]
+    told = CliRunner().invoke(app, asked)
+    assert told.exit_code == 0, told.output
+    assert told.output.strip() == f"box {Look(Size(3), 'blue')} 4"
+
+
+def test_help_lists_options_under_their_headings(app: typer.Typer) -> None:
+    """In the order in which they are declared, with choices and defaults."""
+    told = CliRunner().invoke(app, ["--help"]).output
+    words = ("Arguments:", "What to ask:", "--width", "--height", "--no-frame", "Paint:")
+    places = [told.index(word) for word in words]
+    assert places == sorted(places)
+    assert told.index("Paint:") < told.index("--colour <red|blue>") < told.index("Its colour.")
+    assert "Draw a thing." in told
+    assert "--size" not in told
+
+
+@pytest.mark.parametrize("asked", [[], ["--width", "0"]])
+def test_what_is_required_or_out_of_range_is_refused(app: typer.Typer, asked: list[str]) -> None:
+    """As for an option of the verb itself."""
+    told = CliRunner().invoke(app, ["box", *asked])
+    assert told.exit_code == 2
+    assert "--width" in told.output
+
+
+def test_a_value_that_is_no_choice_is_refused_with_the_choices(app: typer.Typer) -> None:
+    """The closed list stands in the message."""
+    told = CliRunner().invoke(app, ["box", "--width", "1", "--colour", "pink"])
+    assert told.exit_code == 2
+    assert "'red', 'blue'" in told.output

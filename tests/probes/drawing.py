@@ -1,0 +1,54 @@
+"""Figures of findings, written as runs write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tacit.probes.figures.charts import Look
+from tacit.probes.figures.panels import Shown
+from tacit.probes.figures.writing import write_charts
+from tacit.probes.findings import Findings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from pathlib import Path
+
+    from tacit.probes.figures.charts import Chart
+
+    Figures = Mapping[str, Callable[[Shown], Chart | None]]
+
+
+def shown(tables: Mapping[str, pl.DataFrame], look: Look | None = None) -> Shown:
+    """One model's tables, or those of the models that their column ``model`` names."""
+    models = [
+        name
+        for table in tables.values()
+        if "model" in table.columns
+        for name in table["model"].unique(maintain_order=True)
+    ]
+    if not models:
+        return Shown({"m": _findings(tables)}, {}, look or Look())
+    found = {
+        name: _findings(
+            {key: table.filter(model=name).drop("model") for key, table in tables.items()}
+        )
+        for name in dict.fromkeys(models)
+    }
+    return Shown(found, {}, look or Look())
+
+
+def write_figures(
+    figures: Figures,
+    found: Mapping[str, Findings],
+    folder: Path,
+    formats: Collection[str] = ("svg",),
+    look: Look | None = None,
+) -> list[Path]:
+    """Writes the figures that findings allow, by model."""
+    return write_charts(figures, Shown(found, {}, look or Look()), folder, formats)
+
+
+def _findings(tables: Mapping[str, pl.DataFrame]) -> Findings:
+    return Findings(pl.DataFrame(), tables, {})
