@@ -16,21 +16,17 @@ from tacit.models.server.replies import Token
 from tacit.models.server.vote_checks import LOOK_AGAIN, REFUSE, TELL, Look
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 SHARES = (0.5, 0.3, 0.15, 0.05)
 
 
-def counted(shares: Sequence[float], counts: Sequence[int], text: str = "text") -> Counted:
-    """So many draws of words that are called by numbers, the last one outside."""
-    names = [*map(str, range(len(shares) - 1)), OUTSIDE]
-    return Counted(
-        text,
-        dict(zip(names, map(float, shares), strict=True)),
-        dict(zip(names, map(int, counts), strict=True)),
-    )
+def counted(shares: Iterable[float], counts: Iterable[int]) -> Counted:
+    """So many draws of words that are called by numbers, the first one outside."""
+    probabilities = {str(at) if at else OUTSIDE: float(share) for at, share in enumerate(shares)}
+    return Counted("text", probabilities, dict(zip(probabilities, map(int, counts), strict=True)))
 
 
 def listed(shares: Mapping[str, float]) -> Token:
@@ -39,7 +35,7 @@ def listed(shares: Mapping[str, float]) -> Token:
     return Token(top[0].text, None, top[0].logprob, top)
 
 
-def peaked(random: np.random.Generator, texts: int) -> list[NDArray[np.float64]]:
+def peaked(random: np.random.Generator, texts: int) -> NDArray[np.float64]:
     """Probabilities of 21 categories behind some texts, from certain to uncertain."""
     logits = random.normal(0, 1, (texts, 21)) * np.linspace(4, 1, texts)[:, None]
     shares: NDArray[np.float64] = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
@@ -127,11 +123,10 @@ def test_the_rates_claimed_are_those_of_the_two_looks() -> None:
 def test_faulty_draws_are_found(fault: str) -> None:
     """In nearly all of 60 runs, both by the first look and by the second."""
     random = np.random.default_rng(1)
-    found = 0
+    found, texts = 0, peaked(random, 3)
     for _ in range(60):
-        texts = peaked(random, 3)
         theirs = random.dirichlet(np.ones(21))
-        looks = []
+        looks: list[Look] = []
         for times in (1, vote_checks.AGAIN):
             some = []
             for shares in texts:
@@ -143,7 +138,7 @@ def test_faulty_draws_are_found(fault: str) -> None:
                     drawn[other] += drawn[likeliest]
                     drawn[likeliest] = 0
                 else:
-                    drawn[-1] += 0.5
+                    drawn[0] += 0.5
                     drawn /= drawn.sum()
                 size = vote_checks.AT_ONCE * times
                 some.append(counted(shares, random.multinomial(size, drawn)))

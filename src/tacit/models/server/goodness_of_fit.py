@@ -118,14 +118,23 @@ def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
 
 def chance(counted: Sequence[Counted]) -> float:
     """The p-value: how probable a G is that is as large or larger; 1 without draws."""
-    total, distribution = 0, np.ones(1)
-    for each in [each for each in counted if each.draws]:
-        shares = tuple(each.probabilities.values())
-        parts = _parts(shares, each.draws)
+    total = 0
+    drawn = [(tuple(each.probabilities.values()), each.draws) for each in counted if each.draws]
+    for each in counted:
+        parts = _parts(tuple(each.probabilities.values()), each.draws)
         counts = [each.counts[word] for word in each.probabilities]
         total += sum(int(parts[at, seen]) for at, seen in enumerate(counts))
-        distribution = _capped(np.convolve(distribution, _distribution(shares, each.draws)))
+    distribution = _summed(tuple(drawn))
     return min(float(distribution[min(total, _BINS - 1) :].sum()), 1.0)
+
+
+@lru_cache(maxsize=_CACHED)
+def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
+    """The distribution of the sum of G over texts, of their probabilities and numbers of draws."""
+    distribution: Floats = np.ones(1)
+    for shares, draws in drawn:
+        distribution = _capped(np.convolve(distribution, _distribution(shares, draws)))
+    return distribution
 
 
 @lru_cache(maxsize=_CACHED)

@@ -52,16 +52,16 @@ any answer that is turned into its opposite shows."""
 DRAWN_TEXTS = 3
 """First tokens are drawn of so many texts, those that together show most of what may go wrong."""
 
-AT_ONCE, SINGLY = 24, 12
+AT_ONCE, SINGLY = 24, 8
 """So many of each text: where one request brings several replies, and where it brings one."""
 
 AGAIN = 2
 """So many times as many are drawn where the first ones do not agree with the log-probabilities."""
 
-SEEDS = SINGLY * (1 + AGAIN)
+SEEDS = SINGLY**2 * (1 + AGAIN)
 """So many seeds, at most, are taken for one look."""
 
-MOST_CALLS = len(TOPS) + len(TRIED) + 2 * DRAWN_TEXTS * SEEDS
+MOST_CALLS = len(TOPS) + len(TRIED) + 2 * DRAWN_TEXTS * SINGLY * (1 + AGAIN)
 """So many calls, at most, are made for it, at the beginning and at the end."""
 
 LOOK_AGAIN, TELL, REFUSE = 0.01, 0.1, 0.001
@@ -110,27 +110,30 @@ class Temperature:
         )
 
 
-def estimate(drawn: Sequence[tuple[Sequence[float], int]]) -> Temperature | None:
+def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperature | None:
     """The temperature of draws.
 
     Args:
-        drawn: Of each draw, the log-probabilities of the listed tokens, and which one it was.
+        drawn: Of each text, the log-probabilities of the listed tokens, and how often each was
+            drawn.
 
     Returns:
         None with fewer than ten draws.
     """
-    if len(drawn) < _FEWEST:
+    draws = sum(sum(counts) for _, counts in drawn)
+    if draws < _FEWEST:
         return None
     likelihood: Floats = np.zeros(len(_INVERSES))
-    for logprobs, which in drawn:
+    for logprobs, counts in drawn:
         scaled = np.outer(_INVERSES, np.asarray(logprobs, dtype=np.float64))
-        likelihood += scaled[:, which] - np.logaddexp.reduce(scaled, axis=1)
+        likelihood += scaled @ np.asarray(counts, dtype=np.float64)
+        likelihood -= sum(counts) * np.logaddexp.reduce(scaled, axis=1)
     best = int(likelihood.argmax())
     behind = 2 * (likelihood[best] - likelihood)
     within = _INVERSES[behind <= _FIVE]
     at_one = float(np.interp(1.0, _INVERSES, behind))
     return Temperature(
-        len(drawn),
+        draws,
         float(1 / _INVERSES[best]),
         float(1 / within[-1]),
         float(1 / within[0]),
@@ -170,12 +173,11 @@ class Look:
     @cached_property
     def temperature(self) -> Temperature | None:
         """At which temperature they are drawn; None where too few are among the listed ones."""
-        drawn: list[tuple[Sequence[float], int]] = []
+        drawn = []
         for each in self.counted:
             listed = [word for word in each.probabilities if word != goodness_of_fit.OUTSIDE]
             values = [math.log(each.probabilities[word]) for word in listed]
-            counts = [each.counts[word] for word in listed]
-            drawn += [(values, at) for at, count in enumerate(counts) for _ in range(count)]
+            drawn.append((values, [each.counts[word] for word in listed]))
         return estimate(drawn)
 
     @cached_property
@@ -248,18 +250,28 @@ class Drawing:
             look = Look(self._drawn(seed, self._sizes))
             if look.chance >= LOOK_AGAIN:
                 return look
-            more = self._drawn(seed + len(self._sizes), self._sizes * AGAIN)
+            more = self._drawn(seed + SINGLY * len(self._sizes), self._sizes * AGAIN)
         except RefusalError:
             return None  # of a single token, or so many at once
         return Look(more, look.chance)
 
     def _drawn(self, seed: int, sizes: Sequence[int]) -> tuple[Counted, ...]:
-        pieces = [(text, seed + at, size) for text in self._firsts for at, size in enumerate(sizes)]
+        """First tokens of each text; what does not come at once is asked for singly."""
+        each = [(seed + SINGLY * at, size) for at, size in enumerate(sizes)]
+        pieces = [(text, first, size) for text in self._firsts for first, size in each]
         replies = self._talk.client.at_once(
             lambda piece: self._talk.replies(*piece), pieces, self._concurrency
         )
+        lacking = [
+            (text, first + at)
+            for (text, first, size), some in zip(pieces, replies, strict=True)
+            for at in range(len(some), min(size, SINGLY))
+        ]
+        replies += self._talk.client.at_once(
+            lambda piece: self._talk.replies(*piece), lacking, self._concurrency
+        )
         said: dict[str, list[str]] = {text: [] for text in self._firsts}
-        for (text, _, _), some in zip(pieces, replies, strict=True):
+        for (text, *_), some in zip([*pieces, *lacking], replies, strict=True):
             said[text] += [one.text for one in some]
         return tuple(
             goodness_of_fit.count(text, token, said[text]) for text, token in self._firsts.items()
