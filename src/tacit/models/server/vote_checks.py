@@ -271,7 +271,8 @@ class Drawing:
             lambda piece: self._talk.replies(*piece), lacking, self._concurrency
         )
         said: dict[str, list[str]] = {text: [] for text in self._firsts}
-        for (text, *_), some in zip([*pieces, *lacking], replies, strict=True):
+        texts = [text for text, *_ in pieces] + [text for text, *_ in lacking]
+        for text, some in zip(texts, replies, strict=True):
             said[text] += [one.text for one in some]
         return tuple(
             goodness_of_fit.count(text, token, said[text]) for text, token in self._firsts.items()
