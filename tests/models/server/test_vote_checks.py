@@ -156,6 +156,15 @@ def test_tokens_that_are_one_word_are_one_category() -> None:
     assert made.counts == {"True": 1, "No": 1, OUTSIDE: 3}
 
 
+@pytest.mark.parametrize("end", ["<|im_end|>", "</s>", "<eos>", ""])
+def test_an_end_token_that_replies_do_not_show_is_one_category_with_empty_replies(end: str) -> None:
+    """An honest server that often ends its reply at once is not told of."""
+    token = listed({"True": 0.6, end: 0.4})
+    made = count("text", token, ["True"] * 14 + [""] * 10)
+    assert made.probabilities == pytest.approx({"True": 0.6, OUTSIDE: 0.4})
+    assert chance([made]) > 0.5
+
+
 def test_values_that_sum_to_one_leave_room_for_a_rare_word() -> None:
     """A word that is not listed is surprising, and no proof by itself."""
     token = listed({"True": 0.75, "False": 0.25})

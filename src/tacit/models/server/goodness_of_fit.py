@@ -10,6 +10,7 @@ up to a grid, in the statistic as in its distribution, so that the p-value is ex
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,6 +39,7 @@ _LEAST_LISTED = -30.0  # nats: what is less probable counts as not listed
 _STEP, _MOST = 0.05, 200.0
 _BINS = round(_MOST / _STEP) + 1
 _CACHED = 16
+_SPECIAL = re.compile(r"<[^<>\s]+>")  # an end token is listed, and a reply does not show it
 _SPACES = " \t\r\n\u2581\u0120\u010a"
 
 
@@ -84,7 +86,7 @@ class Counted:
 def word_of(text: str) -> str:
     """A token or a reply as it is compared: without white space, however a tokenizer writes it."""
     word = text.strip(_SPACES)
-    return word if tells(word) else OUTSIDE
+    return word if tells(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 
 
 def probabilities_of(token: Token) -> dict[str, float]:
