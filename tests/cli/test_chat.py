@@ -117,13 +117,13 @@ def test_sampled_replies_answer_the_parts_probe(
     assert code == 0, err
     assert "Obtained: votes of 12 samples, in chat" in out
     assert "replies are no answer for certain and count as none" in out
-    assert "at most 502 calls" in err
+    assert "at most 623 calls" in err
     manifest = json.loads((workplace / "r" / "manifest.json").read_text())
     assert manifest["model"]["obtained"] == "votes of 12 samples, in chat"
     assert manifest["summary"]["obtained"] == "votes of 12 samples, in chat"
     assert manifest["summary"]["votes"]["replies"] == 12 * manifest["summary"]["questions"]
     asked = len(server.requests)
-    assert asked <= 502
+    assert asked <= 623
     code, _, err = run(
         *(tacit, server, drawings, "--samples", 9, "--yes", "--json", "--out", workplace / "s")
     )
@@ -158,7 +158,7 @@ def test_a_cost_that_nobody_confirms_is_refused_before_the_first_call(
     """There is no terminal here: exit code 2, and the server has heard nothing."""
     code, _, err = run(tacit, server, drawings, "--samples", 5, "--out", workplace / "r")
     assert code == 2
-    assert "28 distinct prompts: at most 306 calls, about" in err
+    assert "28 distinct prompts: at most 427 calls, about" in err
     assert "give --yes to confirm it" in err
     assert server.statuses.total() == 0
     assert not (workplace / "r").exists()
@@ -195,8 +195,8 @@ def test_a_dry_run_tells_the_cost_and_calls_nobody(
     code, out, err = run(tacit, server, drawings, *options, "--thinking-tokens", 100)
     assert code == 0, err
     (told,) = json.loads(out)["runs"]
-    assert (told["distinct"], told["calls"]) == (28, 306)
-    assert told["answer_tokens"] == 306 * 116 + 1024
+    assert (told["distinct"], told["calls"]) == (28, 427)
+    assert told["answer_tokens"] == 427 * 116 + 1024
     code, out, _ = run(tacit, server, drawings, *options, "--thinking-tokens", "all")
     assert json.loads(out)["runs"][0]["answer_tokens"] is None
     assert server.statuses.total() == 0
@@ -377,7 +377,7 @@ def test_sampled_replies_answer_the_consistency_probe(
     assert ran.code == 0, ran.err
     assert "Obtained: votes of 3 samples, in chat" in ran.out
     texts = 8 * 24 + 7 * 24
-    assert f"{texts:,} distinct prompts: at most {3 * texts + 166:,} calls" in ran.err
+    assert f"{texts:,} distinct prompts: at most {3 * texts + 287:,} calls" in ran.err
     assert len(server.requests) <= 3 * texts + 29
     summary = json.loads((workplace / "run" / "manifest.json").read_text())["summary"]
     assert summary["votes"]["replies"] == 3 * texts

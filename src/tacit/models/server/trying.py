@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.models.server.canaries import Canary
     from tacit.models.server.said import Said
     from tacit.models.server.talking import Talk
-    from tacit.models.server.vote_checks import Temperature
+    from tacit.models.server.vote_checks import Look, Temperature
     from tacit.models.server.watching import Watch
 
 OPEN_ENDED = (
@@ -47,7 +47,7 @@ means all tokens; the first that is taken is sent.
 """
 
 DRAWN = 4
-MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + 2 * DRAWN * len(OPEN_ENDED) + 1
+MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + 2 * DRAWN * len(OPEN_ENDED) + 2
 MOST_CALLS += thoughts.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MOST_CALLS + 3
 """So many calls, at most, are made to try a server, at the beginning and at the end."""
 
@@ -64,7 +64,8 @@ class Sampler:
         refused: What it does not do right.
         temperature: At which temperature it draws; None where that cannot be seen.
         watch: What it is watched by beside its replies; None where it gives no log-probabilities.
-        redraw: Estimates the temperature again, from a seed; None where it cannot be seen.
+        redraw: Compares draws with log-probabilities again, from a seed; None where that cannot be
+            done.
     """
 
     talk: Talk
@@ -74,7 +75,7 @@ class Sampler:
     refused: tuple[str, ...]
     temperature: Temperature | None = None
     watch: Watch | None = None
-    redraw: Callable[[int], Temperature | None] | None = None
+    redraw: Callable[[int], Look | None] | None = None
 
 
 def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
@@ -90,10 +91,9 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
     """
     where = f"{talk.model} at {talk.client.address}"
     # A few words are enough to see whether two replies differ.
-    brief = _settled(talk.but(thinking=0 if talk.thinking == 0 else None), where)
-    brief, refused = _uncut(brief)
+    brief, refused, first = _asked(talk.but(thinking=0 if talk.thinking == 0 else None), where)
     settled = brief.but(thinking=talk.thinking)
-    drawn = _drawn(brief)
+    drawn = _drawn(brief, first)
     ended = thoughts.ended(settled)
     _check_thinking(talk, where, ended, drawn)
     if talk.thinking and any(one.silent for some in drawn for one in some):
@@ -124,7 +124,7 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
 
 def _read_alike(
     talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
-) -> tuple[Temperature | None, Watch | None, Callable[[int], Temperature | None] | None]:
+) -> tuple[Temperature | None, Watch | None, Callable[[int], Look | None] | None]:
     """At which temperature replies are drawn, what the server is watched by, and how to draw again.
 
     What a user should know is added to what is refused.
@@ -143,21 +143,44 @@ def _read_alike(
     if wrong:
         raise ModelError(f"{where} cannot be asked for votes: {refusal(wrong, '')}")
 
-    def redraw(seed: int) -> Temperature | None:
-        return vote_checks.temperature_of(talk, firsts, concurrency, several=several, seed=seed)
-
-    temperature = redraw(1000)
-    if temperature is not None and temperature.is_off:
-        notes.append(temperature.note)
+    known = {**firsts, **differences.drawn}
+    drawing = vote_checks.Drawing(talk, known, concurrency, several=several)
+    look = drawing.look(1000)
+    if look is not None and look.is_off:
+        notes.append(look.note)
     warn(where, notes)
     refused += notes
-    again = redraw if temperature is not None and not temperature.is_off else None
+    again = drawing.look if look is not None and not look.is_off else None
+    temperature = None if look is None else look.temperature
     return temperature, watch_of(differences, {}, top, concurrency), again
 
 
-def _drawn(talk: Talk) -> list[list[Said]]:
-    """Some replies to each open question, with different seeds."""
-    return [[talk.replies(text, seed=1 + at)[0] for at in range(DRAWN)] for text in OPEN_ENDED]
+def _drawn(talk: Talk, first: Said | None = None) -> list[list[Said]]:
+    """Some replies to each open question, with different seeds.
+
+    Args:
+        talk: How it is asked.
+        first: The first one, where it is known.
+    """
+    known = [] if first is None else [first]
+    pieces = [(text, 1 + at) for text in OPEN_ENDED for at in range(DRAWN)]
+    said = known + [talk.replies(*piece)[0] for piece in pieces[len(known) :]]
+    return [said[at : at + DRAWN] for at in range(0, len(said), DRAWN)]
+
+
+def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], Said | None]:
+    """How the server lets itself be asked, what it refuses, and the first of the draws.
+
+    Most servers take the most usual way, whose reply is that draw.
+
+    Raises:
+        ModelError: It refuses to reply, however it is asked.
+    """
+    usual = talk.but(uncut=UNCUT[0])
+    try:
+        return usual, [], usual.replies(OPEN_ENDED[0], seed=1)[0]
+    except RefusalError:
+        return *_uncut(_settled(talk, where)), None
 
 
 def _settled(talk: Talk, where: str) -> Talk:
@@ -350,15 +373,15 @@ class ReplyWatch:
             self._check_draws()
         self._last[text] = drawn
 
-    def _check_temperature(self, redraw: Callable[[int], Temperature | None]) -> None:
-        temperature = redraw(2000 + vote_checks.SINGLY * next(self._turn))
-        if temperature is None or not temperature.is_off:
+    def _check_distribution(self, redraw: Callable[[int], Look | None]) -> None:
+        look = redraw(2000 + vote_checks.SEEDS * next(self._turn))
+        if look is None or not look.is_off:
             return
-        warn(self._where, [f"now {temperature.note}"])
-        if temperature.is_far_off:
+        warn(self._where, [f"now {look.note}"])
+        if look.is_far_off:
             raise UnreliableError(
                 f"{self._where} no longer draws its replies as when it was tried: "
-                f"{temperature.note}. What it replied since the last trial is not kept"
+                f"{look.note}. What it replied since the last trial is not kept"
             )
 
     def _check_draws(self) -> None:
@@ -387,7 +410,7 @@ class ReplyWatch:
         else:
             self._check_likeliest()
         if self._redraw is not None:
-            self._check_temperature(self._redraw)
+            self._check_distribution(self._redraw)
         else:
             self._check_draws()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from tests.models.server.matrix.fault import LATE, VOTES, Fault, Hidden, on_answer, on_body
-from tests.models.server.matrix.faults_of_texts import MODEL
+from tests.models.server.matrix.fault import VOTES, Fault, on_answer, on_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,10 +123,6 @@ def _repeating(asked: Asked, server: Server) -> Answer:
 
 _PARTS = [{"type": "text", "text": "True"}]
 
-_model = (Hidden(MODEL, starts=("first",)),)
-
-DOZENS = "some dozens of draws at the end of a run do not tell, which is all that is drawn again"
-
 FAULTS = [
     Fault("the same replies to a text each time", lambda: _seeded_by_text, VOTES),
     Fault("copies of one reply", on_answer(_copied), VOTES),
@@ -149,12 +144,7 @@ FAULTS = [
     Fault("the question before each reply", lambda: _repeating, VOTES),
     Fault("replies to another text", lambda: _to_other, VOTES),
     Fault("replies to another text, at one text in four", lambda: _of_other_sometimes, VOTES),
-    Fault(
-        "every second reply is one to another text",
-        lambda: _half_of_other,
-        VOTES,
-        hidden=(Hidden(DOZENS, starts=LATE),),
-    ),
+    Fault("every second reply is one to another text", lambda: _half_of_other, VOTES),
     Fault(
         "a refusal in place of each reply",
         _content(lambda _: "I'm sorry, but I can't help."),
@@ -169,7 +159,6 @@ FAULTS = [
         "replies that negate what was drawn",
         _content(lambda t: t.replace("True", "False")),
         VOTES,
-        hidden=(*_model, Hidden(DOZENS, starts=LATE)),
     ),
     Fault("a temperature of 0.7 in replies", _with(temperature=0.7), VOTES),
 ]
