@@ -1,6 +1,8 @@
-"""Tacit shows whether a language model's knowledge of concepts hangs together.
+"""Tacit measures whether a language model's conceptual knowledge is coherent.
 
-The public names are imported when they are first used, so that importing Tacit takes no time.
+``run`` runs a probe, ``compare`` sets models beside one another, ``check`` and ``repair`` take any
+beliefs. The public names are imported when they are first used, so that importing Tacit takes no
+time.
 """
 
 from __future__ import annotations
@@ -9,77 +11,89 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.coherence.check import Check, check
+    from tacit.api import build_kb, check, compare, load_run, repair, run
+    from tacit.coherence.check import Check
     from tacit.coherence.enrich import enrich
     from tacit.coherence.ontology import Ontology, Relation
-    from tacit.coherence.repair import Repaired, repair
+    from tacit.coherence.repair import Repaired
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.errors import TacitError
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
     from tacit.models.loading import LoadOptions, load_model
-    from tacit.probes.parts.probe import PartsProbe
+    from tacit.options import option
+    from tacit.probes.base import Answers, Probe, Requests
+    from tacit.probes.findings import Findings
     from tacit.prompts import AnswerScore, LogProbs, Prompt, Votes
     from tacit.rankings import Ranking, RankingPrompt, Standing, Vocabulary
+    from tacit.runs.reading import Run, Runs
+    from tacit.sources.demo import demo_data
     from tacit.sources.drawings import Drawing, read_drawings
+    from tacit.version import __version__
 
-__version__ = "0.1.0"
-
-_WHERE = {
-    "AnswerScore": "tacit.prompts",
-    "Check": "tacit.coherence.check",
-    "Drawing": "tacit.sources.drawings",
-    "Engine": "tacit.engine.ask",
-    "FakeModel": "tacit.models.fake",
-    "LanguageModel": "tacit.models.base",
-    "LoadOptions": "tacit.models.loading",
-    "LogProbs": "tacit.prompts",
-    "Ontology": "tacit.coherence.ontology",
-    "PartsProbe": "tacit.probes.parts.probe",
-    "Prompt": "tacit.prompts",
-    "Ranking": "tacit.rankings",
-    "RankingPrompt": "tacit.rankings",
-    "Relation": "tacit.coherence.ontology",
-    "Repaired": "tacit.coherence.repair",
-    "Standing": "tacit.rankings",
-    "Store": "tacit.engine.store",
-    "TacitError": "tacit.errors",
-    "Vocabulary": "tacit.rankings",
-    "Votes": "tacit.prompts",
-    "check": "tacit.coherence.check",
-    "enrich": "tacit.coherence.enrich",
-    "load_model": "tacit.models.loading",
-    "read_drawings": "tacit.sources.drawings",
-    "repair": "tacit.coherence.repair",
+_MODULES = {
+    "tacit.api": ("build_kb", "check", "compare", "load_run", "repair", "run"),
+    "tacit.coherence.check": ("Check",),
+    "tacit.coherence.enrich": ("enrich",),
+    "tacit.coherence.ontology": ("Ontology", "Relation"),
+    "tacit.coherence.repair": ("Repaired",),
+    "tacit.engine.ask": ("Engine",),
+    "tacit.engine.store": ("Store",),
+    "tacit.errors": ("TacitError",),
+    "tacit.models.base": ("LanguageModel",),
+    "tacit.models.fake": ("FakeModel",),
+    "tacit.models.loading": ("LoadOptions", "load_model"),
+    "tacit.options": ("option",),
+    "tacit.probes.base": ("Answers", "Probe", "Requests"),
+    "tacit.probes.findings": ("Findings",),
+    "tacit.prompts": ("AnswerScore", "LogProbs", "Prompt", "Votes"),
+    "tacit.rankings": ("Ranking", "RankingPrompt", "Standing", "Vocabulary"),
+    "tacit.runs.reading": ("Run", "Runs"),
+    "tacit.sources.demo": ("demo_data",),
+    "tacit.sources.drawings": ("Drawing", "read_drawings"),
+    "tacit.version": ("__version__",),
 }
+_WHERE = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "AnswerScore",
+    "Answers",
     "Check",
     "Drawing",
     "Engine",
     "FakeModel",
+    "Findings",
     "LanguageModel",
     "LoadOptions",
     "LogProbs",
     "Ontology",
-    "PartsProbe",
+    "Probe",
     "Prompt",
     "Ranking",
     "RankingPrompt",
     "Relation",
     "Repaired",
+    "Requests",
+    "Run",
+    "Runs",
     "Standing",
     "Store",
     "TacitError",
     "Vocabulary",
     "Votes",
+    "__version__",
+    "build_kb",
     "check",
+    "compare",
+    "demo_data",
     "enrich",
     "load_model",
+    "load_run",
+    "option",
     "read_drawings",
     "repair",
+    "run",
 ]
 
 
@@ -87,3 +101,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
     if name not in _WHERE:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -7,14 +7,15 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import tacit
 from tacit.errors import DISTRIBUTION
+
+__version__ = "0.1.0"
 
 
 @cache
 def version() -> str:
     """The version, such as 0.2.0; in a checkout with its commit, such as 0.2.0+gabc1234.dirty."""
-    return tacit.__version__ + _commit_of(Path(tacit.__file__).resolve().parents[2])
+    return __version__ + _commit_of(Path(__file__).resolve().parents[2])
 
 
 def _commit_of(root: Path) -> str:
@@ -45,5 +46,5 @@ def _is_ours(root: Path) -> bool:
         project = (root / "pyproject.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):
         return False
-    source = root / "src" / "tacit" / "__init__.py"
-    return f'name = "{DISTRIBUTION}"' in project and source == Path(tacit.__file__).resolve()
+    source = root / "src" / "tacit" / "version.py"
+    return f'name = "{DISTRIBUTION}"' in project and source == Path(__file__).resolve()

@@ -35,8 +35,8 @@ def _prepare() -> None:
     import tacit.engine.store
     import tacit.probes.parts.probe
     import tacit.runs.workflow  # noqa: F401
-    from tacit.cli.reporter import silence_libraries
     from tacit.models.loading import load_model
+    from tacit.present.reporter import silence_libraries
 
     torch.set_num_threads(1)
     silence_libraries()

@@ -26,8 +26,8 @@ from tacit.cli import (
     show,
 )
 from tacit.cli.interrupting import interruptible
-from tacit.cli.terminal import visible, visible_output
 from tacit.errors import RequestError, TacitError, WorkError
+from tacit.present.terminal import visible, visible_output
 from tacit.publishing import is_full, unwritable
 
 if TYPE_CHECKING:

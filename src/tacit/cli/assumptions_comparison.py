@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli import terminal
 from tacit.cli.assumptions_table import short
 from tacit.english import several
+from tacit.present import terminal
 from tacit.probes.assumptions.compare import AMONG_COMMON, NO_DIFFERENCE
 
 if TYPE_CHECKING:

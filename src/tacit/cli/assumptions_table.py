@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tacit.cli import terminal
 from tacit.cli.obtained import obtained_told
 from tacit.english import several
+from tacit.present import terminal
 from tacit.probes.assumptions.retrieved import shown_probability
 
 if TYPE_CHECKING:

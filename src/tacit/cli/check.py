@@ -116,9 +116,9 @@ def read(
     Returns:
         The ontology, the beliefs, and the columns that name a group.
     """
-    from tacit.cli.reporter import show_warnings
     from tacit.coherence.beliefs import group_columns, grouping_remarks, read_beliefs
     from tacit.coherence.ontology import Ontology
+    from tacit.present.reporter import show_warnings
 
     show_warnings()
     known = Ontology.load(ontology)

@@ -136,8 +136,8 @@ class Runs:
         models: Sequence[str] = (),
     ) -> Run:
         """The run of the causal model; anew where an earlier one is of other models or data."""
-        from tacit.cli.reporter import Terminal
         from tacit.models.demo import DEMO
+        from tacit.present.reporter import Terminal
         from tacit.runs.workflow import RunRequest
 
         for manifest in (out / "manifest.json", *out.glob("*/manifest.json")):

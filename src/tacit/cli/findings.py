@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tacit.cli import progress, terminal
 from tacit.english import several
+from tacit.present import progress, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
-from tacit.cli import progress
 from tacit.cli.declared import declared
 from tacit.cli.group import group
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.knowledge.options import BackgroundOptions
+from tacit.present import progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tacit.cli import terminal
 from tacit.cli.obtained import obtained_told
 from tacit.english import several
+from tacit.present import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
-from tacit.cli import terminal
 from tacit.cli.declared import declared
 from tacit.cli.group import group
-from tacit.cli.reporter import Terminal
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.models.settings import ModelSettings
+from tacit.present import terminal
+from tacit.present.reporter import Terminal
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.parts.options import PartsOptions
 

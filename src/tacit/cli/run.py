@@ -12,10 +12,10 @@ import typer
 from tacit.cli import options as given
 from tacit.cli.declared import declared
 from tacit.cli.probes import probe_group
-from tacit.cli.reporter import Terminal
 from tacit.engine.options import EngineOptions
 from tacit.models.settings import ModelSettings
 from tacit.options import option, option_of
+from tacit.present.reporter import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,11 +12,11 @@ import typer
 from tacit.cli import options as given
 from tacit.cli.declared import declared
 from tacit.cli.findings import echo_estimate
-from tacit.cli.reporter import Terminal
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import DataError, PromptError
 from tacit.models.settings import ModelSettings
+from tacit.present.reporter import Terminal
 from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:

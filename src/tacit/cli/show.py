@@ -13,9 +13,9 @@ from tacit.cli import options as given
 from tacit.cli.declared import declared
 from tacit.cli.group import group
 from tacit.cli.probes import probe_group
-from tacit.cli.reporter import Terminal
 from tacit.errors import RequestError, TooLongError
 from tacit.models.loading import LoadOptions
+from tacit.present.reporter import Terminal
 from tacit.probes.base import ModelWords
 
 if TYPE_CHECKING:

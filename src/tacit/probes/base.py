@@ -34,6 +34,9 @@ BUILT_IN = {
 }
 
 
+_HERE: dict[str, type[AnyProbe]] = {}
+
+
 @dataclass(frozen=True)
 class Requests:
     """Requests of one kind that a probe makes, each with its key.
@@ -181,6 +184,17 @@ class ReadsBeliefs(Protocol):
         ...
 
 
+def register(kind: type[AnyProbe]) -> None:
+    """Adds a probe's class to those of this process, such as one of a notebook.
+
+    Raises:
+        RequestError: Another probe is called so.
+    """
+    if kind.name in probes() and probe(kind.name) is not kind:
+        raise RequestError(f"there is another probe that is called {kind.name}: rename one")
+    _HERE[kind.name] = kind
+
+
 def probe(name: str) -> type[AnyProbe]:
     """The class of a probe.
 
@@ -191,6 +205,8 @@ def probe(name: str) -> type[AnyProbe]:
         module, _, kind = BUILT_IN[name].partition(":")
         found: type[AnyProbe] = getattr(import_module(module), kind)
         return found
+    if name in _HERE:
+        return _HERE[name]
     if name in _others():
         return _others()[name].load()  # type: ignore[no-any-return] # as it was registered
     raise RequestError(f"there is no probe {name!r}; the probes are {', '.join(probes())}")
@@ -198,7 +214,7 @@ def probe(name: str) -> type[AnyProbe]:
 
 def probes() -> tuple[str, ...]:
     """The names of all probes, Tacit's own first."""
-    return (*BUILT_IN, *sorted(set(_others()) - set(BUILT_IN)))
+    return (*BUILT_IN, *sorted({*_others(), *_HERE} - set(BUILT_IN)))
 
 
 @cache

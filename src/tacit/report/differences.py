@@ -246,5 +246,5 @@ def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
         told = "; ".join(f"{probe}: {reason}" for probe, of in reasons.items() for reason in of)
         raise RequestError(
             f"these runs differ in more than the model: {told}. Run them alike, or compare them "
-            "all the same with --force"
+            "all the same with --force (in Python: force=True)"
         )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
 
-import tacit
 from tacit.english import number_of, several
 from tacit.outputs import Kind
 from tacit.probes.base import probes
@@ -24,6 +23,7 @@ from tacit.report.obtained import differing
 from tacit.report.packing import packed, shared, table_data
 from tacit.runs.folder import fitting
 from tacit.runs.reading import read_runs
+from tacit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
     charts, script = runtime.charts_script(), runtime.checked(_asset("report.js"))
     page: str = _template().render(
         policy=_policy(scripts=(charts, script), style=style),
-        version=tacit.__version__,
+        version=__version__,
         kind=kind,
         title=f"What {_listed(names)} {number_of(len(names), 'holds', 'hold')} true",
         lead=_lead(runs),

@@ -89,21 +89,21 @@ def shown_of(runs: Sequence[Run], look: Look) -> Shown:
     return Shown({run.name: run.findings for run in runs}, sizes, look)
 
 
-def chart(run: Run, name: str, palette: str = "house") -> Chart:
-    """A figure of one run, as an Altair chart.
+def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
+    """A figure of runs of one probe, all models together, as an Altair chart.
 
     Raises:
-        RequestError: The probe draws no such figure, or the findings do not allow it.
+        RequestError: The probe draws no such figure, the findings do not allow it, or the palette
+            is not known.
     """
     from tacit.probes.figures.charts import Look, themed
 
-    figures = figures_of(probe(run.probe))
+    figures, look = figures_of(probe(runs[0].probe)), Look(palette)
     if name not in figures:
         raise RequestError(
-            f"the probe {run.probe} draws no figure {name!r}; it draws {', '.join(figures)}"
+            f"the probe {runs[0].probe} draws no figure {name!r}; it draws {', '.join(figures)}"
         )
-    look = Look(palette)
-    drawn = figures[name](shown_of([run], look))
+    drawn = figures[name](shown_of(runs, look))
     if drawn is None:
-        raise RequestError(f"the findings of {run.name} hold nothing for the figure {name!r}")
+        raise RequestError(f"the findings hold nothing for the figure {name!r}")
     return themed(drawn, look.colours)

@@ -1,31 +1,35 @@
-"""Finished runs: found in folders, read, and each given a name of its own."""
+"""Finished runs, alone or several models beside one another; found in folders and read."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from tacit.errors import DataError, RequestError
 from tacit.naming import legible
-from tacit.probes.base import probes
+from tacit.probes.base import probe, probes
+from tacit.publishing import publish_text
 from tacit.runs.folder import read_findings
 from tacit.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
+    from tacit.probes.figures.charts import Chart
     from tacit.probes.findings import Findings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A finished run.
 
@@ -86,6 +90,108 @@ class Run:
 
         return Findings(pl.DataFrame(), self.tables, self.summary)
 
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The names of the figures that the probe draws."""
+        from tacit.runs.figures import figures_of
+
+        return tuple(figures_of(probe(self.probe)))
+
+    def figure(self, name: str, palette: str = "house") -> Chart:
+        """A figure, as an Altair chart.
+
+        Args:
+            name: One of ``figures``.
+            palette: ``house``, or ``okabe-ito``, which is safe for the colour-blind.
+
+        Raises:
+            RequestError: There is no such figure or palette, or the findings do not allow it.
+        """
+        return Runs((self,)).figure(name, palette)
+
+    def report(self, path: Path | str) -> Path:
+        """Writes the report, one HTML file, and returns its path.
+
+        Raises:
+            WorkError: The file cannot be written.
+        """
+        return Runs((self,)).report(path)
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{name} {len(table)}" for name, table in self.tables.items())
+        where = f", folder={str(self.folder)!r}" if self.folder else ""
+        return f"Run({self.probe} of {self.name!r}{where}; rows of tables: {tables})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the numbers of the summary, and what else there is."""
+        rows = "".join(
+            f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
+            if isinstance(value, int)
+            else f"<tr><td>{escape(key)}</td><td>{value:.3f}</td></tr>"
+            for key, value in self.summary.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        )
+        listed = (("tables", ", ".join(self.tables)), ("figures", ", ".join(self.figures)))
+        more = "".join(f"<p>{kind}: {escape(names)}</p>" for kind, names in listed if names)
+        title = f"<b>{escape(self.probe)}</b> of <b>{escape(self.name)}</b>"
+        return f"<div><p>{title}</p><table>{rows}</table>{more}</div>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Runs(Mapping[str, Run]):
+    """Runs of one probe, by the names of their models.
+
+    Args:
+        runs: The runs; no two have the same name.
+    """
+
+    runs: tuple[Run, ...]
+
+    def __getitem__(self, name: str) -> Run:
+        return {run.name: run for run in self.runs}[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([run.name for run in self.runs])
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @cached_property
+    def comparison(self) -> pl.DataFrame | None:
+        """How each two models differ, paired, with intervals; None where there is no such table."""
+        from tacit.runs.comparison import compared
+
+        return compared(self.runs)
+
+    def figure(self, name: str, palette: str = "house") -> Chart:
+        """A figure of all models together; as ``Run.figure``.
+
+        Raises:
+            RequestError: As ``Run.figure``.
+        """
+        from tacit.runs.figures import chart
+
+        return chart(self.runs, name, palette)
+
+    def report(self, path: Path | str) -> Path:
+        """Writes one report of all models; as ``Run.report``.
+
+        Raises:
+            WorkError: The file cannot be written.
+        """
+        from tacit.report.writing import report
+
+        publish_text(Path(path), report(self.runs))
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return "\n".join(["Runs:", *(f"  {run!r}" for run in self.runs)])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: each run, and how the models differ."""
+        told = "".join(run._repr_html_() for run in self.runs)
+        return told if self.comparison is None else told + self.comparison._repr_html_()
+
 
 def _none() -> pl.DataFrame:
     import polars as pl
@@ -109,8 +215,12 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
     if twice:
         raise RequestError(f"the run {twice[0]} is named twice; name each run once")
     runs = [_read(place) for place in places]
-    ordered = [run for probe in probes() for run in runs if run.probe == probe]
-    return [replace(run, name=name) for run, name in zip(ordered, _names(ordered), strict=True)]
+    return named([run for probe in probes() for run in runs if run.probe == probe])
+
+
+def named(runs: Sequence[Run]) -> list[Run]:
+    """The same runs, each called so that no other of its probe is."""
+    return [replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True)]
 
 
 def _runs_in(folder: Path) -> list[Path]:
@@ -133,10 +243,10 @@ def _read(folder: Path) -> Run:
     tables = read_findings(folder, names)
     request = _mapping(folder / "run.yaml", yaml.safe_load)
     manifest = _mapping(folder / "manifest.json", json.loads)
-    probe = request.get("probe")
-    if probe not in probes():
+    named = request.get("probe")
+    if named not in probes():
         raise DataError(
-            f"names the probe {probe!r}; a report tells of {', '.join(probes())}",
+            f"names the probe {named!r}; there are {', '.join(probes())}",
             folder / "run.yaml",
         )
     if not isinstance(manifest.get("summary"), dict):

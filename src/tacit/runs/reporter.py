@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from tacit.runs.cost import Cost
@@ -73,11 +73,10 @@ class Reporter(Protocol):
 class Quiet:
     """Shows no progress; logs warnings as ``tacit``'s."""
 
-    @contextmanager
-    def asking(self, plan: Planned) -> Iterator[Callable[[Work], None]]:
+    def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
         """See ``Reporter.asking``."""
         del plan
-        yield lambda _: None
+        return nullcontext(lambda _: None)
 
     def warn(self, line: str) -> None:
         """See ``Reporter.warn``."""

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import yaml
 
+from tacit.errors import RequestError
+
 _DATA = Path(str(resources.files("tacit") / "data" / "demo"))
 
 THINGS = _DATA / "things"
@@ -26,7 +28,27 @@ QUESTIONS = _DATA / "questions.jsonl"
 NORMS = _DATA / "norms.dat"
 """Norms in CSLB's layout."""
 
+_BY_KIND = {"drawings": THINGS, "facts": FACTS, "questions": QUESTIONS, "norms": NORMS}
+
 Statement = tuple[str, str, str]
+
+
+def demo_data(kind: str) -> Path:
+    """The demo's data.
+
+    Args:
+        kind: ``drawings``, ``facts``, ``questions`` or ``norms``.
+
+    Raises:
+        RequestError: The demo has no such data.
+
+    >>> import tacit
+    >>> tacit.demo_data("facts").name
+    'facts.tsv'
+    """
+    if kind not in _BY_KIND:
+        raise RequestError(f"the demo has no {kind!r}; it has {', '.join(_BY_KIND)}")
+    return _BY_KIND[kind]
 
 
 @dataclass(frozen=True, slots=True)

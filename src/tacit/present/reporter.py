@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tacit.cli import progress
 from tacit.errors import RequestError
+from tacit.present import progress
+from tacit.runs.reporter import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,15 +21,8 @@ if TYPE_CHECKING:
     from tacit.runs.reporter import Planned, Work
 
 
-class Terminal:
-    """Shows progress and warnings on standard error, and asks whether a cost is meant.
-
-    The libraries' own progress bars and advice are not shown.
-    """
-
-    def __init__(self) -> None:
-        show_warnings()
-        silence_libraries()
+class Progress(Quiet):
+    """Shows progress and warnings on standard error; asks nobody anything."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
         """See ``Reporter.asking``."""
@@ -37,6 +31,17 @@ class Terminal:
     def warn(self, line: str) -> None:
         """See ``Reporter.warn``."""
         sys.stderr.write(f"tacit: {line}\n")
+
+
+class Terminal(Progress):
+    """Shows progress and warnings on standard error, and asks whether a cost is meant.
+
+    The libraries' own progress bars and advice are not shown.
+    """
+
+    def __init__(self) -> None:
+        show_warnings()
+        silence_libraries()
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
         """See ``Reporter.confirm``.

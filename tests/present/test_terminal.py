@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.cli.terminal import console, visible, visible_output
+from tacit.present.terminal import console, visible, visible_output
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tacit.cli.terminal import beneath
+from tacit.present.terminal import beneath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.cli import progress
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
+from tacit.present import progress
 from tacit.prompts import Prompt
 
 if TYPE_CHECKING:

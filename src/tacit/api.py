@@ -1,0 +1,289 @@
+"""What Tacit does, each in one call: run a probe, compare models, check and repair beliefs."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from tacit.errors import RequestError
+from tacit.options import build as built
+from tacit.options import names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.coherence.check import Check
+    from tacit.coherence.ontology import Ontology
+    from tacit.coherence.repair import Repaired
+    from tacit.engine.store import Store
+    from tacit.probes.base import AnyProbe
+    from tacit.runs.reading import Run, Runs
+    from tacit.runs.reporter import Reporter
+
+
+@overload
+def run(probe: str | type[AnyProbe], *, model: str | Path, **options: Any) -> Run: ...  # noqa: ANN401
+
+
+@overload
+def run(probe: str | type[AnyProbe], *, model: Sequence[str | Path], **options: Any) -> Runs: ...  # noqa: ANN401
+
+
+@overload
+def run(probe: str | type[AnyProbe], *, beliefs: str | Path, **options: Any) -> Run: ...  # noqa: ANN401
+
+
+def run(
+    probe: str | type[AnyProbe],
+    *,
+    model: str | Path | Sequence[str | Path] | None = None,
+    beliefs: str | Path | None = None,
+    out: str | Path | None = None,
+    store: str | Path | Store | None = None,
+    progress: bool = True,
+    **options: Any,
+) -> Run | Runs:
+    """Runs a probe on a model, on several, or on beliefs that were elicited elsewhere.
+
+    The same as ``tacit run``: scores are kept, nothing is asked twice, and a run that was
+    interrupted goes on where it stopped.
+
+    Args:
+        probe: ``parts``, ``consistency``, ``assumptions``, another package's probe, or a probe's
+            class.
+        model: A Hugging Face name, a model's folder, ``demo``, or a server's address; or several.
+        beliefs: A file of beliefs in place of a model, for probes that read one (``parts``).
+        out: The run's folder, of several models the folder of theirs; None writes none.
+        store: Where scores are kept; None for ``$TACIT_STORE``, else ``.tacit`` in this folder.
+        progress: Whether to show on standard error how the run gets on.
+        options: The probe's own (``drawings=``, ``limit=``), and those of models, servers and
+            clusters (``device=``, ``dtype=``, ``chat=``), named as on the command line with
+            underscores.
+
+    Returns:
+        The run; of several models, a mapping of runs by the models' names.
+
+    Raises:
+        RequestError: An option is unknown, missing, or does not fit the others; or ``out`` holds
+            another run.
+        DataError: A file is missing or malformed.
+        ModelError: A model cannot be loaded.
+        ScoringError: A model failed while it was asked.
+
+    >>> import tacit
+    >>> found = tacit.run("parts", model="demo", limit=1, drawings=tacit.demo_data("drawings"))
+    >>> found.probe, sorted(found.tables)[0]
+    ('parts', 'accuracy')
+    """
+    from tacit.engine.options import EngineOptions
+    from tacit.models.settings import ModelSettings
+    from tacit.probes import base
+    from tacit.runs.reading import Runs
+    from tacit.runs.workflow import RunRequest
+
+    if not isinstance(probe, str):
+        base.register(probe)
+    kind = base.probe(probe if isinstance(probe, str) else probe.name)
+    _check_names(kind.name, options, (kind.Options, ModelSettings, EngineOptions))
+    several = model is not None and not isinstance(model, str | Path)
+    request = RunRequest(
+        kind.name,
+        built(kind.Options, options),
+        tuple(map(str, [model] if isinstance(model, str | Path) else model or ())),
+        None if beliefs is None else Path(beliefs),
+        None if out is None else Path(out),
+        built(ModelSettings, options),
+        built(EngineOptions, options),
+        _store(store),
+        _reporter(show=progress),
+    )
+    runs = tuple(request.run().values())
+    return Runs(runs) if several else runs[0]
+
+
+def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
+    """Sets models that ran the same probe on the same data beside one another.
+
+    Args:
+        runs: Finished runs, or their folders.
+        force: Whether runs that differ in more than the model are compared as well.
+
+    Returns:
+        The runs by the models' names, with ``comparison`` (a frame of paired differences),
+        ``figure(name)`` and ``report(path)``.
+
+    Raises:
+        RequestError: There are fewer than two runs, they are of several probes, or they differ in
+            more than the model.
+        DataError: A run is not finished, or damaged.
+    """
+    from tacit.report.differences import check_comparable
+    from tacit.runs.reading import Runs, named, read_runs
+
+    folders = [Path(one) for one in runs if isinstance(one, str | Path)]
+    read = iter(read_runs(folders)) if folders else iter(())
+    found = named([*(one for one in runs if not isinstance(one, str | Path)), *read])
+    probes = sorted({one.probe for one in found})
+    if len(probes) > 1:
+        raise RequestError(f"these runs are of several probes ({', '.join(probes)})")
+    check_comparable(found, force=force)
+    return Runs(tuple(found))
+
+
+def load_run(folder: str | Path) -> Run:
+    """Reads a finished run.
+
+    Raises:
+        RequestError: The folder holds no run, or several.
+        DataError: The run is not finished, or damaged.
+    """
+    from tacit.runs.reading import read_runs
+
+    found = read_runs([Path(folder)])
+    if len(found) > 1:
+        names = ", ".join(str(run.folder) for run in found)
+        raise RequestError(f"{folder} holds several runs: load one of them ({names})")
+    return found[0]
+
+
+def build_kb(dump: str | Path, out: str | Path) -> Path:
+    """Builds a knowledge base, as ``tacit kb import`` does.
+
+    Args:
+        dump: ConceptNet's assertions, or triples with tabs; plain or compressed with gzip.
+        out: The knowledge base, a file.
+
+    Returns:
+        The path of the knowledge base.
+
+    Raises:
+        DataError: The dump is missing or malformed.
+        RequestError: ``out`` cannot be written.
+    """
+    from tacit.knowledge.build import Source, build
+    from tacit.sources.dumps import Dump
+
+    build(Source([Dump(Path(dump))]), Path(out))
+    return Path(out)
+
+
+def check(
+    beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
+    ontology: str | Path | Ontology = "parts",
+    believed: str = "p_true",
+    **options: Any,  # noqa: ANN401 - as there
+) -> Check:
+    """Counts the constraints that beliefs violate.
+
+    Args:
+        beliefs: A polars or pandas frame, rows as mappings, or a file: subject, relation, object,
+            p_true, and the columns of groups.
+        ontology: ``parts``, ``taxonomy``, ``time``, ``space``, a YAML file, or an ontology.
+        believed: ``p_true`` (believed when above one half), or a Boolean column.
+        options: As for ``tacit.coherence.check.check``: ``groups``, ``revision_cost``,
+            ``time_limit``.
+
+    Raises:
+        DataError: The beliefs are malformed, or give a statement twice.
+        RequestError: A column or an option is invalid.
+
+    >>> import tacit
+    >>> row = {"relation": "part of", "p_true": 0.9}
+    >>> beliefs = [
+    ...     {"subject": "leaf", "object": "tree", **row},
+    ...     {"subject": "tree", "object": "leaf", **row},
+    ... ]
+    >>> tacit.check(beliefs).to_json()["asymmetric"]["violated"]
+    1
+    """
+    from tacit.coherence.check import check as count
+
+    known = _ontology(ontology)
+    return count(_frame(beliefs, known), known, believed, **options)
+
+
+def repair(
+    beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
+    ontology: str | Path | Ontology = "parts",
+    objective: str = "paper",
+    **options: Any,  # noqa: ANN401 - as there
+) -> Repaired:
+    """Finds the best world that keeps every constraint.
+
+    Args:
+        beliefs: As for ``check``.
+        ontology: As for ``check``.
+        objective: What to keep as much of as possible: ``paper``, ``log-odds`` or ``margin``.
+        options: As for ``tacit.coherence.repair.repair``: ``time_limit``, ``processes``,
+            ``groups``.
+
+    Raises:
+        DataError: The beliefs are malformed, or give a statement twice.
+        RequestError: An option is invalid.
+
+    >>> import tacit
+    >>> beliefs = [
+    ...     {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9},
+    ...     {"subject": "tree", "relation": "part of", "object": "leaf", "p_true": 0.6},
+    ... ]
+    >>> tacit.repair(beliefs, processes=1).beliefs["repaired"].to_list()
+    [True, False]
+    """
+    from tacit.coherence.repair import repair as find
+
+    known = _ontology(ontology)
+    chosen: Any = objective  # checked there
+    return find(_frame(beliefs, known), known, chosen, **options)
+
+
+def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) -> None:
+    """Refuses options that nothing takes."""
+    known = [name for kind in kinds for name in names_of(kind)]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(known)}"
+            raise RequestError(f"the probe {probe} has no option {name!r}; {hint}")
+
+
+def _store(given: str | Path | Store | None) -> Store | None:
+    from tacit.engine.store import Store
+
+    return Store(given) if isinstance(given, str | Path) else given
+
+
+def _reporter(*, show: bool) -> Reporter:
+    from tacit.present.reporter import Progress
+    from tacit.runs.reporter import Quiet
+
+    return Progress() if show else Quiet()
+
+
+def _ontology(given: str | Path | Ontology) -> Ontology:
+    from tacit.coherence.ontology import Ontology
+
+    return given if isinstance(given, Ontology) else Ontology.load(str(given))
+
+
+def _frame(given: Any, ontology: Ontology) -> pl.DataFrame:  # noqa: ANN401 - whatever holds rows
+    """Beliefs as a polars frame."""
+    import polars as pl
+
+    from tacit.coherence.beliefs import read_beliefs
+
+    if isinstance(given, str | Path):
+        return read_beliefs(given, ontology)
+    if isinstance(given, pl.DataFrame):
+        return given
+    if type(given).__module__.partition(".")[0] == "pandas":
+        return pl.from_pandas(given)
+    try:
+        return pl.DataFrame(list(given), infer_schema_length=None)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise RequestError(
+            "the beliefs are no table; expected a polars or pandas frame, a list of rows as "
+            f"mappings, or a file: {error}"
+        ) from error

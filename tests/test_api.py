@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import doctest
+import logging
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import altair as alt
+import polars as pl
+import pytest
+
+import tacit
+from tacit import api
+from tacit.errors import DataError, RequestError
+from tacit.models.demo import DEMO_MASKED
+from tacit.probes import base
+from tacit.sources import demo
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pd = pytest.importorskip("pandas")
+
+PARTS: dict[str, Any] = {
+    "drawings": str(tacit.demo_data("drawings")),
+    "limit": 2,
+    "progress": False,
+}
+ROWS = [
+    {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9},
+    {"subject": "tree", "relation": "part of", "object": "leaf", "p_true": 0.6},
+]
+
+
+@pytest.fixture(autouse=True)
+def _workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default store lies in the test's folder."""
+    monkeypatch.delenv("TACIT_STORE", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_public_name_is_listed_and_there() -> None:
+    """And nothing else is listed."""
+    assert dir(tacit) == sorted(tacit.__all__)
+    for name in tacit.__all__:
+        assert getattr(tacit, name) is not None
+
+
+def test_a_run_is_the_command_line_s(tmp_path: Path) -> None:
+    """Its folder can be loaded, is gone on with, and holds the same findings."""
+    made = tacit.run("parts", model="demo", out=str(tmp_path / "run"), **PARTS)
+    loaded = tacit.load_run(str(tmp_path / "run"))
+    assert set(loaded.tables) == set(made.tables)
+    for name, table in made.tables.items():
+        assert table.equals(loaded.tables[name]), name
+    again = tacit.run("parts", model="demo", out=tmp_path / "run", **PARTS)
+    assert again.tables["accuracy"].equals(made.tables["accuracy"])
+    with pytest.raises(RequestError, match="another request"):
+        tacit.run("parts", model="demo", out=tmp_path / "run", **{**PARTS, "limit": 1})
+
+
+def test_without_a_folder_only_scores_are_kept(tmp_path: Path) -> None:
+    """The second run asks nothing, and both find the same as one with a folder."""
+    made = tacit.run("parts", model="demo", **PARTS)
+    assert [path.name for path in tmp_path.iterdir()] == [".tacit"]
+    kept = sorted((tmp_path / ".tacit").rglob("*.parquet"))
+    assert (
+        tacit.run("parts", model="demo", **PARTS).tables["beliefs"].equals(made.tables["beliefs"])
+    )
+    assert sorted((tmp_path / ".tacit").rglob("*.parquet")) == kept
+    written = tacit.run("parts", model="demo", out="run", **PARTS)
+    assert written.tables["beliefs"].equals(made.tables["beliefs"])
+    assert made.questions.equals(written.questions)
+
+
+def test_a_run_shows_itself() -> None:
+    """In a line, in a notebook, as figures and as a report."""
+    made = tacit.run("parts", model="demo", **PARTS)
+    assert repr(made).startswith("Run(parts of 'demo'; rows of tables: accuracy ")
+    html = made._repr_html_()
+    assert "<b>parts</b> of <b>demo</b>" in html
+    assert f"<td>{made.summary['questions']:,}</td>" in html
+    assert isinstance(made.figure("accuracy_by_relation"), alt.VConcatChart)
+    assert made.report("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    with pytest.raises(RequestError, match="draws no figure 'pie'; it draws accuracy_at"):
+        made.figure("pie")
+    with pytest.raises(RequestError, match="palette"):
+        made.figure("accuracy_at", palette="pink")
+
+
+def test_several_models_are_compared() -> None:
+    """In one call, and from runs and their folders."""
+    runs = tacit.run("parts", model=["demo", DEMO_MASKED], out="runs", **PARTS)
+    assert list(runs) == ["demo", DEMO_MASKED]
+    assert runs["demo"].name == "demo"
+    assert runs.comparison is not None
+    assert isinstance(runs.figure("accuracy_at"), alt.VConcatChart)
+    folders = [run.folder for run in runs.values() if run.folder]
+    both = tacit.compare(runs["demo"], folders[1])
+    assert both.comparison is not None
+    assert both.comparison.drop("first", "second").equals(runs.comparison.drop("first", "second"))
+    page = both.report("comparison.html").read_text(encoding="utf-8")
+    assert all(name in page for name in runs)
+    assert repr(runs).count("\n") == 2
+    assert "<table" in runs._repr_html_()
+    with pytest.raises(RequestError, match="nothing to compare"):
+        tacit.compare(runs["demo"])
+    with pytest.raises(RequestError, match="holds several runs: load one of them"):
+        tacit.load_run("runs")
+
+
+def test_runs_that_differ_in_more_than_the_model_are_not_compared() -> None:
+    """Unless that is asked for."""
+    one = tacit.run("parts", model="demo", **PARTS)
+    other = tacit.run("parts", model=DEMO_MASKED, **{**PARTS, "limit": 1})
+    with pytest.raises(RequestError, match=r"limit differs.*force=True"):
+        tacit.compare(one, other)
+    assert len(tacit.compare(one, other, force=True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"drawing": "x"}, "no option 'drawing'; did you mean drawings"),
+        ({"zzz": 1}, "no option 'zzz'; they are drawings"),
+        ({"preset": "fancy"}, "preset is 'fancy'; it must be one of plain"),
+        ({"dtype": "float12"}, "dtype is 'float12'; it must be one of auto"),
+        ({"drawings": "nowhere/"}, "nowhere"),
+        ({"model": []}, "give either models"),
+        ({"beliefs": "b.tsv"}, "give either models"),
+    ],
+)
+def test_a_wrong_option_is_named(tmp_path: Path, given: dict[str, Any], message: str) -> None:
+    """Before a model is loaded, with nothing written."""
+    arguments: dict[str, Any] = {"model": "demo", **PARTS, **given}
+    with pytest.raises(RequestError, match=message):
+        tacit.run("parts", **arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_required_is_named() -> None:
+    """With what it is."""
+    with pytest.raises(RequestError, match="drawings is missing: A folder of drawings"):
+        tacit.run("parts", model="demo")
+    with pytest.raises(RequestError, match="there is no probe 'party'"):
+        tacit.run("party", model="demo")
+
+
+def test_consistency_is_run_from_triples_to_a_comparison() -> None:
+    """With a knowledge base built in Python."""
+    kb = tacit.build_kb(tacit.demo_data("facts"), "small.kb")
+    made = tacit.run(
+        "consistency",
+        model=["demo", DEMO_MASKED],
+        questions=tacit.demo_data("questions"),
+        kb=str(kb),
+        limit=3,
+        progress=False,
+    )
+    assert made.comparison is not None
+    assert made.comparison.columns[:3] == ["figure", "first", "second"]
+    with pytest.raises(RequestError, match="the demo has no 'kb'"):
+        tacit.demo_data("kb")
+
+
+@pytest.mark.parametrize(
+    "beliefs",
+    [ROWS, pl.DataFrame(ROWS), pd.DataFrame(ROWS), iter(ROWS)],
+    ids=["list", "polars", "pandas", "iterator"],
+)
+def test_beliefs_may_be_any_table(beliefs: object) -> None:
+    """A list of rows, a frame of polars or of pandas."""
+    assert tacit.check(beliefs).to_json()["asymmetric"]["violated"] == 1
+
+
+def test_beliefs_may_be_a_file(tmp_path: Path) -> None:
+    """By its path, as a string too; the ontology by its name, its file, or itself."""
+    pl.DataFrame(ROWS).write_csv("beliefs.tsv", separator="\t")
+    for ontology in ("parts", tacit.Ontology.load("parts")):
+        found = tacit.repair("beliefs.tsv", ontology, processes=1)
+        assert found.beliefs["repaired"].to_list() == [True, False]
+    assert tacit.check(tmp_path / "beliefs.tsv").believed == 2
+
+
+@pytest.mark.parametrize("beliefs", [3, ["leaf"], [{"subject": "a"}]])
+def test_what_is_no_table_of_beliefs_is_refused(beliefs: object) -> None:
+    """With what is expected."""
+    with pytest.raises((RequestError, DataError), match=r"expected a polars|no column"):
+        tacit.check(beliefs)
+
+
+class Clash:
+    """A probe that is called as another one is."""
+
+    name: ClassVar[str] = "parts"
+
+
+def test_a_probe_of_a_name_that_is_taken_is_refused() -> None:
+    """So that no run is read as another's."""
+    kind: Any = Clash
+    with pytest.raises(RequestError, match="another probe that is called parts"):
+        tacit.run(kind, model="demo")
+    assert base.probe("parts").__name__ == "PartsProbe"
+
+
+def test_progress_is_shown_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """Warnings stand there too; where it is turned off, they are logged."""
+    tacit.run("parts", model="demo", **{**PARTS, "progress": True})
+    assert not capsys.readouterr().out
+
+
+@pytest.mark.parametrize("module", [api, demo])
+def test_the_examples_in_docstrings_hold(module: Any) -> None:  # noqa: ANN401 - a module
+    """Each as it is printed."""
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    assert doctest.testmod(module).failed == 0
