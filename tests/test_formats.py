@@ -19,8 +19,8 @@ from tacit import formats
 from tacit.engine import segments
 from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError, StoreError
+from tacit.findings.findings import Findings
 from tacit.models.fake import FakeModel
-from tacit.probes.findings import Findings
 from tacit.prompts import AnswerScore, LogProbs, Prompt
 from tacit.runs import folder as run_folder
 from tacit.runs.folder import RunFolder, read_findings

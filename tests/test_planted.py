@@ -37,7 +37,7 @@ from tacit.sources.norms import read_norms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
     from tacit.rankings import Vocabulary
 
 MODELS = folder_of(DEMO).parent

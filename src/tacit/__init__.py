@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.errors import TacitError
+    from tacit.findings.findings import Findings
+    from tacit.findings.spec import Column, FigureSpec, Headline, TableSpec
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
     from tacit.models.loading import LoadOptions, load_model
     from tacit.options import option
     from tacit.probes.base import Answers, Probe, Requests
-    from tacit.probes.findings import Findings
     from tacit.prompts import AnswerScore, LogProbs, Prompt, Votes
     from tacit.rankings import Ranking, RankingPrompt, Standing, Vocabulary
     from tacit.runs.reading import Run, Runs
@@ -41,12 +42,14 @@ _MODULES = {
     "tacit.engine.ask": ("Engine",),
     "tacit.engine.store": ("Store",),
     "tacit.errors": ("TacitError",),
+    "tacit.findings.findings": ("Findings",),
+    "tacit.findings.spec": ("Column", "FigureSpec", "Headline", "TableSpec"),
     "tacit.models.base": ("LanguageModel",),
     "tacit.models.fake": ("FakeModel",),
     "tacit.models.loading": ("LoadOptions", "load_model"),
     "tacit.options": ("option",),
     "tacit.probes.base": ("Answers", "Probe", "Requests"),
-    "tacit.probes.findings": ("Findings",),
+    "tacit.probes.figures.by_key": ("marks_by",),
     "tacit.prompts": ("AnswerScore", "LogProbs", "Prompt", "Votes"),
     "tacit.rankings": ("Ranking", "RankingPrompt", "Standing", "Vocabulary"),
     "tacit.runs.reading": ("Run", "Runs"),
@@ -60,10 +63,13 @@ __all__ = [
     "AnswerScore",
     "Answers",
     "Check",
+    "Column",
     "Drawing",
     "Engine",
     "FakeModel",
+    "FigureSpec",
     "Findings",
+    "Headline",
     "LanguageModel",
     "LoadOptions",
     "LogProbs",
@@ -79,6 +85,7 @@ __all__ = [
     "Runs",
     "Standing",
     "Store",
+    "TableSpec",
     "TacitError",
     "Vocabulary",
     "Votes",
@@ -90,6 +97,7 @@ __all__ = [
     "enrich",
     "load_model",
     "load_run",
+    "marks_by",
     "option",
     "read_drawings",
     "repair",

@@ -12,6 +12,7 @@
         │   └── UnreliableError  a server no longer answers as it did, or as no model can
         ├── NetworkError        a hub or a server that cannot be reached
         ├── StoreError          the store cannot be read or written
+        ├── FindingsError       a probe found what it does not declare
         └── RepairError         a repaired world that breaks a constraint (never expected)
 
 A message says what was wrong, where, what was expected, and what to do. An exception of another
@@ -103,6 +104,10 @@ class NetworkError(WorkError):
 
 class StoreError(WorkError):
     """The store of scores cannot be read or written."""
+
+
+class FindingsError(WorkError):
+    """A probe found something else than it declares: a mistake in the probe."""
 
 
 class RepairError(WorkError):

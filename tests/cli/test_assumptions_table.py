@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tacit.cli.assumptions_table import echo_assumptions
-from tacit.probes.findings import Findings
+from tacit.findings.findings import Findings
 from tests.probes.assumptions.findings_by_hand import Made
 
 if TYPE_CHECKING:

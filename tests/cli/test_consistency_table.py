@@ -19,8 +19,8 @@ from tests.probes.consistency.run_by_hand import CASES
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tacit.findings.findings import Findings
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.probes.findings import Findings
 
 
 def cut(prompt: Prompt) -> LogProbs:

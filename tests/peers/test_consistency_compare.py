@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from tacit.findings.findings import Findings
 from tacit.probes.consistency.compare import compare
-from tacit.probes.findings import Findings
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import chance_level
 

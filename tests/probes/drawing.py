@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from tacit.findings.findings import Findings
 from tacit.probes.figures.charts import Look
 from tacit.probes.figures.panels import Shown
 from tacit.probes.figures.writing import write_charts
-from tacit.probes.findings import Findings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from tacit.probes.figures.charts import Chart
+    from tacit.findings.spec import FigureSpec
 
-    Figures = Mapping[str, Callable[[Shown], Chart | None]]
+    Figures = Mapping[str, FigureSpec]
 
 
 def shown(tables: Mapping[str, pl.DataFrame], look: Look | None = None) -> Shown:

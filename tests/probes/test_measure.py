@@ -26,7 +26,7 @@ from tacit.statistics import Bootstrap
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
     Row = dict[str, Any]
 

@@ -20,7 +20,7 @@ from tacit.sources.drawings import demo_drawings
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
     from tacit.prompts import Prompt
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))

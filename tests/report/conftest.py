@@ -14,12 +14,12 @@ import polars as pl
 import pytest
 
 from tacit.coherence.ontology import Ontology
+from tacit.findings.findings import Findings
 from tacit.knowledge.background import Background
 from tacit.models.fake import FakeModel
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
-from tacit.probes.findings import Findings
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
 from tacit.runs.folder import RunFolder

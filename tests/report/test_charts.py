@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.findings.spec import FigureSpec
 from tacit.probes.assumptions.figures import FIGURES
 from tacit.probes.figures.charts import Look
 from tacit.probes.figures.panels import Shown, below, titled, whole_lines
@@ -30,7 +31,7 @@ def test_a_sentence_does_not_break_before_what_looks_like_a_beginning(begins: st
     long = f"{'x' * 40} {'x' * 40} {'x' * 15} {begins} {'y' * 30}"  # the first three fill a line
     chart = alt.Chart(pl.DataFrame({"x": [1]})).mark_point().encode(x="x:Q")
     drawn = below([chart], titled("title", long, "second: line", width=640))
-    found = figure("parts", "any", {"any": ("", "")}, drawn, Look().colours)
+    found = figure("parts", FigureSpec("any", "", "", lambda _: drawn), drawn, Look().colours)
     assert found.told == (long, "second: line")
 
 
@@ -40,6 +41,6 @@ def test_captions_of_assumptions_are_whole_sentences() -> None:
     for name in ("retrieval", "retrieval_orders", "elicitation"):
         drawn = FIGURES[name](shown)
         assert drawn is not None
-        (*lines,) = figure("assumptions", name, {name: ("", "")}, drawn, Look().colours).told
+        (*lines,) = figure("assumptions", FIGURES[name], drawn, Look().colours).told
         assert all(line.count("(") == line.count(")") for line in lines), lines
         assert not any(line.endswith((" the", " of", " among", ",", ";")) for line in lines), lines

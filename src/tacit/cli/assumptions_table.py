@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
 _UNDEFINED = "-"
 _MAIN = "top-decreasing"

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tacit.cli.obtained import obtained_told
 from tacit.english import several
-from tacit.present import progress, terminal
+from tacit.findings.compare import COMPARISON
+from tacit.present import progress
+from tacit.present.tables import print_table
+from tacit.probes.base import declared, probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +20,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.runs.reading import Run
-
-_MOST_ROWS = 20
 
 
 def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
@@ -50,43 +52,25 @@ def _echo_run(run: Run, name: str) -> None:
 
 
 def _echo_tables(run: Run, name: str) -> None:
-    """Prints the small tables of a probe whose tables nothing else prints."""
-    for title, table in run.tables.items():
-        if 0 < table.height <= _MOST_ROWS:
-            _echo_table(f"{name}: {title}", table)
+    """Prints the tables that a probe declares as printed, and what it says in sentences."""
+    told = declared(probe(run.probe))
+    for spec in told.tables.values():
+        if spec.printed and spec.name in run.tables:
+            print_table(spec, run.tables[spec.name], f"{name}: {spec.title}")
+    typer.echo("\n".join([*told.sentences(run.findings), *obtained_told(run.summary)]))
 
 
-def _echo_comparison(probe: str, together: pl.DataFrame) -> None:
-    if probe == "parts":
+def _echo_comparison(name: str, together: pl.DataFrame) -> None:
+    if name == "parts":
         from tacit.cli.parts_table import echo_comparison
 
         echo_comparison(together)
-    elif probe == "assumptions":
+    elif name == "assumptions":
         from tacit.cli.assumptions_comparison import echo_comparison
 
         echo_comparison(together)
     else:
-        shown = [name for name in together.columns if not name.endswith("_obtained")]
-        _echo_table("Differences between models", together.select(shown))
-
-
-def _echo_table(title: str, frame: pl.DataFrame) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD)
-    for column in frame.iter_columns():
-        table.add_column(column.name, justify="right" if column.dtype.is_numeric() else "left")
-    for row in frame.iter_rows():
-        table.add_row(*map(_cell, row))
-    terminal.console().print(table)
-
-
-def _cell(value: Any) -> str:  # noqa: ANN401 - a cell of any type
-    if value is None:
-        return "missing"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+        print_table(COMPARISON, together, COMPARISON.title)
 
 
 def _elicited(ways: Mapping[str, str]) -> str:

@@ -96,7 +96,7 @@ def _sample(
     engine: VotingEngine, asked: list[Prompt], out: Path, reporter: Terminal
 ) -> dict[str, Any]:
     """Asks for replies, writes their votes, and gives a summary."""
-    from tacit.probes.findings import votes_summary
+    from tacit.findings.findings import votes_summary
     from tacit.publishing import publish_text
     from tacit.runs import asking
 

@@ -7,6 +7,8 @@ storing, resuming, printing, comparing) is written once, for all of them. Tacit'
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
@@ -15,14 +17,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runt
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
+    from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+
+_LARGEST = 700.0  # whose exponential is still a number
 
 GROUP = "tacit.probes"
 """The entry-point group of other packages' probes: a name, and the probe's class."""
@@ -83,16 +88,48 @@ class Answers:
         """The votes on a group's prompts, in the order of its keys."""
         return self.groups[group].answers
 
+    def beliefs(self, group: str, positive: str, negative: str) -> pl.DataFrame:
+        """How probable an answer is against another, however the model was asked.
+
+        Args:
+            group: The group of prompts, each with both answers among its own.
+            positive: The answer whose probability is given.
+            negative: The other answer.
+
+        Returns:
+            The group's key columns, and ``belief``: P(positive)/(P(positive) + P(negative)), or
+            of sampled replies the share of the positive; null where an answer has no score, or no
+            reply could be read.
+        """
+        import polars as pl
+
+        answered = self.groups[group]
+        of = _share_of_votes if self.sampled else _share_of_scores
+        found = [of(each, positive, negative) for each in answered.answers]
+        return answered.keys.with_columns(belief=pl.Series(found, dtype=pl.Float64))
+
     def rankings(self, group: str) -> Sequence[Ranking]:
         """The rankings of a group's prompts, in the order of its keys."""
         return self.groups[group].answers
+
+
+def _share_of_scores(scores: LogProbs, positive: str, negative: str) -> float | None:
+    yes, no = scores[positive].logprob, scores[negative].logprob
+    if yes is None or no is None:
+        return None
+    return 1 / (1 + math.exp(min(no - yes, _LARGEST)))
+
+
+def _share_of_votes(votes: Votes, positive: str, negative: str) -> float | None:
+    n = votes.count(positive, negative)
+    return votes.count(positive) / n if n else None
 
 
 class Probe(Protocol):
     """Asks a model, and says what the answers show.
 
     ``name`` is what ``tacit run`` calls it, ``summary`` its line of help, and ``Options`` a
-    dataclass of options (``tacit.options``).
+    dataclass of options (``tacit.options``). What else a probe may declare: see ``Declared``.
     """
 
     name: ClassVar[str]
@@ -153,6 +190,44 @@ class ProbeByVocabulary(Protocol):
 
 
 AnyProbe: TypeAlias = "Probe | ProbeByVocabulary"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a probe's class declares beside its options; each part may be left out.
+
+    Args:
+        title: What it is called in reports.
+        tables: Its tables, ``questions`` among them.
+        figures: Its figures, by name.
+        headlines: The figures of the first screen.
+        sentences: From findings to what came out, in sentences.
+    """
+
+    title: str
+    tables: Mapping[str, TableSpec]
+    figures: Mapping[str, FigureSpec]
+    headlines: Sequence[Headline]
+    sentences: Callable[[Findings], Iterable[str]]
+
+
+def declared(kind: type[AnyProbe]) -> Declared:
+    """What a probe's class declares."""
+    figures = getattr(kind, "figures", ())
+    figures = figures() if callable(figures) else figures
+    by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
+    return Declared(
+        kind.name.replace("-", " ").replace("_", " ").capitalize(),
+        {spec.name: spec for spec in getattr(kind, "tables", ())},
+        by_name,
+        getattr(kind, "headlines", ()),
+        getattr(kind, "sentences", _none),
+    )
+
+
+def _none(findings: Findings) -> Iterable[str]:
+    del findings
+    return ()
 
 
 @runtime_checkable

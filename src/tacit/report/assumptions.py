@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.findings.numbers import UNDEFINED, interval, percent, score
 from tacit.probes.assumptions.retrieved import reads_sentences, shown_probability
 from tacit.probes.figures.charts import Look
 from tacit.report import assumptions_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
 from tacit.report.obtained import obtained
-from tacit.report.words import UNDEFINED, interval, percent, score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 _NUMBERS = (1, 4, 10)  # properties stated, of the first screen
 _ORDER = "top-decreasing"
 _RELATIONS = ("is", "is a", "has", "has a", "made of")
-_FIGURES = {
-    "retrieval_examples": ("Examples of concept retrieval", "Figure 1 of the paper."),
-    "retrieval": ("Concept retrieval by number of properties", "Figure 2 of the paper."),
-    "retrieval_categories": ("Concept retrieval by category", "Figure 3 of the paper."),
-    "retrieval_orders": (
-        "Concept retrieval by the order of properties",
-        "Properties that many people named first, that few named first, and drawn at random.",
-    ),
-    "elicitation": ("Properties elicited", "Table 2 of the paper, drawn."),
-    "ablation": ("With and without \u201cEveryone knows that\u201d", "Paired differences."),
-    "favoured": ("Favoured words", "What the model says first, whatever it is asked about."),
-}
 
 
 def section(runs: Sequence[Run], look: Look | None = None) -> Section:
@@ -202,8 +190,8 @@ def _figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
     from tacit.probes.figures.writing import charts
 
     shown = Shown({run.name: run.findings for run in runs}, {}, look)
-    for name, chart in charts(FIGURES, shown):
-        yield figure("assumptions", name, _FIGURES, chart, look.colours)
+    for spec, chart in charts(FIGURES, shown):
+        yield figure("assumptions", spec, chart, look.colours)
 
 
 def _notes(runs: Sequence[Run]) -> Iterator[str]:

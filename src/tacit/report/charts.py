@@ -12,6 +12,7 @@ from tacit.report.content import Figure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from tacit.findings.spec import FigureSpec
     from tacit.probes.figures.charts import Chart, Palette
 
 _NARROW = 500  # pixels of a chart without its axes
@@ -32,15 +33,12 @@ def unchecked() -> Iterator[None]:
         yield
 
 
-def figure(
-    probe: str, name: str, told: Mapping[str, tuple[str, str]], chart: Chart, colours: Palette
-) -> Figure:
+def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> Figure:
     """A figure of the page.
 
     Args:
         probe: Of which probe.
-        name: Its name among the probe's figures.
-        told: What each of these is, and how to read it.
+        declared: What the probe says of it.
         chart: As the probe draws it.
         colours: The palette.
     """
@@ -56,8 +54,9 @@ def figure(
     for layer, data in _marked(spec, None):
         _tell(layer, datasets.get(data, ()))
     caption = whole_lines(heading.get("subtitle", ())) if heading else ()
-    stem = f"{probe}-{name.replace('_', '-')}"
-    return Figure(stem, *told[name], spec, heading, caption, wide=not _is_narrow(spec))
+    stem = f"{probe}-{declared.name.replace('_', '-')}"
+    texts = (declared.title, declared.reading)
+    return Figure(stem, *texts, spec, heading, caption, wide=not _is_narrow(spec))
 
 
 def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:

@@ -5,42 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
+from tacit.findings.numbers import UNDEFINED, estimate, interval, percent, points, score
 from tacit.probes.figures.charts import Look
 from tacit.report import consistency_tables
 from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
 from tacit.report.obtained import obtained
 from tacit.report.verdict import verdict
-from tacit.report.words import UNDEFINED, estimate, interval, percent, points, score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tacit.report.content import Figure
     from tacit.runs.reading import Run
-
-_FIGURES = {
-    "consistency": (
-        "Conceptual consistency",
-        "Figure 3 of the paper, with its chance level and the lift above it.",
-    ),
-    "background_and_anchors": ("Background score and answers", "Figure 4 of the paper."),
-    "background_against_consistency": (
-        "Background against consistency, by relation",
-        "Figure 5 of the paper.",
-    ),
-    "prompting_bias": ("Prompting bias", "Figure 6 of the paper."),
-    "consistency_by_relation": ("Consistency by relation", "Figure 7a of the paper."),
-    "consistency_by_concept": ("Consistency by concept", "Figure 7b of the paper."),
-    "prompt_sensitivity": (
-        "How the way to ask changes the background score",
-        "Not in the paper: each meta-prompt and pair of answer words alone.",
-    ),
-    "anchor_sensitivity": (
-        "How the way to ask changes the answers",
-        "Not in the paper: each form alone.",
-    ),
-}
 
 
 def section(runs: Sequence[Run], look: Look | None = None) -> Section:
@@ -207,8 +184,8 @@ def _figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
 
     sizes = {run.name: run.model.get("parameters") for run in runs}
     shown = Shown({run.name: run.findings for run in runs}, sizes, look)
-    for name, chart in charts(FIGURES, shown):
-        yield figure("consistency", name, _FIGURES, chart, look.colours)
+    for spec, chart in charts(FIGURES, shown):
+        yield figure("consistency", spec, chart, look.colours)
 
 
 def _notes(runs: Sequence[Run]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.base import probes
 from tacit.report.content import Column, Section, Table
+from tacit.runs.comparison import compared_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -131,7 +132,9 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
         if len(mine) > 1 and (only is None or probe in only):
-            frames.append(_compared(probe, mine).select(pl.lit(probe).alias("probe"), pl.all()))
+            table = _compared(probe, mine)
+            if table is not None:
+                frames.append(table.select(pl.lit(probe).alias("probe"), pl.all()))
             warnings += wording_warnings(mine)
     if not frames:
         return None
@@ -175,16 +178,10 @@ def _is_shown(name: str, table: pl.DataFrame) -> bool:
     return not (optional and table[name].is_null().all())
 
 
-def _compared(probe: str, runs: Sequence[Run]) -> pl.DataFrame:
-    """The probe's own comparison, in columns that all probes share."""
-    from tacit.probes.assumptions import compare as assumptions
-    from tacit.probes.consistency import compare as consistency
-    from tacit.probes.parts import compare as parts
-
-    found = {run.name: run.findings for run in runs}
-    if probe == "assumptions":
-        return _of_assumptions(assumptions.compare(found))
-    return parts.compare(found) if probe == "parts" else consistency.compare(found)
+def _compared(probe: str, runs: Sequence[Run]) -> pl.DataFrame | None:
+    """The probe's comparison, in columns that all probes share; None where it has none."""
+    table = compared_by(runs)
+    return _of_assumptions(table) if table is not None and probe == "assumptions" else table
 
 
 def _of_assumptions(table: pl.DataFrame) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.findings.numbers import estimate, interval, percent, points
 from tacit.probes.figures.charts import Look
 from tacit.probes.parts.accuracy import ASYMMETRIC
 from tacit.report import parts_tables
@@ -12,7 +13,6 @@ from tacit.report.charts import figure
 from tacit.report.content import Mark, Section, Tile
 from tacit.report.graphs import parts_graphs
 from tacit.report.obtained import obtained
-from tacit.report.words import estimate, interval, percent, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,21 +31,6 @@ KINDS = {
     "as in \u201cx above y\u201d and \u201cy above z\u201d but not \u201cx above z\u201d",
     "implies": "a relation is believed and one that it implies is not",
     "excludes": "two relations are believed that exclude one another",
-}
-_FIGURES = {
-    "accuracy_at": (
-        "How many drawings are right to at least s per cent",
-        "Figure 3 of the paper. Higher is better; the further right, the stricter.",
-    ),
-    "accuracy_by_relation": (
-        "Accuracy by relation",
-        "Figure 4 of the paper: agreement with people's drawings before and after repair.",
-    ),
-    "best_and_worst_things": (
-        "The best and the worst things",
-        "Figures 5 and 6 of the paper.",
-    ),
-    "all_things": ("The things between", "Figure 11 of the paper."),
 }
 
 
@@ -190,8 +175,8 @@ def _figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
     from tacit.probes.parts.figures import FIGURES
 
     shown = Shown({run.name: run.findings for run in runs}, {}, look)
-    for name, chart in charts(FIGURES, shown):
-        yield figure("parts", name, _FIGURES, chart, look.colours)
+    for spec, chart in charts(FIGURES, shown):
+        yield figure("parts", spec, chart, look.colours)
 
 
 def _notes(runs: Sequence[Run]) -> Iterator[str]:

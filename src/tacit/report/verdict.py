@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.report.words import estimate, score
+from tacit.findings.numbers import estimate, score
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:

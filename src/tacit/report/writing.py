@@ -136,6 +136,7 @@ def _edge_rules(sections: Sequence[Section]) -> str:
 
 def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[str]]:
     from tacit.report import assumptions, consistency, parts
+    from tacit.report.sections import section
 
     makers = {
         "parts": parts.section,
@@ -162,7 +163,7 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         mine = [run for run in runs if run.probe == probe]
         if mine:
             with unchecked(), fitting(run.folder for run in mine if run.folder):
-                sections.append(makers[probe](mine))
+                sections.append(makers.get(probe, section)(mine))
     return sections, warnings
 
 

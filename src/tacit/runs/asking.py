@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tacit.engine.requests import Request
     from tacit.engine.store import Store
     from tacit.engine.voting import DrawPlan, VotingEngine
+    from tacit.findings.findings import Findings
     from tacit.models.loading import LoadOptions
     from tacit.probes.base import Probe
-    from tacit.probes.findings import Findings
     from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.rankings import Ranking
     from tacit.runs.folder import RunFolder

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.base import probe
+from tacit.findings.compare import compare
+from tacit.probes.base import declared, probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,10 +30,9 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
 
     from tacit.tables import write_table
 
-    kind: Any = probe(runs[0].probe)
-    if len(runs) == 1 or not hasattr(kind, "compare"):
+    table = compared_by(runs)
+    if table is None:
         return None
-    table: pl.DataFrame = kind.compare({run.name: run.findings for run in runs})
     ways = {run.name: run.summary["obtained"] for run in runs if "obtained" in run.summary}
     models = [name for name in ("first", "second", "model_a", "model_b") if name in table.columns]
     table = table.with_columns(
@@ -44,6 +44,17 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
     if out is not None:
         write_table(table, out / "comparison.parquet")
     return table
+
+
+def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
+    """The probe's own comparison, else the paired one of the means that it declares."""
+    kind: Any = probe(runs[0].probe)
+    if len(runs) == 1:
+        return None
+    if hasattr(kind, "compare"):
+        found: pl.DataFrame = kind.compare({run.name: run.findings for run in runs})
+        return found
+    return compare(tuple(declared(kind).tables.values()), {run.name: run.questions for run in runs})
 
 
 def warnings(runs: Sequence[Run]) -> Iterator[str]:

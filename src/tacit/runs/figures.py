@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
-from tacit.probes.base import probe
+from tacit.probes.base import declared, probe
 from tacit.strings import listed
 
 if TYPE_CHECKING:
@@ -68,17 +68,11 @@ class Figures:
         from tacit.probes.figures.writing import write_charts
 
         kind, shown = probe(request.probe), shown_of(list(runs.values()), self.look)
-        written = write_charts(figures_of(kind), shown, folder, self.formats)
+        written = write_charts(declared(kind).figures, shown, folder, self.formats)
         if hasattr(kind, "pictures"):
             for name, svg in kind.pictures(shown, request.made, request.options):
                 written += write_svg(svg, folder / name, self.formats)
         return written
-
-
-def figures_of(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a probe's class
-    """The figures that a probe declares: of each name, what draws it."""
-    declared: Mapping[str, Any] = kind.figures() if hasattr(kind, "figures") else {}
-    return declared
 
 
 def shown_of(runs: Sequence[Run], look: Look) -> Shown:
@@ -98,7 +92,7 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
     """
     from tacit.probes.figures.charts import Look, themed
 
-    figures, look = figures_of(probe(runs[0].probe)), Look(palette)
+    figures, look = declared(probe(runs[0].probe)).figures, Look(palette)
     if name not in figures:
         raise RequestError(
             f"the probe {runs[0].probe} draws no figure {name!r}; it draws {', '.join(figures)}"

@@ -21,6 +21,7 @@ import yaml
 
 from tacit import formats
 from tacit.errors import DataError, RequestError, WorkError
+from tacit.probes.base import declared, probe
 from tacit.publishing import publish_text
 from tacit.strings import strings
 from tacit.tables import read_table, write_table
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
 _LIBRARIES = (
     "altair",
@@ -130,8 +131,13 @@ class RunFolder:
         """Writes the questions, the findings' tables, and a manifest that says finished.
 
         Returns:
-            The findings.
+            The findings; their summary holds the tables that are printed, if it has no such entry.
+
+        Raises:
+            FindingsError: They are not as the probe declares them.
         """
+        specs = declared(probe(str(self.request["probe"]))).tables
+        findings = findings.check(specs.values()).summarised(specs.values())
         written = {} if self.folder is None else _write(findings, self.folder)
         self.manifest |= {
             "status": "finished",

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError, FindingsError, RequestError
+from tacit.findings.findings import SKIPPED
 from tacit.naming import legible
-from tacit.probes.base import probe, probes
+from tacit.probes.base import declared, probe, probes
 from tacit.publishing import publish_text
 from tacit.runs.folder import read_findings
 from tacit.tables import read_table
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.findings.findings import Findings
     from tacit.probes.figures.charts import Chart
-    from tacit.probes.findings import Findings
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,16 +87,14 @@ class Run:
         """The findings as figures and comparisons take them, which need no questions."""
         import polars as pl
 
-        from tacit.probes.findings import Findings
+        from tacit.findings.findings import Findings
 
         return Findings(pl.DataFrame(), self.tables, self.summary)
 
     @property
     def figures(self) -> tuple[str, ...]:
         """The names of the figures that the probe draws."""
-        from tacit.runs.figures import figures_of
-
-        return tuple(figures_of(probe(self.probe)))
+        return tuple(declared(probe(self.probe)).figures)
 
     def figure(self, name: str, palette: str = "house") -> Chart:
         """A figure, as an Altair chart.
@@ -251,6 +250,16 @@ def _read(folder: Path) -> Run:
         )
     if not isinstance(manifest.get("summary"), dict):
         raise DataError("is damaged: it has no summary", folder / "manifest.json")
+    specs = {**declared(probe(named)).tables, SKIPPED.name: SKIPPED}
+    for name, table in tables.items() if len(specs) > 1 else ():
+        try:
+            specs[name].check(table)
+        except (KeyError, FindingsError) as error:
+            raise DataError(
+                f"is not as this version of Tacit writes it ({error}): it is damaged, or another "
+                "version's; the command in run.yaml makes it anew",
+                folder / "findings" / f"{name}.parquet",
+            ) from error
     return Run(folder, "", request, manifest, tables)
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
+    from tacit.findings.findings import Findings
     from tacit.models.loading import LoadOptions
     from tacit.probes.base import AnyProbe, Probe
-    from tacit.probes.findings import Findings
     from tacit.runs.reporter import Reporter
 
 FROM_FILE = "beliefs from a file"

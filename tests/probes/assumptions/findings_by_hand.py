@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from tacit.findings.findings import Findings
 from tacit.probes.assumptions.measures import intervals, measures
 from tacit.probes.assumptions.wording import joined
-from tacit.probes.findings import Findings
 from tests.probes.assumptions.made_up import SCORES, candidates
 
 CONCEPTS = (

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.findings.findings import Findings
 from tacit.probes.assumptions.compare import (
     AMONG_COMMON,
     NO_DIFFERENCE,
     compare,
     different_questions,
 )
-from tacit.probes.findings import Findings
 from tacit.rankings import RankingPrompt, Vocabulary, rank
 from tacit.statistics import Bootstrap
 from tests.probes.assumptions.made_up import (

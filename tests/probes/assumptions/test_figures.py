@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.probes.assumptions.figures import FIGURES
 from tacit.probes.assumptions.panels import by_wording, chance, ends, series
 from tacit.probes.assumptions.panels_examples import chosen, phrases
@@ -21,7 +22,6 @@ from tacit.probes.assumptions.wording import joined
 from tacit.probes.figures.charts import PALETTES, Look
 from tacit.probes.figures.panels import DASH, Shown
 from tacit.probes.figures.writing import drawn
-from tacit.probes.findings import Findings
 from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
 from tests.probes.drawing import write_figures
 

@@ -22,7 +22,7 @@ from tacit.sources.norms import Norms, Property
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
 WORDS = ("bear", "seal", "fox", "fur", "hair", "legs", "animal", "unicorn", "person", "parents")
 

@@ -12,7 +12,7 @@ from tacit.probes.assumptions.templates import load_templates
 from tests.probes.assumptions.findings_by_hand import Made, frame
 
 if TYPE_CHECKING:
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
 DATA = ("prompts", "production frequency")
 

@@ -21,7 +21,7 @@ from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import Paper
 
 if TYPE_CHECKING:
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
     from tacit.sources.anchors import Anchor
 
 META = {

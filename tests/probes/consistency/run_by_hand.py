@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
     from tests.probes.consistency.figures_by_hand import Pair
 
 DOG = Fact("dog", "IsA", "animal", "carrot")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.probes.consistency import figures, panels_models
 from tacit.probes.consistency.panels_bias import prompting_bias
 from tacit.probes.consistency.panels_labels import around, placed
@@ -20,7 +21,6 @@ from tacit.probes.figures import writing
 from tacit.probes.figures.boxes import Box
 from tacit.probes.figures.charts import FORMATS, PALETTES, SHAPES, Look, mixed
 from tacit.probes.figures.panels import Shown, bounds
-from tacit.probes.findings import Findings
 from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:

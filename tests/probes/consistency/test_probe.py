@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
     from tests.probes.consistency.asking_by_hand import Says
 
 WORDS = POSITIVE | {"No", "False", "Wrong", "Incorrect", "Negative", "Fail", "Off"}

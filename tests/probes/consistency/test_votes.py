@@ -29,7 +29,7 @@ from tests.probes.drawing import write_figures
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
 FORMS = forms(load_templates())
 INPUTS = Inputs.of(FORMS)

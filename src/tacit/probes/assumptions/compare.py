@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
 _PROBABILITY = "probability"
 _RETRIEVED = ("mrr", _PROBABILITY, "renormalised")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.findings.spec import FigureSpec
 from tacit.probes.assumptions.panels_elicitation import ablation, elicitation
 from tacit.probes.assumptions.panels_examples import retrieval_examples
 from tacit.probes.assumptions.panels_favoured import favoured
@@ -18,20 +19,47 @@ from tacit.probes.assumptions.panels_retrieval import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from tacit.probes.figures.charts import Chart
-    from tacit.probes.figures.panels import Shown
 
-FIGURES: Mapping[str, Callable[[Shown], Chart | None]] = {
-    figure.__name__: figure
-    for figure in (
-        retrieval_examples,
-        retrieval,
-        retrieval_categories,
-        retrieval_orders,
-        elicitation,
-        ablation,
-        favoured,
+FIGURES: Mapping[str, FigureSpec] = {
+    spec.name: spec
+    for spec in (
+        FigureSpec(
+            "retrieval_examples",
+            "Examples of concept retrieval",
+            "Figure 1 of the paper.",
+            retrieval_examples,
+        ),
+        FigureSpec(
+            "retrieval",
+            "Concept retrieval by number of properties",
+            "Figure 2 of the paper.",
+            retrieval,
+        ),
+        FigureSpec(
+            "retrieval_categories",
+            "Concept retrieval by category",
+            "Figure 3 of the paper.",
+            retrieval_categories,
+        ),
+        FigureSpec(
+            "retrieval_orders",
+            "Concept retrieval by the order of properties",
+            "Properties that many people named first, that few named first, and drawn at random.",
+            retrieval_orders,
+        ),
+        FigureSpec(
+            "elicitation", "Properties elicited", "Table 2 of the paper, drawn.", elicitation
+        ),
+        FigureSpec(
+            "ablation", "With and without “Everyone knows that”", "Paired differences.", ablation
+        ),
+        FigureSpec(
+            "favoured",
+            "Favoured words",
+            "What the model says first, whatever it is asked about.",
+            favoured,
+        ),
     )
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.probes.assumptions import categories, standings
 from tacit.probes.assumptions.candidates import candidate_sets
 from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, elicit
@@ -20,22 +21,20 @@ from tacit.probes.assumptions.retrieval import TIES, has_ties
 from tacit.probes.assumptions.retrieving import Retrieval, orders_of
 from tacit.probes.assumptions.words import Words
 from tacit.probes.base import Answers, Requests
-from tacit.probes.findings import Findings
 from tacit.rankings import TOP, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
+    from tacit.findings.spec import FigureSpec
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
     from tacit.probes.assumptions.filters import Articles, Chosen, ConceptPreset, Step
     from tacit.probes.assumptions.properties import WordedNorms
     from tacit.probes.assumptions.responses import ResponsePreset
     from tacit.probes.base import ModelWords
-    from tacit.probes.figures.charts import Chart
-    from tacit.probes.figures.panels import Shown
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Ranking, RankingPrompt
     from tacit.sources.norms import Norms
@@ -152,7 +151,7 @@ class Assumptions:
         return different_questions({name: of.summary["wordings"] for name, of in found.items()})
 
     @staticmethod
-    def figures() -> Mapping[str, Callable[[Shown], Chart | None]]:
+    def figures() -> Mapping[str, FigureSpec]:
         """The figures, by name."""
         from tacit.probes.assumptions.figures import FIGURES
 

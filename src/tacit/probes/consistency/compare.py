@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
     Floats: TypeAlias = NDArray[np.float64]
     Figure: TypeAlias = Callable[[Floats, Floats], Floats]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.findings.spec import FigureSpec
 from tacit.probes.consistency import panels_models, panels_relations, panels_sensitivity
 from tacit.probes.consistency.panels_bias import prompting_bias
 from tacit.probes.figures.panels import DASH, MINUS, Shown, below, counted, score, titled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import polars as pl
 
@@ -179,17 +180,52 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     return below(panels_sensitivity.anchors(ways, shown.table("winners"), shown), title)
 
 
-FIGURES: Mapping[str, Callable[[Shown], Chart | None]] = {
-    figure.__name__: figure
-    for figure in (
-        consistency,
-        background_and_anchors,
-        background_against_consistency,
-        prompting_bias,
-        consistency_by_relation,
-        consistency_by_concept,
-        prompt_sensitivity,
-        anchor_sensitivity,
+FIGURES: Mapping[str, FigureSpec] = {
+    spec.name: spec
+    for spec in (
+        FigureSpec(
+            "consistency",
+            "Conceptual consistency",
+            "Figure 3 of the paper, with its chance level and the lift above it.",
+            consistency,
+        ),
+        FigureSpec(
+            "background_and_anchors",
+            "Background score and answers",
+            "Figure 4 of the paper.",
+            background_and_anchors,
+        ),
+        FigureSpec(
+            "background_against_consistency",
+            "Background against consistency, by relation",
+            "Figure 5 of the paper.",
+            background_against_consistency,
+        ),
+        FigureSpec("prompting_bias", "Prompting bias", "Figure 6 of the paper.", prompting_bias),
+        FigureSpec(
+            "consistency_by_relation",
+            "Consistency by relation",
+            "Figure 7a of the paper.",
+            consistency_by_relation,
+        ),
+        FigureSpec(
+            "consistency_by_concept",
+            "Consistency by concept",
+            "Figure 7b of the paper.",
+            consistency_by_concept,
+        ),
+        FigureSpec(
+            "prompt_sensitivity",
+            "How the way to ask changes the background score",
+            "Not in the paper: each meta-prompt and pair of answer words alone.",
+            prompt_sensitivity,
+        ),
+        FigureSpec(
+            "anchor_sensitivity",
+            "How the way to ask changes the answers",
+            "Not in the paper: each form alone.",
+            anchor_sensitivity,
+        ),
     )
 }
 

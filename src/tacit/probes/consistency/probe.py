@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answers, Requests
 from tacit.probes.consistency import answered, consistency, knowing, ways
 from tacit.probes.consistency.answered import ANCHORING, Scored
@@ -29,24 +30,22 @@ from tacit.probes.consistency.questions import (
 )
 from tacit.probes.consistency.relevance import relevance
 from tacit.probes.consistency.replies import Unread
-from tacit.probes.findings import Findings, votes_summary
 from tacit.statistics import Bootstrap
 from tacit.statistics.conditional import FEWEST_ITEMS
 from tacit.statistics.studentised import Permutations
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
+    from tacit.findings.spec import FigureSpec
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.inputs import Floats
     from tacit.probes.consistency.questions import Form
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
-    from tacit.probes.figures.charts import Chart
-    from tacit.probes.figures.panels import Shown
     from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.sources.anchors import Anchor
 
@@ -236,7 +235,7 @@ class ConsistencyProbe:
         return compare(found)
 
     @staticmethod
-    def figures() -> Mapping[str, Callable[[Shown], Chart | None]]:
+    def figures() -> Mapping[str, FigureSpec]:
         """The figures, by name."""
         from tacit.probes.consistency.figures import FIGURES
 

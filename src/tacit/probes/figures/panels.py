@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from tacit.findings.findings import Findings
     from tacit.probes.figures.charts import Chart, Look
-    from tacit.probes.findings import Findings
 
 # Of charts in one figure. Otherwise lanes in one panel make the rows of its neighbours narrow.
 APART: Mapping[str, Literal["independent"]] = dict.fromkeys(

@@ -8,27 +8,26 @@ from typing import TYPE_CHECKING
 from tacit.probes.figures.charts import check_formats, svg_of, themed, write_svg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
+    from tacit.findings.spec import FigureSpec
     from tacit.probes.figures.charts import Chart, Palette
     from tacit.probes.figures.panels import Shown
 
 _MARK = re.compile(r'(<path aria-label="([^"]*)"[^>]*?)(?:/>|></path>)')
 
 
-def charts(
-    figures: Mapping[str, Callable[[Shown], Chart | None]], shown: Shown
-) -> Iterator[tuple[str, Chart]]:
-    """Each figure that the findings allow, with its name."""
-    for name, draw in figures.items():
-        chart = draw(shown)
+def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[FigureSpec, Chart]]:
+    """Each figure that the findings allow, with its chart."""
+    for spec in figures.values():
+        chart = spec(shown)
         if chart is not None:
-            yield name, chart
+            yield spec, chart
 
 
 def write_charts(
-    figures: Mapping[str, Callable[[Shown], Chart | None]],
+    figures: Mapping[str, FigureSpec],
     shown: Shown,
     folder: Path,
     formats: Collection[str],
@@ -43,8 +42,8 @@ def write_charts(
     check_formats(formats)
     return [
         path
-        for name, chart in charts(figures, shown)
-        for path in write_svg(drawn(chart, colours), folder / name, formats)
+        for spec, chart in charts(figures, shown)
+        for path in write_svg(drawn(chart, colours), folder / spec.name, formats)
     ]
 
 

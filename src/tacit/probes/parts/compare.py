@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
 
 _ACCURACIES = {
     f"accuracy, {name}, {when}": (name, world)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.findings.spec import FigureSpec
 from tacit.probes.parts import panels
 
 if TYPE_CHECKING:
@@ -65,9 +66,29 @@ def all_things(shown: Shown) -> Chart | None:
     return _per_model(middle, shown.look, panels.middle_things)
 
 
-FIGURES: Mapping[str, Callable[[Shown], Chart | None]] = {
-    figure.__name__: figure
-    for figure in (accuracy_at, accuracy_by_relation, best_and_worst_things, all_things)
+FIGURES: Mapping[str, FigureSpec] = {
+    spec.name: spec
+    for spec in (
+        FigureSpec(
+            "accuracy_at",
+            "How many drawings are right to at least s per cent",
+            "Figure 3 of the paper. Higher is better; the further right, the stricter.",
+            accuracy_at,
+        ),
+        FigureSpec(
+            "accuracy_by_relation",
+            "Accuracy by relation",
+            "Figure 4 of the paper: agreement with people's drawings before and after repair.",
+            accuracy_by_relation,
+        ),
+        FigureSpec(
+            "best_and_worst_things",
+            "The best and the worst things",
+            "Figures 5 and 6 of the paper.",
+            best_and_worst_things,
+        ),
+        FigureSpec("all_things", "The things between", "Figure 11 of the paper.", all_things),
+    )
 }
 
 

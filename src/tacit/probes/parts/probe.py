@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
+from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answers, Requests
-from tacit.probes.findings import Findings, votes_summary
 from tacit.probes.parts import accuracy, measure, questions, worlds
 from tacit.probes.parts.elsewhere import answers_in
 from tacit.probes.parts.options import PartsOptions, names
@@ -22,12 +22,12 @@ from tacit.sources.statements import agreement, all_statements, drawing_statemen
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from tacit.probes.figures.charts import Chart
+    from tacit.findings.spec import FigureSpec
     from tacit.probes.figures.panels import Shown
     from tacit.probes.parts.worlds import Worlds
     from tacit.prompts import LogProbs, Prompt, Votes
@@ -125,7 +125,7 @@ class PartsProbe:
         return compare(found)
 
     @staticmethod
-    def figures() -> Mapping[str, Callable[[Shown], Chart | None]]:
+    def figures() -> Mapping[str, FigureSpec]:
         """The figures, by name."""
         from tacit.probes.parts.figures import FIGURES
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.findings import Findings
+    from tacit.findings.findings import Findings
     from tacit.probes.parts.probe import PartsProbe
 
 Cell = tuple[str, str, str, str | None, float | None, float | None]

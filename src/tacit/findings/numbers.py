@@ -1,4 +1,4 @@
-"""Numbers as people read them: shares in per cent, intervals, counts; a dash where undefined."""
+"""Numbers as people read them: shares in per cent, intervals, counts; words where undefined."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from tacit.findings.spec import Kind
 
 UNDEFINED = "undefined"
 _MINUS = "\N{MINUS SIGN}"
@@ -56,3 +58,32 @@ def estimate(
     if row["low"] is None or row["high"] is None:
         return how(value)
     return f"{how(value)} ({interval(row['low'], row['high'], how)})"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value; those below 0.001 are not told apart."""
+    if value is None:
+        return UNDEFINED
+    return "< 0.001" if value < _SMALLEST_P else f"{value:.3f}"
+
+
+def cell(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
+    """A cell of a column of some kind; a missing text or truth is empty."""
+    if kind in _WRITTEN:
+        return _WRITTEN[kind](value)
+    if value is None:
+        return "" if kind in {"text", "truth"} else UNDEFINED
+    if kind == "truth":
+        return "yes" if value else "no"
+    return f"{value:,}" if kind == "count" else str(value)
+
+
+_SMALLEST_P = 0.001
+_WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {
+    "percent": percent,
+    "points": points,
+    "score": score,
+    "nats": score,
+    "number": score,
+    "p": p_value,
+}

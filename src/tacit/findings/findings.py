@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tacit.findings.spec import QUESTIONS, Column, TableSpec, check_tables
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import polars as pl
 
     from tacit.prompts import Prompt, Votes
     from tacit.rankings import RankingPrompt
+
+
+SKIPPED = TableSpec(
+    "skipped",
+    "Prompts that were skipped",
+    "Prompts that are longer than the model's window; their answers are missing.",
+    columns=(
+        Column("text", "prompt", meaning="What was to be asked."),
+        Column("separator", "separator", meaning="What stands between the prompt and an answer."),
+        Column("reason", "reason", meaning="How long it is, and how long the window."),
+    ),
+    optional=True,
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +41,29 @@ class Findings:
 
     questions: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
-    summary: Mapping[str, Any]
+    summary: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, declared: Iterable[TableSpec]) -> Findings:
+        """The same, whose tables are as a probe declares them; without a declaration, they are.
+
+        Raises:
+            FindingsError: A table is missing, not declared, or not as it is declared.
+        """
+        specs = {spec.name: spec for spec in declared}
+        if specs:
+            if QUESTIONS in specs:
+                specs.pop(QUESTIONS).check(self.questions)
+            check_tables(self.tables, {**specs, SKIPPED.name: SKIPPED})
+        return self
+
+    def summarised(self, declared: Iterable[TableSpec]) -> Findings:
+        """The same, whose summary holds the rows of each table that is printed."""
+        rows = {
+            spec.name: self.tables[spec.name].to_dicts()
+            for spec in declared
+            if spec.printed and spec.name in self.tables and spec.name not in self.summary
+        }
+        return replace(self, summary={**self.summary, **rows}) if rows else self
 
     def obtained(self, how: str | None) -> Findings:
         """The same, whose summary says first how the beliefs were obtained; None says nothing."""
@@ -54,9 +91,9 @@ class Findings:
         if not prompts:
             return found
         rows = [(one.text, one.separator, reason) for one, reason in prompts]
-        columns = dict.fromkeys(("text", "separator", "reason"), pl.String)
+        columns = {column.name: pl.String for column in SKIPPED.columns}
         table = pl.DataFrame(rows, columns, orient="row")
-        return replace(found, tables={**found.tables, "skipped": table})
+        return replace(found, tables={**found.tables, SKIPPED.name: table})
 
 
 def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:

@@ -1,0 +1,237 @@
+"""Declarations: the tables that a probe finds, their columns, its figures and its headlines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from tacit.errors import FindingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    import polars as pl
+
+    from tacit.statistics import Estimate
+
+Kind: TypeAlias = Literal[
+    "text", "count", "truth", "percent", "points", "score", "nats", "p", "number", "list"
+]
+"""What a column holds and how it is written: ``percent`` and ``points`` are of shares from 0 to 1,
+``points`` with its sign; a ``score`` is a decimal; ``nats`` are log-probabilities; a ``number`` is
+any other. A column of lists is not shown."""
+
+QUESTIONS = "questions"
+"""The table of what was asked and answered, one row per question."""
+
+_REAL = frozenset({"percent", "points", "score", "nats", "p", "number"})
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table of findings.
+
+    Args:
+        name: Its name in the table.
+        heading: What it is called where people read it.
+        kind: What it holds, and how it is written.
+        meaning: What it holds, in a sentence, for the reference; the heading says it without.
+        ends: The columns with both ends of its 95 % interval, which stand in the table as well.
+        optional: Whether only some runs have it.
+        shown: Whether reports show it.
+        of: Of the rows of ``questions``, the column whose mean this is; so models can be compared.
+        chance: What guessing gets: a number, or the column that holds it.
+    """
+
+    name: str
+    heading: str
+    kind: Kind = "text"
+    meaning: str = ""
+    ends: tuple[str, str] | None = None
+    optional: bool = False
+    shown: bool = True
+    of: str | None = None
+    chance: float | str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it stands for in the table: itself, and both ends of its interval."""
+        return (self.name, *(self.ends or ()))
+
+    def fits(self, dtype: pl.DataType) -> bool:
+        """Whether a column of a table holds what this one declares; of nulls alone, it does."""
+        import polars as pl
+
+        if dtype == pl.Null:
+            return True
+        if self.kind in _REAL:
+            return dtype.is_float()
+        if self.kind == "count":
+            return dtype.is_integer()
+        return {"text": dtype == pl.String, "truth": dtype == pl.Boolean}.get(
+            self.kind, dtype.is_nested()
+        )
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table that a probe finds.
+
+    Args:
+        name: Its name among the findings, and its file's.
+        title: What it is.
+        reading: How to read it, in a sentence or two.
+        columns: All of its columns, in their order.
+        keys: The first so many columns name the row.
+        printed: Whether ``tacit run`` prints it.
+        optional: Whether only some runs have it.
+        cluster: Of the rows of ``questions``, the column whose values are resampled together for
+            intervals; None for no intervals.
+    """
+
+    name: str
+    title: str
+    reading: str
+    columns: tuple[Column, ...]
+    keys: int = 1
+    printed: bool = False
+    optional: bool = False
+    cluster: str | None = None
+
+    def check(self, table: pl.DataFrame) -> None:
+        """Refuses a table that is not as it is declared.
+
+        Raises:
+            FindingsError: A column is missing, is not declared, or holds something else.
+        """
+        columns = dict(self._by_name())
+        for name, dtype in table.schema.items():
+            if name not in columns:
+                raise FindingsError(f"the table {self.name} has a column {name}, not declared")
+            if not columns[name].fits(dtype):
+                raise FindingsError(
+                    f"the column {name} of the table {self.name} holds {dtype}, and is declared as "
+                    f"{columns[name].kind}"
+                )
+        missing = [
+            name for name, column in columns.items() if not column.optional and name not in table
+        ]
+        if missing:
+            raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The columns that name a row."""
+        return tuple(column.name for column in self.columns[: self.keys])
+
+    def of(self, questions: pl.DataFrame) -> pl.DataFrame:
+        """The table, computed from what was asked: counts and means of other columns.
+
+        Of a column that names another one (``of``), a count is of the rows in which that is not
+        null, and a mean is taken over them, with an interval where its ``ends`` are declared.
+
+        Args:
+            questions: The rows, with this table's key columns.
+        """
+        import polars as pl
+
+        keys = list(self.key_names)
+        groups = questions.partition_by(keys, maintain_order=True) if keys else [questions]
+        rows = [
+            {name: group[name][0] for name in keys} | dict(self._cells(group)) for group in groups
+        ]
+        kinds: dict[str, Any] = {"text": pl.String, "count": pl.Int64, "truth": pl.Boolean}
+        schema = {
+            name: questions.schema[name] if name in keys else kinds.get(column.kind, pl.Float64)
+            for name, column in self._by_name()
+        }
+        return pl.DataFrame(rows, schema=schema)
+
+    def _cells(self, rows: pl.DataFrame) -> Iterator[tuple[str, float | int | None]]:
+        for column in self.columns[self.keys :]:
+            if column.of is None:
+                raise FindingsError(f"the column {column.name} of {self.name} names no other one")
+            if column.kind == "count":
+                yield column.name, int(rows[column.of].count())
+                continue
+            found = self.mean(rows, column)
+            yield column.name, found.value
+            yield from zip(column.ends or (), (found.low, found.high), strict=False)
+
+    def mean(self, rows: pl.DataFrame, column: Column) -> Estimate:
+        """The mean of what a column is of, over rows in which that is not null."""
+        from tacit.statistics import Bootstrap
+
+        values = rows.drop_nulls(column.of)
+        clusters = values[self.cluster] if self.cluster else range(values.height)
+        numbers = values[str(column.of)].cast(float).to_numpy()
+        return Bootstrap().ratio(clusters, numbers, numbers * 0 + 1)
+
+    def _by_name(self) -> Iterator[tuple[str, Column]]:
+        for column in self.columns:
+            for name in column.names:
+                yield name, column
+
+    def in_table(self, table: pl.DataFrame) -> list[Column]:
+        """The declared columns that a table has."""
+        return [column for column in self.columns if column.name in table.columns]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A figure of the first screen: one cell of a table, for each model.
+
+    Args:
+        label: What it is.
+        about: In a few words, what it means.
+        table: The table's name.
+        column: The column's name.
+        where: The values of key columns that name the row; the first row without.
+        n: The column that counts what it is taken over, and what one of that is called.
+        scale: Where its scale begins and ends.
+    """
+
+    label: str
+    about: str
+    table: str
+    column: str
+    where: Mapping[str, str] = field(default_factory=dict)
+    n: tuple[str, str] | None = None
+    scale: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """A figure that a probe draws.
+
+    Args:
+        name: Its name, and its file's.
+        title: What it is.
+        reading: How to read it, and which figure of the paper it is.
+        draw: From what is shown (``tacit.probes.figures.panels.Shown``) to a chart; None where
+            the findings do not allow it.
+    """
+
+    name: str
+    title: str
+    reading: str
+    draw: Callable[[Any], Any]
+
+    def __call__(self, shown: Any) -> Any:  # noqa: ANN401 - of the layer of figures
+        """The chart."""
+        return self.draw(shown)
+
+
+def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, TableSpec]) -> None:
+    """Refuses findings that are not as a probe declares them.
+
+    Raises:
+        FindingsError: A table is missing or not declared, or as ``TableSpec.check``.
+    """
+    for name, table in tables.items():
+        if name not in declared:
+            raise FindingsError(f"there is a table {name}, which the probe does not declare")
+        declared[name].check(table)
+    missing = [name for name, spec in declared.items() if not spec.optional and name not in tables]
+    if missing:
+        raise FindingsError(f"there is no table {', '.join(missing)}, which the probe declares")

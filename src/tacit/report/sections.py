@@ -1,0 +1,135 @@
+"""A probe's section of the report, from what the probe declares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.english import several
+from tacit.findings.numbers import cell, interval
+from tacit.findings.spec import QUESTIONS
+from tacit.probes.base import declared, probe
+from tacit.probes.figures.charts import Look
+from tacit.probes.figures.writing import charts
+from tacit.report.charts import figure
+from tacit.report.content import Column, Mark, Section, Table, Tile
+from tacit.report.obtained import obtained
+from tacit.runs.figures import shown_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tacit.findings.spec import Column as Declared
+    from tacit.findings.spec import Headline, TableSpec
+    from tacit.report.content import Figure, Kind
+    from tacit.runs.reading import Run
+
+MOST_QUESTIONS = 30_000
+"""Rows of the questions' table that are shown, of all models together."""
+
+
+def section(runs: Sequence[Run], look: Look | None = None) -> Section:
+    """What a probe found: headlines, sentences, figures and tables.
+
+    Args:
+        runs: Runs of one probe.
+        look: The palette.
+    """
+    kind = probe(runs[0].probe)
+    told = declared(kind)
+    return Section(
+        id=kind.name,
+        title=told.title,
+        question=kind.summary,
+        said={run.name: (*told.sentences(run.findings), obtained(run)) for run in runs},
+        tiles=tuple(
+            tile(headline, told.tables[headline.table], runs) for headline in told.headlines
+        ),
+        blocks=(*figures(runs, look or Look()), *tables(runs)),
+    )
+
+
+def figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
+    """The figures that the findings allow, of all models together."""
+    told = declared(probe(runs[0].probe))
+    for spec, chart in charts(told.figures, shown_of(runs, look)):
+        yield figure(runs[0].probe, spec, chart, look.colours)
+
+
+def tables(runs: Sequence[Run]) -> Iterator[Table]:
+    """The declared tables with all models' rows."""
+    for spec in declared(probe(runs[0].probe)).tables.values():
+        found = table_of(spec, runs)
+        if found is not None:
+            yield found
+
+
+def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
+    """A declared table with all models' rows; None where there is none.
+
+    Of more than ``MOST_QUESTIONS`` rows the first are shown, and the table says so.
+    """
+    import polars as pl
+
+    frames = [
+        frame.with_columns(model=pl.lit(run.name))
+        for run in runs
+        if (frame := run.questions if spec.name == QUESTIONS else run.tables.get(spec.name))
+        is not None
+        and not frame.is_empty()
+    ]
+    if not frames:
+        return None
+    frame = pl.concat(frames, how="diagonal_relaxed")
+    reading = spec.reading
+    if frame.height > MOST_QUESTIONS:
+        reading += f" The first {MOST_QUESTIONS:,} of {several(frame.height, 'row')}."
+        frame = frame.head(MOST_QUESTIONS)
+    columns = [Column("model", "model")]
+    columns += [one for each in spec.in_table(frame) for one in _shown(each)]
+    stem = f"{runs[0].probe}-{spec.name}".replace("_", "-")
+    return Table(stem, spec.title, reading, frame, tuple(columns))
+
+
+def _shown(column: Declared) -> Iterator[Column]:
+    """A column, and its interval in a column of its own."""
+    if not column.shown or column.kind == "list":
+        return
+    kind: Kind = "score" if column.kind == "number" else column.kind
+    yield Column(column.name, column.heading, kind)
+    if column.ends:
+        yield Column(column.ends[0], "95 % interval", kind, to=column.ends[1])
+
+
+def tile(headline: Headline, spec: TableSpec, runs: Sequence[Run]) -> Tile:
+    """A headline of all models."""
+    marks = (_mark(headline, spec, run) for run in runs)
+    return Tile(headline.label, headline.about, tuple(mark for mark in marks if mark is not None))
+
+
+def _mark(headline: Headline, spec: TableSpec, run: Run) -> Mark | None:
+    """A headline of one model; None where its table has no such row."""
+    rows = (
+        run.tables[spec.name].filter(**headline.where) if headline.where else run.tables[spec.name]
+    )
+    if rows.is_empty():
+        return None
+    row = rows.row(0, named=True)
+    column = next(each for each in spec.columns if each.name == headline.column)
+    ends = tuple(row[end] for end in column.ends or ())
+    low, high = ends or (None, None)
+    least, most = headline.scale
+    chance = row[column.chance] if isinstance(column.chance, str) else column.chance
+
+    def at(value: float | None) -> float | None:
+        return None if value is None else (value - least) / (most - least)
+
+    about = [interval(low, high, lambda value: cell(value, column.kind))] if ends else []
+    if headline.n:
+        about.append(f"n = {several(row[headline.n[0]], headline.n[1])}")
+    value = row[column.name]
+    return Mark(
+        run.name,
+        cell(value, column.kind),
+        ", ".join(about),
+        *(at(number) for number in (value, low, high, chance)),
+    )

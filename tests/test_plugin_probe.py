@@ -1,0 +1,189 @@
+"""A probe of another package (``tests/plugins``) gets all that Tacit's own have."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import tacit
+from tacit.errors import DataError, FindingsError
+from tacit.findings.findings import Findings
+from tacit.models.demo import DEMO_MASKED
+from tacit.probes import base
+from tests.cli.conftest import tacit as command
+from tests.cli.conftest import workplace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.cli.conftest import Tacit
+
+
+__all__ = ["command", "workplace"]
+PLUGINS = Path(__file__).parent / "plugins"
+PAIRS = """word\tsynonym\tlabel
+big\tlarge\tyes
+big\tsmall\tno
+fast\tquick\tyes
+fast\tslow\tno
+cat\tdog\tno
+huge\tlarge\tyes
+"""
+
+
+@pytest.fixture(autouse=True)
+def _installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The other package is on the path, as if it were installed."""
+    monkeypatch.syspath_prepend(PLUGINS)
+    base._others.cache_clear()
+    yield
+    base._others.cache_clear()
+
+
+@pytest.fixture
+def pairs(workplace: Path) -> Path:
+    """Six pairs of words."""
+    path = workplace / "pairs.tsv"
+    path.write_text(PAIRS, encoding="utf-8")
+    return path
+
+
+def test_it_is_registered_by_its_entry_point() -> None:
+    """In a process of its own, whose path holds the package."""
+    environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
+    listed = subprocess.run(
+        [sys.executable, "-m", "tacit", "run", "--help"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "synonyms     Ask whether words are synonyms." in listed
+
+
+def test_help_lists_its_options(command: Tacit) -> None:
+    """With an example, before those that every probe has."""
+    told = command("run", "synonyms", "--help").out
+    assert "Example: tacit run synonyms --pairs PAIRS --model gpt2" in told
+    assert told.index("--pairs <path>") < told.index("--template <str>") < told.index("--model <")
+    assert command("run", "synonyms", "--model", "demo", "--out", "run").code == 2
+
+
+def test_it_runs_prints_compares_draws_and_is_reported(
+    command: Tacit, pairs: Path, workplace: Path
+) -> None:
+    """Two models in one command, then a report of both."""
+    ran = command(
+        *("run", "synonyms", "--pairs", pairs, "--model", "demo", "--model", DEMO_MASKED),
+        *("--out", "runs", "--figures", "svg"),
+    )
+    assert ran.code == 0, ran.err
+    for shown in ("demo: Accuracy", "95 % interval", "Differences between models", "of 6 pairs"):
+        assert shown in ran.out
+    assert (workplace / "runs" / "figures" / "accuracy.svg").read_text().startswith("<svg")
+    together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
+    assert together["figure"].to_list() == ["accuracy, label yes", "accuracy, label no", "accuracy"]
+    assert together["n"].to_list() == [3, 3, 6]
+    page = command("report", "runs", "--out", "report.html")
+    assert page.code == 0, page.err
+    html = (workplace / "report.html").read_text(encoding="utf-8")
+    for shown in ('id="synonyms"', "Accuracy over all pairs", "pairs judged as labelled"):
+        assert shown in html
+    assert command("compare", "runs", "--out", "comparison.html").code == 0
+
+
+def test_figures_are_right(pairs: Path) -> None:
+    """Accuracy as counted by hand from the beliefs, paired difference as well."""
+    runs = tacit.run("synonyms", model=["demo", DEMO_MASKED], pairs=str(pairs), progress=False)
+    labels = [line.split("\t")[2] == "yes" for line in PAIRS.splitlines()[1:]]
+    means = []
+    for run in runs.values():
+        right = [
+            (belief > 0.5) == label
+            for belief, label in zip(run.questions["belief"], labels, strict=True)
+        ]
+        means.append(sum(right) / 6)
+        assert run.tables["total"].row(0)[:2] == (6, means[-1])
+        assert run.summary["total"][0]["accuracy"] == means[-1]
+    assert runs.comparison is not None
+    assert runs.comparison["difference"][-1] == pytest.approx(means[1] - means[0])
+
+
+def test_it_goes_on_where_it_stopped(command: Tacit, pairs: Path, workplace: Path) -> None:
+    """Nothing is asked twice; another option is another run; JSON has the tables."""
+    given = ("run", "synonyms", "--pairs", pairs, "--model", "demo", "--out", "run", "--json")
+    first = json.loads(command(*given).out)["runs"][0]
+    kept = sorted((workplace / ".tacit").rglob("*.parquet"))
+    assert json.loads(command(*given).out)["runs"][0] == first
+    assert sorted((workplace / ".tacit").rglob("*.parquet")) == kept
+    assert [row["n"] for row in first["accuracy"]] == [3, 3]
+    assert command(*given, "--template", "{word} = {synonym}?").code == 2
+    pairs.write_text(PAIRS.replace("huge", "vast"), encoding="utf-8")
+    assert command(*given).code == 2
+
+
+def test_findings_that_are_not_as_declared_are_refused(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When they are made: a table, a column or a kind that is another."""
+    kind = base.probe("synonyms")
+    measure = kind.measure  # type: ignore[union-attr] # asks alike of all models
+
+    def spoilt(change: str) -> None:
+        def found(probe: base.Probe, answers: base.Answers) -> Findings:
+            findings = measure(probe, answers)
+            accuracy = findings.tables["accuracy"]
+            tables = {
+                "missing": {"total": findings.tables["total"]},
+                "renamed": {**findings.tables, "accuracy": accuracy.rename({"n": "m"})},
+                "retyped": {
+                    **findings.tables,
+                    "accuracy": accuracy.with_columns(pl.col("n").cast(pl.String)),
+                },
+                "more": {**findings.tables, "others": accuracy},
+            }[change]
+            return Findings(findings.questions, tables)
+
+        monkeypatch.setattr(kind, "measure", found)
+
+    for change, message in {
+        "missing": "no table accuracy",
+        "renamed": "column m, not declared",
+        "retyped": "holds String, and is declared as count",
+        "more": "a table others",
+    }.items():
+        spoilt(change)
+        with pytest.raises(FindingsError, match=message):
+            tacit.run("synonyms", model="demo", pairs=pairs, out=f"run-{change}", progress=False)
+
+
+def test_a_table_of_another_version_is_refused_when_it_is_read(pairs: Path) -> None:
+    """With the file and what to do."""
+    run = tacit.run("synonyms", model="demo", pairs=pairs, out="run", progress=False)
+    run.tables["accuracy"].rename({"n": "m"}).write_parquet("run/findings/accuracy.parquet")
+    manifest = Path("run/manifest.json")
+    told = json.loads(manifest.read_text())
+    told["sha256"].pop("findings")
+    manifest.write_text(json.dumps(told))
+    with pytest.raises(DataError, match=r"accuracy\.parquet.*column m.*makes it anew"):
+        tacit.load_run("run")
+
+
+def test_a_class_of_a_notebook_needs_no_entry_point(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is given as it is."""
+    kind = base.probe("synonyms")
+    monkeypatch.setattr(metadata, "entry_points", lambda **_: ())
+    base._others.cache_clear()
+    monkeypatch.setattr(base, "_HERE", {})
+    assert "synonyms" not in base.probes()
+    assert tacit.run(kind, model="demo", pairs=pairs, progress=False).probe == "synonyms"
