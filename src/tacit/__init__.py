@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.errors import TacitError
     from tacit.findings.findings import Findings
-    from tacit.findings.spec import Column, FigureSpec, Headline, TableSpec
+    from tacit.findings.spec import Column, FigureSpec, Headline, Layout, TableSpec, View
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
     from tacit.models.loading import LoadOptions, load_model
@@ -43,7 +43,7 @@ _MODULES = {
     "tacit.engine.store": ("Store",),
     "tacit.errors": ("TacitError",),
     "tacit.findings.findings": ("Findings",),
-    "tacit.findings.spec": ("Column", "FigureSpec", "Headline", "TableSpec"),
+    "tacit.findings.spec": ("Column", "FigureSpec", "Headline", "Layout", "TableSpec", "View"),
     "tacit.models.base": ("LanguageModel",),
     "tacit.models.fake": ("FakeModel",),
     "tacit.models.loading": ("LoadOptions", "load_model"),
@@ -71,6 +71,7 @@ __all__ = [
     "Findings",
     "Headline",
     "LanguageModel",
+    "Layout",
     "LoadOptions",
     "LogProbs",
     "Ontology",
@@ -87,6 +88,7 @@ __all__ = [
     "Store",
     "TableSpec",
     "TacitError",
+    "View",
     "Vocabulary",
     "Votes",
     "__version__",

@@ -9,7 +9,18 @@ from typing import ClassVar, Self
 
 import polars as pl
 
-from tacit import Answers, Column, Findings, Headline, Prompt, Requests, TableSpec, marks_by, option
+from tacit import (
+    Answers,
+    Column,
+    Findings,
+    Headline,
+    Layout,
+    Prompt,
+    Requests,
+    TableSpec,
+    marks_by,
+    option,
+)
 from tacit.tables import read_table
 
 
@@ -45,7 +56,7 @@ ACCURACY = TableSpec(
         Column("n", "pairs", "count", of="right"),
         Column("accuracy", "accuracy", "percent", ends=("low", "high"), of="right", chance=0.5),
     ),
-    printed=True,
+    printed=Layout(),
     cluster="word",
 )
 TOTAL = TableSpec(
@@ -54,7 +65,7 @@ TOTAL = TableSpec(
     ACCURACY.reading,
     columns=ACCURACY.columns[1:],
     keys=0,
-    printed=True,
+    printed=Layout(),
     cluster="word",
 )
 

@@ -57,7 +57,8 @@ def _echo_tables(run: Run, name: str) -> None:
     for spec in told.tables.values():
         if spec.printed and spec.name in run.tables:
             print_table(spec, run.tables[spec.name], f"{name}: {spec.title}")
-    typer.echo("\n".join([*told.sentences(run.findings), *obtained_told(run.summary)]))
+    sentences = (*told.sentences(run.findings), *told.notes(run.findings))
+    typer.echo("\n".join([*obtained_told(run.summary), *sentences]))
 
 
 def _echo_comparison(name: str, together: pl.DataFrame) -> None:

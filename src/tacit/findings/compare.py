@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from tacit.findings.spec import QUESTIONS, Column, TableSpec
+from tacit.findings.spec import QUESTIONS, Column, Layout, TableSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ COMPARISON = TableSpec(
         Column("n", "n", "count", "How many questions both answered."),
     ),
     keys=3,
-    printed=True,
+    printed=Layout(),
 )
 
 

@@ -78,6 +78,12 @@ def cell(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
     return f"{value:,}" if kind == "count" else str(value)
 
 
+def bounds(low: float, high: float, kind: Kind) -> str:
+    """Both ends of an interval of a column of some kind, the unit once."""
+    first = cell(low, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
+    return f"{first} to {cell(high, kind)}"
+
+
 _SMALLEST_P = 0.001
 _WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {
     "percent": percent,

@@ -15,11 +15,22 @@ if TYPE_CHECKING:
     from tacit.statistics import Estimate
 
 Kind: TypeAlias = Literal[
-    "text", "count", "truth", "percent", "points", "score", "nats", "p", "number", "list"
+    "text",
+    "count",
+    "truth",
+    "percent",
+    "points",
+    "score",
+    "nats",
+    "p",
+    "number",
+    "prompt",
+    "list",
 ]
 """What a column holds and how it is written: ``percent`` and ``points`` are of shares from 0 to 1,
 ``points`` with its sign; a ``score`` is a decimal; ``nats`` are log-probabilities; a ``number`` is
-any other. A column of lists is not shown."""
+any other. In a ``prompt``, ``{question}`` stands for the text of the column that ``within`` names.
+A column of lists is not shown."""
 
 QUESTIONS = "questions"
 """The table of what was asked and answered, one row per question."""
@@ -41,6 +52,7 @@ class Column:
         shown: Whether reports show it.
         of: Of the rows of ``questions``, the column whose mean this is; so models can be compared.
         chance: What guessing gets: a number, or the column that holds it.
+        within: Of a prompt, the column whose text stands in it for ``{question}``.
     """
 
     name: str
@@ -52,6 +64,7 @@ class Column:
     shown: bool = True
     of: str | None = None
     chance: float | str | None = None
+    within: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,9 +81,25 @@ class Column:
             return dtype.is_float()
         if self.kind == "count":
             return dtype.is_integer()
-        return {"text": dtype == pl.String, "truth": dtype == pl.Boolean}.get(
-            self.kind, dtype.is_nested()
-        )
+        if self.kind in {"text", "prompt"}:
+            return dtype == pl.String
+        return dtype == pl.Boolean if self.kind == "truth" else dtype.is_nested()
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How ``tacit run`` prints a table.
+
+    Args:
+        where: Of these columns, the rows with these values alone.
+        columns: These columns alone, in this order; all that are shown without.
+        across: The key whose values stand side by side, each with the one column of ``columns``
+            that is no key, its interval below it.
+    """
+
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+    across: str | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +112,8 @@ class TableSpec:
         reading: How to read it, in a sentence or two.
         columns: All of its columns, in their order.
         keys: The first so many columns name the row.
-        printed: Whether ``tacit run`` prints it.
+        printed: How ``tacit run`` prints it; None where it does not.
+        shown: Whether reports show it.
         optional: Whether only some runs have it.
         cluster: Of the rows of ``questions``, the column whose values are resampled together for
             intervals; None for no intervals.
@@ -94,7 +124,8 @@ class TableSpec:
     reading: str
     columns: tuple[Column, ...]
     keys: int = 1
-    printed: bool = False
+    printed: Layout | None = None
+    shown: bool = True
     optional: bool = False
     cluster: str | None = None
 
@@ -198,6 +229,26 @@ class Headline:
     where: Mapping[str, str] = field(default_factory=dict)
     n: tuple[str, str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class View:
+    """A table made for reading alone, such as the rows behind a row of another.
+
+    Args:
+        spec: What it is; its name is its own among the views of a run.
+        table: Its rows.
+        opens: The views whose rows open behind one of its rows.
+        key: The column that a row shares with those.
+        behind: The column that it shares with the view behind whose rows it opens; None where it
+            stands in the report itself.
+    """
+
+    spec: TableSpec
+    table: pl.DataFrame
+    opens: tuple[str, ...] = ()
+    key: str | None = None
+    behind: str | None = None
 
 
 @dataclass(frozen=True)

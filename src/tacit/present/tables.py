@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tacit.findings.numbers import cell
+from tacit.findings.numbers import bounds, cell
+from tacit.findings.spec import Layout
 from tacit.present import terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from tacit.findings.spec import Column, TableSpec
@@ -17,7 +20,9 @@ MOST_ROWS = 40
 
 
 def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
-    """Prints a table with its intervals, numbers written by the kinds of their columns.
+    """Prints a table as it is declared to be printed.
+
+    Numbers are written by the kinds of their columns, each interval below its number.
 
     Args:
         spec: Its declaration.
@@ -28,24 +33,69 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    columns = [each for each in spec.in_table(table) if each.shown and each.kind != "list"]
+    layout = spec.printed or Layout()
+    for name, values in layout.where.items():
+        table = table.filter(table[name].is_in(values))
     shown = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        worded = column.kind in {"text", "truth"}
-        shown.add_column(Text(column.heading), justify="left" if worded else "right")
-        if column.ends:
-            shown.add_column("95 % interval", justify="right", no_wrap=True)
-    for row in table.head(MOST_ROWS).iter_rows(named=True):
-        shown.add_row(*(Text(text) for column in columns for text in _cells(column, row)))
+    headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
+    for heading, worded in headings:
+        shown.add_column(Text(heading), justify="left" if worded else "right")
+    for row in rows:
+        shown.add_row(*map(Text, row))
     terminal.console().print(shown)
-    if table.height > MOST_ROWS:
+    if len(rows) == MOST_ROWS < table.height:
         terminal.console().print(f"{MOST_ROWS} of {table.height:,} rows are shown")
 
 
-def _cells(column: Column, row: dict[str, object]) -> list[str]:
-    texts = [cell(row[column.name], column.kind)]
-    if column.ends:
-        low, high = (row.get(end) for end in column.ends)
-        there = low is not None and high is not None
-        texts.append(f"{cell(low, column.kind)} to {cell(high, column.kind)}" if there else "")
-    return texts
+Cells: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
+"""Headings, each with whether it stands over words, and rows of texts."""
+
+
+def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
+    columns = [column for column in spec.in_table(table) if column.shown and column.kind != "list"]
+    if layout.columns:
+        by_name = {column.name: column for column in columns}
+        columns = [by_name[name] for name in layout.columns if name in by_name]
+    headings = [(_heading(column), column.kind in _WORDS) for column in columns]
+    rows = table.head(MOST_ROWS).iter_rows(named=True)
+    return headings, [[_text(column, row) for column in columns] for row in rows]
+
+
+def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
+    """The values of one key side by side."""
+    across = str(layout.across)
+    keys = [name for name in layout.columns if name in spec.key_names and name != across]
+    (shown,) = (
+        column
+        for column in spec.columns
+        if column.name in layout.columns and column.name not in spec.key_names
+    )
+    by_name = {column.name: column for column in spec.columns}
+    sides = table[across].unique(maintain_order=True).to_list()
+    headings = [(by_name[name].heading, True) for name in keys]
+    headings += [(str(side), False) for side in sides]
+    found: dict[tuple[object, ...], dict[object, str]] = {}
+    for row in table.iter_rows(named=True):
+        key = tuple(row[name] for name in keys)
+        found.setdefault(key, {})[row[across]] = _text(shown, row)
+    rows = [
+        [*(cell(value, "text") for value in key), *(of.get(side, "") for side in sides)]
+        for key, of in found.items()
+    ]
+    return headings, rows[:MOST_ROWS]
+
+
+_WORDS = frozenset({"text", "truth"})
+
+
+def _heading(column: Column) -> str:
+    return f"{column.heading}\n95 % interval" if column.ends else column.heading
+
+
+def _text(column: Column, row: Mapping[str, Any]) -> str:
+    """A cell, with its interval in a line of its own."""
+    text = cell(row[column.name], column.kind)
+    low, high = (row[end] for end in column.ends) if column.ends else (None, None)
+    if low is None or high is None:
+        return text
+    return f"{text}\n{bounds(low, high, column.kind)}"

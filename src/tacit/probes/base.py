@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.findings.findings import Findings
-    from tacit.findings.spec import FigureSpec, Headline, TableSpec
+    from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.rankings import Ranking, RankingPrompt, Vocabulary
 
@@ -197,18 +197,26 @@ class Declared:
     """What a probe's class declares beside its options; each part may be left out.
 
     Args:
-        title: What it is called in reports.
+        title: What it is called in reports (``title``; its name without).
+        question: What it asks, for a reader (``question``; its ``summary`` without).
         tables: Its tables, ``questions`` among them.
         figures: Its figures, by name.
         headlines: The figures of the first screen.
-        sentences: From findings to what came out, in sentences.
+        sentences: From findings to what was asked and came out, in whole sentences.
+        notes: From findings to how figures were made, in whole sentences.
+        views: From findings, the request and a bound on rows to tables made for reading.
+        filters: The columns by whose values a report's tables can be filtered.
     """
 
     title: str
+    question: str
     tables: Mapping[str, TableSpec]
     figures: Mapping[str, FigureSpec]
     headlines: Sequence[Headline]
     sentences: Callable[[Findings], Iterable[str]]
+    notes: Callable[[Findings], Iterable[str]]
+    views: Callable[[Findings, Mapping[str, Any], int], Iterable[View]]
+    filters: tuple[str, ...]
 
 
 def declared(kind: type[AnyProbe]) -> Declared:
@@ -217,16 +225,19 @@ def declared(kind: type[AnyProbe]) -> Declared:
     figures = figures() if callable(figures) else figures
     by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
     return Declared(
-        kind.name.replace("-", " ").replace("_", " ").capitalize(),
+        getattr(kind, "title", kind.name.replace("-", " ").replace("_", " ").capitalize()),
+        getattr(kind, "question", kind.summary),
         {spec.name: spec for spec in getattr(kind, "tables", ())},
         by_name,
         getattr(kind, "headlines", ()),
         getattr(kind, "sentences", _none),
+        getattr(kind, "notes", _none),
+        getattr(kind, "views", _none),
+        getattr(kind, "filters", ()),
     )
 
 
-def _none(findings: Findings) -> Iterable[str]:
-    del findings
+def _none(*_: object) -> tuple[()]:
     return ()
 
 

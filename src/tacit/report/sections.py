@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.english import several
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import cell, interval
 from tacit.findings.spec import QUESTIONS
 from tacit.probes.base import declared, probe
 from tacit.probes.figures.charts import Look
 from tacit.probes.figures.writing import charts
 from tacit.report.charts import figure
-from tacit.report.content import Column, Mark, Section, Table, Tile
+from tacit.report.content import Column, Details, Mark, Section, Table, Tile
 from tacit.report.obtained import obtained
 from tacit.runs.figures import shown_of
 
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from tacit.report.content import Figure, Kind
     from tacit.runs.reading import Run
 
-MOST_QUESTIONS = 30_000
-"""Rows of the questions' table that are shown, of all models together."""
+MOST_ROWS = 30_000
+"""Rows of a table that are shown, of all models together."""
+
+MOST_SCORES = 250_000
+"""Rows of the tables that are made for reading, of all models together."""
 
 
 def section(runs: Sequence[Run], look: Look | None = None) -> Section:
@@ -39,13 +43,53 @@ def section(runs: Sequence[Run], look: Look | None = None) -> Section:
     return Section(
         id=kind.name,
         title=told.title,
-        question=kind.summary,
+        question=told.question,
         said={run.name: (*told.sentences(run.findings), obtained(run)) for run in runs},
         tiles=tuple(
             tile(headline, told.tables[headline.table], runs) for headline in told.headlines
         ),
-        blocks=(*figures(runs, look or Look()), *tables(runs)),
+        blocks=(*figures(runs, look or Look()), *tables(runs), *views(runs)),
+        keys={name: values_of(name, runs) for name in told.filters},
+        notes=tuple(dict.fromkeys(note for run in runs for note in told.notes(run.findings))),
     )
+
+
+def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
+    """What a column holds, in all tables of the runs that have it."""
+    return tuple(
+        sorted(
+            {
+                value
+                for run in runs
+                for table in run.tables.values()
+                if name in table.columns
+                for value in table[name].unique()
+                if isinstance(value, str)
+            }
+        )
+    )
+
+
+def views(runs: Sequence[Run]) -> Iterator[Table]:
+    """The tables that a probe makes for reading, of each model its own."""
+    told = declared(probe(runs[0].probe))
+    for number, run in enumerate(runs):
+        stem = f"{run.probe}-{number}"
+        found = Findings(run.questions, run.tables, run.summary)
+        for view in told.views(found, run.request, MOST_SCORES // len(runs)):
+            opens = tuple(f"{stem}-{name}" for name in view.opens)
+            columns = tuple(one for each in view.spec.in_table(view.table) for one in _shown(each))
+            title = view.spec.title if view.behind else f"{view.spec.title}: {run.name}"
+            yield Table(
+                f"{stem}-{view.spec.name}",
+                title,
+                view.spec.reading,
+                view.table,
+                columns,
+                Details(view.key, opens) if view.key and opens else None,
+                None if view.behind else run.name,
+                view.behind,
+            )
 
 
 def figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
@@ -58,7 +102,7 @@ def figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
 def tables(runs: Sequence[Run]) -> Iterator[Table]:
     """The declared tables with all models' rows."""
     for spec in declared(probe(runs[0].probe)).tables.values():
-        found = table_of(spec, runs)
+        found = table_of(spec, runs) if spec.shown else None
         if found is not None:
             yield found
 
@@ -66,7 +110,7 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
 def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
     """A declared table with all models' rows; None where there is none.
 
-    Of more than ``MOST_QUESTIONS`` rows the first are shown, and the table says so.
+    Of more than ``MOST_ROWS`` rows the first are shown, and the table says so.
     """
     import polars as pl
 
@@ -81,9 +125,9 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
         return None
     frame = pl.concat(frames, how="diagonal_relaxed")
     reading = spec.reading
-    if frame.height > MOST_QUESTIONS:
-        reading += f" The first {MOST_QUESTIONS:,} of {several(frame.height, 'row')}."
-        frame = frame.head(MOST_QUESTIONS)
+    if frame.height > MOST_ROWS:
+        reading += f" The first {MOST_ROWS:,} of {several(frame.height, 'row')}."
+        frame = frame.head(MOST_ROWS)
     columns = [Column("model", "model")]
     columns += [one for each in spec.in_table(frame) for one in _shown(each)]
     stem = f"{runs[0].probe}-{spec.name}".replace("_", "-")
@@ -95,7 +139,7 @@ def _shown(column: Declared) -> Iterator[Column]:
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind
-    yield Column(column.name, column.heading, kind)
+    yield Column(column.name, column.heading, kind, column.within)
     if column.ends:
         yield Column(column.ends[0], "95 % interval", kind, to=column.ends[1])
 
