@@ -27,6 +27,9 @@ def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
     for name, run in found.items():
         _echo_run(run, name)
         typer.echo(f"Written: {run.folder}")
+    runs = list(found.values())
+    notes = [note for run in runs for note in declared(probe(run.probe)).notes(run.findings)]
+    typer.echo("".join(f"{note}\n" for note in dict.fromkeys(notes)), nl=False)
     if together is not None:
         _echo_comparison(next(iter(found.values())).probe, together)
         ways = {name: run.summary.get("obtained") for name, run in found.items()}
@@ -35,11 +38,7 @@ def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
 
 def _echo_run(run: Run, name: str) -> None:
     """Prints what one model showed."""
-    if run.probe == "parts":
-        from tacit.cli.parts_table import echo_parts
-
-        echo_parts(run.summary, name)
-    elif run.probe == "consistency":
+    if run.probe == "consistency":
         from tacit.cli.consistency_table import echo_consistency
 
         echo_consistency(run.findings, name)
@@ -53,20 +52,17 @@ def _echo_run(run: Run, name: str) -> None:
 
 def _echo_tables(run: Run, name: str) -> None:
     """Prints the tables that a probe declares as printed, and what it says in sentences."""
+    import polars as pl
+
     told = declared(probe(run.probe))
     for spec in told.tables.values():
-        if spec.printed and spec.name in run.tables:
+        if spec.printed and not run.tables.get(spec.name, pl.DataFrame()).is_empty():
             print_table(spec, run.tables[spec.name], f"{name}: {spec.title}")
-    sentences = (*told.sentences(run.findings), *told.notes(run.findings))
-    typer.echo("\n".join([*obtained_told(run.summary), *sentences]))
+    typer.echo("\n".join([*obtained_told(run.summary), *told.sentences(run.findings)]))
 
 
 def _echo_comparison(name: str, together: pl.DataFrame) -> None:
-    if name == "parts":
-        from tacit.cli.parts_table import echo_comparison
-
-        echo_comparison(together)
-    elif name == "assumptions":
+    if name == "assumptions":
         from tacit.cli.assumptions_comparison import echo_comparison
 
         echo_comparison(together)

@@ -53,12 +53,12 @@ def parrot(
     import polars as pl
 
     from tacit.cli.obtained import obtained_told
-    from tacit.cli.parts_table import answered_told
     from tacit.engine.store import Store
     from tacit.options import digests
     from tacit.outputs import check_outputs
     from tacit.probes.parts.probe import PartsProbe
     from tacit.probes.parts.published import data_tables, model_tables
+    from tacit.probes.parts.words import missing
     from tacit.runs.workflow import RunRequest
     from tacit.sources.drawings import read_things
 
@@ -83,7 +83,7 @@ def parrot(
         )
         (run,) = request.run().values()
         tables.append(model_tables(run.findings))
-        notes = [*obtained_told(run.summary, listed=False), *answered_told(run.summary)]
+        notes = [*obtained_told(run.summary, listed=False), *missing(run.summary)]
     _tell(pl.concat(tables), out, _echo, notes, as_json=as_json)
 
 

@@ -30,7 +30,28 @@ COMPARISON = TableSpec(
             "The second value less the first; with a 95 % interval, paired.",
             ends=("low", "high"),
         ),
-        Column("n", "n", "count", "How many questions both answered."),
+        Column("n", "n", "count", "How many questions both answered.", optional=True, sparse=True),
+        *(
+            Column(
+                f"{side}_undecided",
+                f"undecided, {side}",
+                "count",
+                f"Of constraints, how many are undecided for the {side} model and left out.",
+                optional=True,
+                sparse=True,
+            )
+            for side in ("first", "second")
+        ),
+        *(
+            Column(
+                f"{side}_obtained",
+                f"obtained, {side}",
+                meaning=f"How the {side} model's beliefs were obtained.",
+                optional=True,
+                shown=False,
+            )
+            for side in ("first", "second")
+        ),
     ),
     keys=3,
     printed=Layout(),

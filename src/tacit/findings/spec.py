@@ -53,6 +53,7 @@ class Column:
         of: Of the rows of ``questions``, the column whose mean this is; so models can be compared.
         chance: What guessing gets: a number, or the column that holds it.
         within: Of a prompt, the column whose text stands in it for ``{question}``.
+        sparse: Whether it is shown only where it holds something else than zeros and nulls.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Column:
     of: str | None = None
     chance: float | str | None = None
     within: str | None = None
+    sparse: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -115,6 +117,7 @@ class TableSpec:
         printed: How ``tacit run`` prints it; None where it does not.
         shown: Whether reports show it.
         optional: Whether only some runs have it.
+        open: Whether it may have further columns, such as a user's own.
         cluster: Of the rows of ``questions``, the column whose values are resampled together for
             intervals; None for no intervals.
     """
@@ -127,6 +130,7 @@ class TableSpec:
     printed: Layout | None = None
     shown: bool = True
     optional: bool = False
+    open: bool = False
     cluster: str | None = None
 
     def check(self, table: pl.DataFrame) -> None:
@@ -137,6 +141,8 @@ class TableSpec:
         """
         columns = dict(self._by_name())
         for name, dtype in table.schema.items():
+            if name not in columns and self.open:
+                continue
             if name not in columns:
                 raise FindingsError(f"the table {self.name} has a column {name}, not declared")
             if not columns[name].fits(dtype):
@@ -204,8 +210,13 @@ class TableSpec:
                 yield name, column
 
     def in_table(self, table: pl.DataFrame) -> list[Column]:
-        """The declared columns that a table has."""
-        return [column for column in self.columns if column.name in table.columns]
+        """The declared columns that a table has and that hold something."""
+        return [
+            column
+            for column in self.columns
+            if column.name in table.columns
+            and not (column.sparse and _is_blank(table[column.name]))
+        ]
 
 
 @dataclass(frozen=True)
@@ -218,7 +229,8 @@ class Headline:
         table: The table's name.
         column: The column's name.
         where: The values of key columns that name the row; the first row without.
-        n: The column that counts what it is taken over, and what one of that is called.
+        n: The column that counts what it is taken over, and what one of that is called; or what
+            makes such words of the row.
         scale: Where its scale begins and ends.
     """
 
@@ -227,8 +239,15 @@ class Headline:
     table: str
     column: str
     where: Mapping[str, str] = field(default_factory=dict)
-    n: tuple[str, str] | None = None
+    n: tuple[str, str] | Callable[[Mapping[str, Any]], str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
+
+
+def _is_blank(column: pl.Series) -> bool:
+    """Whether it holds zeros and nulls alone."""
+    if column.dtype.is_numeric():
+        return not (column.fill_null(0) != 0).any()
+    return column.is_null().all()
 
 
 @dataclass(frozen=True)
@@ -249,6 +268,25 @@ class View:
     opens: tuple[str, ...] = ()
     key: str | None = None
     behind: str | None = None
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Pictures, one of which a reader chooses.
+
+    Args:
+        name: Their name in a report.
+        title: What they are.
+        reading: How to read them, and which are there.
+        pictures: The labels of each by what one chooses (model, thing), and its SVG.
+        first: The number of the one that is shown first.
+    """
+
+    name: str
+    title: str
+    reading: str
+    pictures: tuple[tuple[Mapping[str, str], str], ...]
+    first: int = 0
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
     layout = spec.printed or Layout()
     for name, values in layout.where.items():
         table = table.filter(table[name].is_in(values))
-    shown = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, **_TIGHT)
     headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
     for heading, worded in headings:
-        shown.add_column(Text(heading), justify="left" if worded else "right")
+        shown.add_column(Text(heading), justify="left" if worded else "right", no_wrap=not worded)
     for row in rows:
         shown.add_row(*map(Text, row))
     terminal.console().print(shown)
@@ -85,6 +85,8 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
     return headings, rows[:MOST_ROWS]
 
 
+_TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False}
+_SPACE = "\N{NO-BREAK SPACE}"
 _WORDS = frozenset({"text", "truth"})
 
 
@@ -93,9 +95,10 @@ def _heading(column: Column) -> str:
 
 
 def _text(column: Column, row: Mapping[str, Any]) -> str:
-    """A cell, with its interval in a line of its own."""
-    text = cell(row[column.name], column.kind)
+    """A cell, with its interval in a line of its own; the heading says what are points."""
+    text = cell(row[column.name], column.kind).removesuffix(" points")
     low, high = (row[end] for end in column.ends) if column.ends else (None, None)
     if low is None or high is None:
         return text
-    return f"{text}\n{bounds(low, high, column.kind)}"
+    ends = bounds(low, high, column.kind).removesuffix(" points").removesuffix(f"{_SPACE}%")
+    return f"{text}\n{ends}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tacit.english import several
 from tacit.probes.consistency.replies import COLUMNS
 from tacit.report.content import Column, Details, Table
-from tacit.report.parts_tables import together
+from tacit.report.together import together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

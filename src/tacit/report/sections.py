@@ -12,12 +12,14 @@ from tacit.probes.base import declared, probe
 from tacit.probes.figures.charts import Look
 from tacit.probes.figures.writing import charts
 from tacit.report.charts import figure
-from tacit.report.content import Column, Details, Mark, Section, Table, Tile
+from tacit.report.content import Column, Details, Graph, Graphs, Mark, Section, Table, Tile
 from tacit.report.obtained import obtained
 from tacit.runs.figures import shown_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import polars as pl
 
     from tacit.findings.spec import Column as Declared
     from tacit.findings.spec import Headline, TableSpec
@@ -48,7 +50,12 @@ def section(runs: Sequence[Run], look: Look | None = None) -> Section:
         tiles=tuple(
             tile(headline, told.tables[headline.table], runs) for headline in told.headlines
         ),
-        blocks=(*figures(runs, look or Look()), *tables(runs), *views(runs)),
+        blocks=(
+            *pictures(runs, look or Look()),
+            *figures(runs, look or Look()),
+            *tables(runs),
+            *views(runs),
+        ),
         keys={name: values_of(name, runs) for name in told.filters},
         notes=tuple(dict.fromkeys(note for run in runs for note in told.notes(run.findings))),
     )
@@ -78,7 +85,9 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
         found = Findings(run.questions, run.tables, run.summary)
         for view in told.views(found, run.request, MOST_SCORES // len(runs)):
             opens = tuple(f"{stem}-{name}" for name in view.opens)
-            columns = tuple(one for each in view.spec.in_table(view.table) for one in _shown(each))
+            columns = tuple(
+                one for each in view.spec.in_table(view.table) for one in _shown(each, view.table)
+            )
             title = view.spec.title if view.behind else f"{view.spec.title}: {run.name}"
             yield Table(
                 f"{stem}-{view.spec.name}",
@@ -90,6 +99,15 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
                 None if view.behind else run.name,
                 view.behind,
             )
+
+
+def pictures(runs: Sequence[Run], look: Look) -> Iterator[Graphs]:
+    """The pictures that the probe draws of single things."""
+    found = declared(probe(runs[0].probe)).pictures({run.name: run.findings for run in runs}, look)
+    if found is not None:
+        graphs = tuple(Graph(labels, svg) for labels, svg in found.pictures)
+        stem = f"{runs[0].probe}-{found.name}"
+        yield Graphs(stem, found.title, found.reading, graphs, found.first)
 
 
 def figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
@@ -129,18 +147,18 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
         reading += f" The first {MOST_ROWS:,} of {several(frame.height, 'row')}."
         frame = frame.head(MOST_ROWS)
     columns = [Column("model", "model")]
-    columns += [one for each in spec.in_table(frame) for one in _shown(each)]
+    columns += [one for each in spec.in_table(frame) for one in _shown(each, frame)]
     stem = f"{runs[0].probe}-{spec.name}".replace("_", "-")
     return Table(stem, spec.title, reading, frame, tuple(columns))
 
 
-def _shown(column: Declared) -> Iterator[Column]:
+def _shown(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
     """A column, and its interval in a column of its own."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind
     yield Column(column.name, column.heading, kind, column.within)
-    if column.ends:
+    if column.ends and column.ends[0] in table.columns:
         yield Column(column.ends[0], "95 % interval", kind, to=column.ends[1])
 
 
@@ -168,8 +186,10 @@ def _mark(headline: Headline, spec: TableSpec, run: Run) -> Mark | None:
         return None if value is None else (value - least) / (most - least)
 
     about = [interval(low, high, lambda value: cell(value, column.kind))] if ends else []
-    if headline.n:
-        about.append(f"n = {several(row[headline.n[0]], headline.n[1])}")
+    if headline.n is not None:
+        n = headline.n
+        counted = several(row[n[0]], n[1]) if isinstance(n, tuple) else n(row)
+        about.append(f"n = {counted}")
     value = row[column.name]
     return Mark(
         run.name,

@@ -14,6 +14,7 @@ from tacit.probes.base import Answers, Requests
 from tacit.probes.parts import accuracy, measure, questions, worlds
 from tacit.probes.parts.elsewhere import answers_in
 from tacit.probes.parts.options import PartsOptions, names
+from tacit.probes.parts.tables import HEADLINES, TABLES
 from tacit.probes.parts.template import Template
 from tacit.probes.parts.voted import voted
 from tacit.probes.parts.wording import AS_IN_THE_PAPER, Wording
@@ -22,12 +23,13 @@ from tacit.sources.statements import agreement, all_statements, drawing_statemen
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from tacit.findings.spec import FigureSpec
+    from tacit.findings.spec import FigureSpec, Headline, Pictures, TableSpec, View
+    from tacit.probes.figures.charts import Look
     from tacit.probes.figures.panels import Shown
     from tacit.probes.parts.worlds import Worlds
     from tacit.prompts import LogProbs, Prompt, Votes
@@ -52,7 +54,14 @@ class PartsProbe:
     summary: ClassVar[str] = (
         "Ask how the parts of things relate; count the contradictions and repair them."
     )
+    question: ClassVar[str] = (
+        "Is the model's picture of everyday things free of contradictions, and does repairing it "
+        "make it truer?"
+    )
     Options: ClassVar[type[PartsOptions]] = PartsOptions
+    tables: ClassVar[tuple[TableSpec, ...]] = TABLES
+    headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
+    filters: ClassVar[tuple[str, ...]] = ("relation", "thing")
 
     drawings: Sequence[Drawing]
     ontology: Ontology
@@ -123,6 +132,34 @@ class PartsProbe:
         from tacit.probes.parts.compare import compare
 
         return compare(found)
+
+    @staticmethod
+    def sentences(findings: Findings) -> Iterator[str]:
+        """What was asked and what came out."""
+        from tacit.probes.parts.words import sentences
+
+        return sentences(findings)
+
+    @staticmethod
+    def notes(findings: Findings) -> Iterator[str]:
+        """How figures are made."""
+        from tacit.probes.parts.words import notes
+
+        return notes(findings)
+
+    @staticmethod
+    def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
+        """Every statement with its prompt, or those of some drawings."""
+        from tacit.probes.parts.reading import views
+
+        return views(findings, request, most)
+
+    @staticmethod
+    def report_pictures(found: Mapping[str, Findings], look: Look) -> Pictures | None:
+        """The graphs of drawings, before and after repair."""
+        from tacit.probes.parts.reading import pictures
+
+        return pictures(found, look)
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:

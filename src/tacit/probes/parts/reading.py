@@ -1,0 +1,136 @@
+"""What a report shows of single drawings: their graphs, and every statement with its prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.english import several
+from tacit.findings.spec import Column, Pictures, TableSpec, View
+from tacit.probes.parts.tables import BY_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+
+    from tacit.findings.findings import Findings
+    from tacit.probes.figures.charts import Look
+
+MOST_GRAPHS = 40
+"""Of one model; a drawing's graph is drawn in a third of a second."""
+
+MOST_STATEMENTS = 30_000
+"""Of all models together, each with its prompt; whole drawings are left out."""
+
+_KEY = ("thing", "annotator")
+_QUESTION = ("thing", "subject", "relation", "object")
+
+
+def pictures(found: Mapping[str, Findings], look: Look) -> Pictures | None:
+    """The graphs of each model's drawings, all of them or a sample; None without beliefs."""
+    import polars as pl
+
+    from tacit.coherence.ontology import Ontology
+    from tacit.probes.parts.graph import parts_graph
+
+    ontology = Ontology.load("parts")
+    drawn: list[tuple[Mapping[str, str], str]] = []
+    faults: list[list[Any]] = []
+    told = ""
+    for model, findings in found.items():
+        beliefs = findings.tables["beliefs"]
+        if beliefs.is_empty():
+            continue
+        drawings = findings.tables["violation_by_drawing"]
+        told_of = drawings.select(*_KEY, ~pl.col("consistent"), "violated").iter_rows()
+        by_drawing = {(thing, annotator): fault for thing, annotator, *fault in told_of}
+        chosen, told = sampled(drawings, MOST_GRAPHS)
+        for thing, annotator in chosen:
+            rows = beliefs.filter(pl.col("thing") == thing, pl.col("annotator") == annotator)
+            labels = {"model": model, "thing": thing, "drawn by": annotator or "nobody"}
+            drawn.append((labels, parts_graph(rows, ontology, look)))
+            faults.append(by_drawing[thing, annotator])
+    if not drawn:
+        return None
+    reading = (
+        "One drawing: what the model believes before repair, after repair, and what the annotator "
+        "drew. Violated edges are coloured and dashed, or have a sign; rest the pointer on one, or "
+        f"reach it with Tab and the arrow keys, and it says what it clashes with. The one that "
+        f"contradicts itself most is shown first. {told}"
+    )
+    return Pictures("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
+
+
+def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
+    """Every statement with its prompt and its belief, or those of some drawings."""
+    import polars as pl
+
+    del request
+    beliefs, drawings = findings.tables["beliefs"], findings.tables["violation_by_drawing"]
+    if beliefs.is_empty():
+        return
+    each = beliefs.height / max(1, drawings.height)
+    bound = min(most, MOST_STATEMENTS)
+    chosen, told = sampled(drawings, max(1, int(bound / max(1.0, each))))
+    keys = pl.DataFrame(chosen, dict.fromkeys(_KEY, pl.String), orient="row")
+    some = beliefs.join(keys, on=_KEY, how="semi", maintain_order="left")
+    asked = findings.questions
+    # Where each drawing has answers of its own, a question has a row for each drawing.
+    key = [*_QUESTION, *(["annotator"] if "annotator" in asked.columns else [])]
+    more = [name for name in _OF_ANSWERS if name in asked.columns]
+    wide = some.join(asked.select(*key, *more), on=key, how="left", maintain_order="left")
+    yield View(_statements(told), wide)
+
+
+def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:
+    """Which drawings are shown: all, or some from the least to the most contradictory.
+
+    Args:
+        drawings: The finding ``violation_by_drawing``.
+        most: How many at most.
+
+    Returns:
+        (thing, annotator) of each, and a sentence that says which part of all they are.
+    """
+    keys = drawings.select(_KEY).rows()
+    if len(keys) <= most:
+        return keys, f"All here: {several(len(keys), 'drawing')}."
+    ranked = drawings.sort("density", *_KEY, nulls_last=True).select(_KEY).rows()
+    places = {round(i * (len(ranked) - 1) / (most - 1)) for i in range(most)} if most > 1 else {0}
+    kept = {ranked[place] for place in places}
+    return [key for key in keys if key in kept], (
+        f"A sample is here, {most:,} of {several(len(keys), 'drawing')}: evenly spaced from the "
+        "one with the least contradictions to the one with the most."
+    )
+
+
+_OF_ANSWERS = (
+    *("text", "logprob_true", "logprob_false", "votes_true", "votes_false"),
+    *("unparsed", "truncated", "low", "high"),
+)
+
+
+def _statements(told: str) -> TableSpec:
+    beliefs = {column.name: column for column in BY_NAME["beliefs"].columns}
+    return TableSpec(
+        "statements",
+        "Statements and prompts",
+        "Each statement, the belief in it, whether it is true before and after repair, and whether "
+        "the annotator drew it so; with the prompt and the log-probabilities in nats, or the "
+        f"votes. {told}",
+        columns=(
+            *(beliefs[name] for name in (*_KEY, *_QUESTION[1:])),
+            Column("p_true", "P(true)", "score", ends=("low", "high"), optional=True),
+            *(
+                Column("votes_true", "said true", "count"),
+                Column("votes_false", "said false", "count"),
+            ),
+            *(Column("unparsed", "unparsed", "count"), Column("truncated", "thought cut", "count")),
+            *(Column("before", "believed", "truth"), Column("paper", "repaired", "truth")),
+            beliefs["label"],
+            Column("logprob_true", "log P(true)", "nats"),
+            Column("logprob_false", "log P(false)", "nats"),
+            Column("text", "prompt"),
+        ),
+        keys=5,
+    )
