@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from tacit.cli.parts_table import echo_parts
+from tacit.cli.findings import echo_findings
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
@@ -37,7 +37,7 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     """The request, a manifest that says finished, the questions, the findings."""
     ran = tacit(*PARTS, "--out", "run", "--things", "peach")
     assert ran.code == 0, ran.err
-    assert "  ParRoT++" in ran.out
+    assert " ParRoT++" in ran.out
     assert "transitive" in ran.out
     assert "…" not in ran.out, "nothing is cut off at 80 columns"
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
@@ -59,15 +59,16 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
     drawing = Drawing("lamp", "", ("shade", "base"), ())
     probe = PartsProbe((drawing,), Ontology.load("parts"), Template.load("plain"))
     beliefs = pl.Series("p_true", [None, *[0.9] * 27])
-    echo_parts(probe.measure_beliefs(probe.questions.with_columns(beliefs)).summary, "mine")
+    found = probe.measure_beliefs(probe.questions.with_columns(beliefs))
+    echo_findings("parts", found, "mine")
     shown = capsys.readouterr().out
     assert "Nobody drew these things, so there is no accuracy" in shown
     assert "ParRoT" not in shown
     assert "improved" in shown
-    assert "-/-/-" in shown
-    assert "1 statement is without a belief, 0 of them labelled" in shown
-    assert "11/11" in shown, "asymmetric pairs believed both ways, without the undecided one"
-    assert "Undecided constraints before repair: 2;" in shown
+    assert "undefined" in shown
+    assert "Left out, without a belief: 1 statement, 0 of them labelled" in shown
+    assert "11 times of 11: a one-way relation is believed both ways round" in shown
+    assert "Undecided, because a statement has no belief, and left out of rates: 2 rules" in shown
 
 
 def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -> None:

@@ -7,9 +7,8 @@ import polars as pl
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
-from tacit.report import parts_tables
 from tacit.report.differences import differences
-from tacit.report.parts import section
+from tacit.report.sections import section, tables, views
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tests.report.conftest import DRAWINGS, parts_run
@@ -36,7 +35,7 @@ def run_of_beliefs(folder: Path, name: str) -> Path:
 def tables_in(folder: Path) -> dict[str, Table]:
     """The tables of the parts section of a report on the runs in a folder."""
     runs = read_runs([folder])
-    return {each.id: each for each in parts_tables.tables(runs, parts_tables.together(runs))}
+    return {each.id: each for each in (*tables(runs), *views(runs))}
 
 
 def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> None:
@@ -54,7 +53,7 @@ def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> 
     runs = read_runs([tmp_path / "some"])
     said = " ".join(section(runs).said[runs[0].name])
     micro = next(row for row in runs[0].summary["violation"] if row["constraint"] == "micro")
-    assert f"no belief: {micro['undecided']} rules" in said
+    assert f"left out of rates: {micro['undecided']} rules" in said
     assert f"Of {micro['applicable'] - micro['undecided']} rules that apply" in said
     compared = differences(runs)
     assert compared is not None
@@ -65,5 +64,5 @@ def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> 
 def test_a_statement_stands_once_where_each_drawing_has_beliefs_of_its_own(tmp_path: Path) -> None:
     """A question that two drawings share has two beliefs, each beside its own drawing."""
     run_of_beliefs(tmp_path / "one", "mine")
-    table = tables_in(tmp_path)["parts-statements"]
+    table = tables_in(tmp_path)["parts-0-statements"]
     assert table.frame.height == PROBE.statements.height

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from tacit.errors import WorkError
-from tacit.report import graphs, runtime
+from tacit.probes.parts import reading
+from tacit.report import runtime
 from tacit.report.writing import report
 from tacit.runs.reading import read_runs
 from tests.report.conftest import EVIL, Page, parts_run
@@ -146,7 +147,7 @@ def test_a_large_run_says_what_part_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where not all drawings have a graph, the page says how many have."""
-    monkeypatch.setattr(graphs, "MOST_GRAPHS", 2)
+    monkeypatch.setattr(reading, "MOST_GRAPHS", 2)
     html = report(read_runs([parts_run(tmp_path / "one")]))
     assert "A sample is here, 2 of 4 drawings" in html
     assert len(Page(html).blob("page")["graphs"]["parts-graphs"]) == 2

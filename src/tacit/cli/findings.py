@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.findings.findings import Findings
     from tacit.runs.reading import Run
 
 
@@ -47,18 +48,23 @@ def _echo_run(run: Run, name: str) -> None:
 
         echo_assumptions(run.findings, name)
     else:
-        _echo_tables(run, name)
+        echo_findings(run.probe, run.findings, name)
 
 
-def _echo_tables(run: Run, name: str) -> None:
-    """Prints the tables that a probe declares as printed, and what it says in sentences."""
-    import polars as pl
+def echo_findings(name: str, findings: Findings, model: str) -> None:
+    """Prints what a model showed: tables, how it was asked, and sentences.
 
-    told = declared(probe(run.probe))
+    Args:
+        name: The probe's name.
+        findings: What was found.
+        model: The model's name.
+    """
+    told = declared(probe(name))
     for spec in told.tables.values():
-        if spec.printed and not run.tables.get(spec.name, pl.DataFrame()).is_empty():
-            print_table(spec, run.tables[spec.name], f"{name}: {spec.title}")
-    typer.echo("\n".join([*obtained_told(run.summary), *told.sentences(run.findings)]))
+        table = findings.tables.get(spec.name)
+        if spec.printed and table is not None and not table.is_empty():
+            print_table(spec, table, f"{model}: {spec.title}")
+    typer.echo("\n".join([*obtained_told(findings.summary), *told.sentences(findings)]))
 
 
 def _echo_comparison(name: str, together: pl.DataFrame) -> None:

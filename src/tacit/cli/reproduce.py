@@ -58,7 +58,7 @@ def parrot(
     from tacit.outputs import check_outputs
     from tacit.probes.parts.probe import PartsProbe
     from tacit.probes.parts.published import data_tables, model_tables
-    from tacit.probes.parts.words import missing
+    from tacit.probes.parts.words import judged, missing
     from tacit.runs.workflow import RunRequest
     from tacit.sources.drawings import read_things
 
@@ -83,7 +83,8 @@ def parrot(
         )
         (run,) = request.run().values()
         tables.append(model_tables(run.findings))
-        notes = [*obtained_told(run.summary, listed=False), *missing(run.summary)]
+        notes = [*obtained_told(run.summary, listed=False), judged(run.summary)]
+        notes += missing(run.summary)
     _tell(pl.concat(tables), out, _echo, notes, as_json=as_json)
 
 

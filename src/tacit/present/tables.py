@@ -39,7 +39,8 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
     shown = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, **_TIGHT)
     headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
     for heading, worded in headings:
-        shown.add_column(Text(heading), justify="left" if worded else "right", no_wrap=not worded)
+        justify: Any = "left" if worded else "right"
+        shown.add_column(Text(heading), justify=justify, no_wrap=not worded, overflow="fold")
     for row in rows:
         shown.add_row(*map(Text, row))
     terminal.console().print(shown)

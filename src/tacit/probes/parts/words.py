@@ -32,7 +32,7 @@ def sentences(findings: Findings) -> Iterator[str]:
     """What was asked and what came out."""
     summary = findings.summary
     yield _asked(summary)
-    yield f"It judged {percent(summary['true_share'])} of them true{_ties(summary)}."
+    yield judged(summary)
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     if before and after:
         yield (
@@ -61,11 +61,16 @@ def _asked(summary: Mapping[str, Any]) -> str:
     )
 
 
+def judged(summary: Mapping[str, Any]) -> str:
+    """How many of the questions are believed."""
+    return f"It judged {percent(summary['true_share'])} of them true{_ties(summary)}."
+
+
 def _ties(summary: Mapping[str, Any]) -> str:
     ties = summary["ties"]
-    return f"; {ties:,} at exactly one half {number_of(ties, 'counts', 'count')} as false" * bool(
-        ties
-    )
+    if not ties:
+        return ""
+    return f"; {ties:,} at exactly one half {number_of(ties, 'counts', 'count')} as false"
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -125,8 +130,8 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
     """What has no belief, was filled in, or was scored with its neighbour's token."""
-    if summary["missing"]:
-        yield f"{several(summary['missing'], 'question has', 'questions have')} no belief."
+    without = several(summary["missing"], "question has", "questions have")
+    yield f"{without} no belief." if summary["missing"] else "Every question has a belief."
     if summary["missing_statements"]:
         left_out = sum(
             row["missing"]
