@@ -1,8 +1,8 @@
 """Asks a server again, between its answers, what it answered when it was tried.
 
 A model may be exchanged while a run goes on, a second replica may join, a cache or a proxy may
-begin to change prompts. Once a minute, before the answers of a block are kept, a few texts are
-therefore asked again, several at once, as the prompts of the run are.
+begin to change prompts. Once a minute, before answers are kept, a few texts are therefore asked
+again, several at once, beside the prompts of the run.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import logging
 import math
 import threading
 import time
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tacit.errors import UnreliableError
 from tacit.models.server.agreeing import agree
@@ -21,7 +22,7 @@ from tacit.models.server.distinguishing import apart
 from tacit.models.server.replies import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from tacit.models.server.echoing import Aligned
     from tacit.models.server.habits import Habits
@@ -31,13 +32,15 @@ log = logging.getLogger(__name__)
 QUIET = 1e-3
 """Nats by which answers to the same text may differ without being told of."""
 
-OF_A_BLOCK = 2
-"""So many texts are asked again before the answers of a block are kept, at most once a minute."""
+AT_A_LOOK = 2
+"""So many texts are asked again before answers are kept, at most once a minute."""
 
 EVERY = 60.0
 """Seconds after which that is due."""
 
 _LIKELIEST = 5
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class Watch:
             if self._clock() - self._looked < EVERY:
                 return
             self._looked = self._clock()
-            some = list(itertools.islice(self._order, min(OF_A_BLOCK, len(self._watched))))
+            some = list(itertools.islice(self._order, min(AT_A_LOOK, len(self._watched))))
         self._check(some)
 
     def look_well(self) -> None:
@@ -151,6 +154,20 @@ class Watch:
             each: [math.nan] if now is None else apart(each.said, now, _LIKELIEST)
             for each, now in zip(some, self._ask(some), strict=True)
         }
+
+
+def watched(parts: Generator[Part], look: Callable[[], None]) -> Generator[Part]:
+    """Gives parts of answers, each when its server was looked at again; and looks at the end.
+
+    Args:
+        parts: What comes; closed when this ends.
+        look: Raises where the server no longer answers as it did.
+    """
+    with closing(parts):
+        for part in parts:
+            look()
+            yield part
+    look()
 
 
 def _worst(differences: Mapping[Watched, Sequence[float]]) -> str:
