@@ -56,7 +56,7 @@ class Talker:
         for each in draws:
             for at in range(0, len(each.numbers), 8):
                 some = Draws(each.text, each.numbers[at : at + 8])
-                yield [(some, *self.sample([some]))]
+                yield [(some, self.sample([some])[0])]
 
 
 def reply(text: str, number: int) -> Sample:

@@ -232,7 +232,7 @@ class Engine:
         if ranked:
             return self.store.append_rankings(about, ranked, self._rank(ranked))
         scored = [prompt for prompt in prompts if isinstance(prompt, Prompt)]
-        return self.store.append(about, scored, self._checked(scored, self.model.score(scored)))
+        return self.store.append(about, scored, self._score(scored))
 
     def _ask(
         self, plan: PlanOf[Request], progress: Callable[[BlockOf[Request]], None] | None
@@ -273,6 +273,9 @@ class Engine:
                 self.store.append(model.description, some, scores)
                 tokens = sum(costs[index] for index, _ in part)
                 yield BlockOf(tuple(asked[index] for index, _ in part), tokens)
+
+    def _score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        return self._checked(prompts, self.model.score(prompts))
 
     def _checked(self, prompts: Sequence[Prompt], scores: list[LogProbs]) -> list[LogProbs]:
         """The scores of prompts, if they are of their answers, and log-probabilities."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -14,6 +15,7 @@ from tacit.errors import ScoringError, UnreliableError
 from tacit.models.server.address import ServerOptions
 from tacit.models.server.backoff import Backoff
 from tacit.models.server.client import Client
+from tacit.models.server.streaming import Stream
 from tests.models.server.raw import raw
 
 if TYPE_CHECKING:
@@ -96,9 +98,17 @@ def test_items_are_taken_when_a_thread_is_free() -> None:
     assert len(taken) <= 14
 
 
-def test_a_failure_is_raised_when_what_was_under_way_is_given() -> None:
+def test_a_failure_is_raised_when_what_was_under_way_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Nothing else is begun, and nothing is asked again."""
-    failed, begun, requests = threading.Event(), list[int](), list[int]()
+    begun, requests, streams = list[int](), list[int](), list[Stream[int, int]]()
+
+    def recorded(*arguments: object) -> Stream[int, int]:
+        streams.append(Stream(*arguments))  # type: ignore[arg-type] # those of a stream
+        return streams[-1]
+
+    monkeypatch.setattr("tacit.models.server.client.Stream", recorded)
 
     def answer(_: httpx.Request) -> httpx.Response:
         requests.append(1)
@@ -109,19 +119,14 @@ def test_a_failure_is_raised_when_what_was_under_way_is_given() -> None:
     def work(number: int) -> int:
         begun.append(number)
         if number == 1:
-            try:
-                raise ScoringError("it is broken")
-            finally:
-                failed.set()
-        assert failed.wait(GENEROUS)
-        while not stream.abandoned:
+            raise ScoringError("it is broken")
+        while not streams[0].abandoned:
             threading.Event().wait(0.001)
         with pytest.raises(ScoringError, match="failed 1 times"):
             client.complete({})
         return number
 
     parts = client.stream(work, range(9), 2, 30.0)
-    stream = _stream_of(client)
     assert next(parts) == [(0, 0)]
     with pytest.raises(ScoringError, match="it is broken"):
         next(parts)
@@ -138,6 +143,82 @@ def test_what_came_beside_a_wrong_reply_is_not_given() -> None:
 
     with pytest.raises(UnreliableError, match="another model"):
         list(silent().stream(work, range(9), 1, 30.0))
+
+
+def test_an_unreliable_reply_is_told_of_before_other_failures() -> None:
+    """Else what was stored before would not be withdrawn."""
+    failed = threading.Event()
+
+    def work(number: int) -> int:
+        if number:
+            failed.set()
+            raise ScoringError("it is broken")
+        assert failed.wait(GENEROUS)
+        raise UnreliableError("another model")
+
+    with pytest.raises(UnreliableError, match="another model"):
+        list(silent().stream(work, range(2), 2, 30.0))
+
+
+def test_what_is_finished_is_given_before_an_interruption_is_raised() -> None:
+    """Also what is collected for a later part."""
+    worked, release = threading.Event(), threading.Event()
+
+    def work(number: int) -> int:
+        if number == 2:
+            worked.set()
+            assert release.wait(GENEROUS)
+            raise KeyboardInterrupt
+        return number
+
+    parts = silent().stream(work, range(9), 1, 1e6)
+    given: list[list[tuple[int, int]]] = []
+    failures: list[BaseException] = []
+
+    def consume() -> None:
+        try:
+            given.extend(parts)
+        except KeyboardInterrupt as error:
+            failures.append(error)
+
+    consumer = threading.Thread(target=consume)
+    consumer.start()
+    assert worked.wait(GENEROUS)
+    assert not given, "nothing is due"
+    release.set()
+    consumer.join(GENEROUS)
+    assert (given, len(failures)) == ([[(0, 0), (1, 1)]], 1)
+
+
+def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
+    """A server that fails says nothing against what it answered before."""
+    checked: list[int] = []
+
+    def check() -> None:
+        checked.append(1)
+        raise ScoringError("no answer")
+
+    parts = silent().stream(lambda number: number, itertools.count(), 2, 0.0, check)
+    given: list[tuple[int, int]] = []
+    with pytest.raises(ScoringError, match="no answer"):
+        given.extend(one for part in parts for one in part)
+    assert sorted(given) == [(number, number) for number in range(len(given))]
+    assert given
+    assert len(checked) == 1
+
+
+def test_a_check_that_finds_another_model_keeps_results_back() -> None:
+    """Those that were to be given next; the requests under way are not waited for."""
+
+    def check() -> None:
+        if given:
+            raise UnreliableError("another model")
+
+    given: list[list[tuple[int, int]]] = []
+    parts = silent().stream(lambda number: number, itertools.count(), 2, 0.0, check)
+    with pytest.raises(UnreliableError, match="another model"):
+        given.extend(parts)
+    assert len(given) == 1
 
 
 def test_items_that_cannot_be_taken_fail_as_well() -> None:
@@ -224,7 +305,3 @@ def test_a_request_that_waits_for_a_connection_keeps_its_time() -> None:
 def _late(connection: object) -> None:
     threading.Event().wait(1.2)
     connection.sendall(WHOLE)  # type: ignore[attr-defined] # a socket
-
-
-def _stream_of(client: Client) -> object:
-    raise NotImplementedError(client)

@@ -123,6 +123,7 @@ class Client:
         items: Iterable[Item],
         several: int,
         seconds: float = math.inf,
+        check: Callable[[], None] | None = None,
     ) -> Generator[list[tuple[int, Result]]]:
         """Yields what work makes of the items, as it comes, each result with its item's index.
 
@@ -134,13 +135,15 @@ class Client:
             items: Taken one by one, whenever a thread is free.
             several: How many are under way at the same time.
             seconds: How long results are collected before they are given.
+            check: Called before they are given, and at the end; raises where they cannot be relied
+                on.
         """
 
         def in_stream(item: Item) -> Result:
             self._thread.stream = stream
             return work(item)
 
-        stream = Stream(in_stream, items, self._hang_up)
+        stream = Stream(in_stream, items, self._hang_up, check)
         return stream.parts(several, seconds)
 
     def models(self) -> list[dict[str, Any]]:

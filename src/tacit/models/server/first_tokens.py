@@ -25,7 +25,7 @@ from tacit.models.server.preflight import (
 from tacit.models.server.replies import TOPS, find, likeliest, returned
 from tacit.models.server.reply_checks import WrongRepliesError, are_rescaled
 from tacit.models.server.said import OPENS
-from tacit.models.server.watching import QUIET, Watch, Watched, watched
+from tacit.models.server.watching import QUIET, Watch, Watched
 from tacit.prompts import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, LogProbs
 
 if TYPE_CHECKING:
@@ -288,8 +288,8 @@ class FirstTokensModel:
             ScoringError: As ``score``.
         """
         client = self._talk.client
-        parts = client.stream(self._score, prompts, self._concurrency, seconds)
-        return watched(parts, self._watch.look)
+        look = self._watch.look
+        return client.stream(self._score, prompts, self._concurrency, seconds, look)
 
     def recheck(self) -> None:
         """See ``Rechecks``."""

@@ -20,7 +20,7 @@ from tacit.models.server.measuring import Reading
 from tacit.models.server.preflight import preflight
 from tacit.models.server.replies import likeliest
 from tacit.models.server.serving import chosen
-from tacit.models.server.watching import Watch, echo_of, watched
+from tacit.models.server.watching import Watch, echo_of
 from tacit.prompts import AnswerScore, LogProbs
 
 if TYPE_CHECKING:
@@ -146,8 +146,8 @@ class ServerModel:
             ScoringError: As ``score``.
         """
         client = self._served.abilities.questions.client
-        parts = client.stream(self._score, prompts, self._concurrency, seconds)
-        return watched(parts, self._watch.look)
+        look = self._watch.look
+        return client.stream(self._score, prompts, self._concurrency, seconds, look)
 
     def recheck(self) -> None:
         """See ``Rechecks``."""

@@ -14,7 +14,6 @@ from tacit.models.chat_samples import ANSWER_TOKENS, Draws
 from tacit.models.server.canaries import recognised
 from tacit.models.server.client import RefusalError
 from tacit.models.server.trying import ReplyWatch, same_replies
-from tacit.models.server.watching import watched
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -110,12 +109,14 @@ class SampledModel:
             ScoringError: As ``sample``.
         """
         asked = (piece for each in draws for piece in self._pieces(each))
-        parts = self._talk.client.stream(
-            lambda piece: (piece, self._drawn(piece)), asked, self._concurrency, seconds
-        )
-        with closing(watched(parts, self._watch.look)) as given:
-            for part in given:
-                yield [drawn for _, drawn in part]
+        client, look = self._talk.client, self._watch.look
+
+        def drawn(piece: Draws) -> tuple[Draws, list[Sample]]:
+            return piece, self._drawn(piece)
+
+        with closing(client.stream(drawn, asked, self._concurrency, seconds, look)) as parts:
+            for part in parts:
+                yield [replied for _, replied in part]
 
     def recheck(self) -> None:
         """See ``Rechecks``."""

@@ -39,6 +39,7 @@ class Stream(Generic[Item, Result]):
         work: What is done with each item.
         items: Taken one by one, whenever a thread is free.
         hang_up: Ends the requests under way, so that the threads that wait for them go on.
+        check: Called before results are yielded, and at the end; None checks nothing.
 
     ``abandoned`` is set when nothing else is to be begun or tried again, ``interrupted`` when
     nobody waits for what is under way either.
@@ -49,21 +50,24 @@ class Stream(Generic[Item, Result]):
         work: Callable[[Item], Result],
         items: Iterable[Item],
         hang_up: Callable[[], None],
+        check: Callable[[], None] | None = None,
     ) -> None:
         self.abandoned = self.interrupted = False
-        self._work, self._hang_up = work, hang_up
+        self._work, self._hang_up, self._check = work, hang_up, check
         self._items = enumerate(items)
         self._lock = threading.Lock()
         self._finished: SimpleQueue[_Finished[Result] | None] = SimpleQueue()
+        self._waiting: list[tuple[int, Result]] = []
         self._failures: list[BaseException] = []
 
     def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
         """Yields what was finished since the last part, each result with its item's index.
 
         No result waits longer than ``seconds`` to be yielded while the consumer asks for parts.
-        Where an item fails, no other is begun; those under way are waited for and yielded, unless
-        the error says that they cannot be relied on, and then the error is raised. When the
-        generator is closed, or a person interrupts, what is under way is hung up on.
+        Where an item or the check fails, no other item is begun. The items under way are waited for
+        and yielded, and then the error is raised. After an ``UnreliableError`` nothing else is
+        yielded. When a person interrupts, or the generator is closed, the requests under way are
+        hung up on; an interruption is raised when the finished results have been yielded.
 
         Args:
             several: How many threads.
@@ -74,11 +78,16 @@ class Stream(Generic[Item, Result]):
             try:
                 threads.extend(pool.submit(self._carry_out) for _ in range(several))
                 yield from self._collected(several, seconds)
+            except KeyboardInterrupt:
+                self._end(threads)
+                self._take(self._arrived(0.0))
+                yield from self._part()
+                raise
             except BaseException:
                 self._end(threads)
                 raise
         if self._failures:
-            raise self._failures.pop(0)
+            raise next(filter(_is_unreliable, self._failures), self._failures[0])
 
     def _carry_out(self) -> None:
         """What each thread does; it puts None when it ends."""
@@ -98,21 +107,42 @@ class Stream(Generic[Item, Result]):
             self._finished.put(None)
 
     def _collected(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        part: list[tuple[int, Result]] = []
         due = math.inf
         while several:
-            for one in self._arrived(due):
-                if one is None:
-                    several -= 1
-                    continue
-                part.append((one.index, one.result))
-                due = min(due, one.at + seconds)
+            arrived = self._arrived(due)
+            several -= arrived.count(None)
+            due = min(due, self._take(arrived) + seconds)
             self._raise_interruption()
             if time.monotonic() >= due:
-                yield part
-                part, due = [], math.inf
-        if part and not any(isinstance(error, UnreliableError) for error in self._failures):
+                self._checked()
+                yield from self._part()
+                due = math.inf
+        self._checked()
+        yield from self._part()
+
+    def _take(self, arrived: list[_Finished[Result] | None]) -> float:
+        """Keeps results until they are yielded; returns when the first of them was there."""
+        finished = [one for one in arrived if one]
+        self._waiting += [(one.index, one.result) for one in finished]
+        return min((one.at for one in finished), default=math.inf)
+
+    def _part(self) -> Generator[list[tuple[int, Result]]]:
+        """Yields the results that were kept, if there are any and they can be relied on."""
+        part, self._waiting = self._waiting, []
+        if part and not any(map(_is_unreliable, self._failures)):
             yield part
+
+    def _checked(self) -> None:
+        """Checks; a failure that says nothing against the results is raised after them."""
+        if self._check is None:
+            return
+        try:
+            self._check()
+        except UnreliableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - raised when the results have been yielded
+            self.abandoned, self._check = True, None
+            self._failures.append(error)
 
     def _arrived(self, due: float) -> list[_Finished[Result] | None]:
         """What has come; waits for something until it is due."""
@@ -136,3 +166,7 @@ class Stream(Generic[Item, Result]):
         while wait(threads, 0).not_done:
             self._hang_up()
             wait(threads, _MOMENT)
+
+
+def _is_unreliable(error: BaseException) -> bool:
+    return isinstance(error, UnreliableError)

@@ -12,9 +12,8 @@ import logging
 import math
 import threading
 import time
-from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import UnreliableError
 from tacit.models.server.agreeing import agree
@@ -22,7 +21,7 @@ from tacit.models.server.distinguishing import apart
 from tacit.models.server.replies import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tacit.models.server.echoing import Aligned
     from tacit.models.server.habits import Habits
@@ -39,8 +38,6 @@ EVERY = 60.0
 """Seconds after which that is due."""
 
 _LIKELIEST = 5
-
-Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -154,20 +151,6 @@ class Watch:
             each: [math.nan] if now is None else apart(each.said, now, _LIKELIEST)
             for each, now in zip(some, self._ask(some), strict=True)
         }
-
-
-def watched(parts: Generator[Part], look: Callable[[], None]) -> Generator[Part]:
-    """Gives parts of answers, each when its server was looked at again; and looks at the end.
-
-    Args:
-        parts: What comes; closed when this ends.
-        look: Raises where the server no longer answers as it did.
-    """
-    with closing(parts):
-        for part in parts:
-            look()
-            yield part
-    look()
 
 
 def _worst(differences: Mapping[Watched, Sequence[float]]) -> str:
