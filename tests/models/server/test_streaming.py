@@ -84,18 +84,14 @@ def test_items_are_taken_when_a_thread_is_free() -> None:
         assert release.acquire(timeout=GENEROUS)
         return number
 
-    with closing(silent().stream(work, items(), 3, 0.0)) as parts:
+    stream = Stream(work, items(), lambda: release.release(3))
+    with closing(stream.parts(3, 0.0)) as parts:
         release.release()
         assert len(next(parts)) == 1
         for _ in range(4):
             assert begun.acquire(timeout=GENEROUS)
         assert len(taken) == 4
-        release.release(10)
-        asked = threading.Thread(target=parts.close)
-        # Closing lets what is under way end, and begins nothing else.
-        asked.start()
-        asked.join(GENEROUS)
-    assert len(taken) <= 14
+    assert len(taken) == 4, "nothing is begun when the parts are closed"
 
 
 def test_a_failure_is_raised_when_what_was_under_way_is_given(
@@ -161,33 +157,22 @@ def test_an_unreliable_reply_is_told_of_before_other_failures() -> None:
 
 
 def test_what_is_finished_is_given_before_an_interruption_is_raised() -> None:
-    """Also what is collected for a later part."""
-    worked, release = threading.Event(), threading.Event()
+    """Also what is collected for a later part, and what still ends when it is hung up on."""
+    begun, hung_up = threading.Event(), threading.Event()
 
     def work(number: int) -> int:
         if number == 2:
-            worked.set()
-            assert release.wait(GENEROUS)
+            begun.set()
+            assert hung_up.wait(GENEROUS)
+        if number == 3:
+            assert begun.wait(GENEROUS)
             raise KeyboardInterrupt
         return number
 
-    parts = silent().stream(work, range(9), 1, 1e6)
     given: list[list[tuple[int, int]]] = []
-    failures: list[BaseException] = []
-
-    def consume() -> None:
-        try:
-            given.extend(parts)
-        except KeyboardInterrupt as error:
-            failures.append(error)
-
-    consumer = threading.Thread(target=consume)
-    consumer.start()
-    assert worked.wait(GENEROUS)
-    assert not given, "nothing is due"
-    release.set()
-    consumer.join(GENEROUS)
-    assert (given, len(failures)) == ([[(0, 0), (1, 1)]], 1)
+    with pytest.raises(KeyboardInterrupt):
+        given.extend(Stream(work, range(9), hung_up.set).parts(2, 1e6))
+    assert [sorted(part) for part in given] == [[(0, 0), (1, 1), (2, 2)]]
 
 
 def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
@@ -208,17 +193,24 @@ def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
 
 
 def test_a_check_that_finds_another_model_keeps_results_back() -> None:
-    """Those that were to be given next; the requests under way are not waited for."""
+    """Those that were to be given next; the requests under way are hung up on."""
+    hung_up = threading.Event()
+    given: list[list[tuple[int, int]]] = []
+
+    def work(number: int) -> int:
+        if number == 2:
+            hung_up.wait(GENEROUS)
+        return number
 
     def check() -> None:
         if given:
             raise UnreliableError("another model")
 
-    given: list[list[tuple[int, int]]] = []
-    parts = silent().stream(lambda number: number, itertools.count(), 2, 0.0, check)
+    parts = Stream(work, range(9), hung_up.set, check).parts(2, 0.0)
     with pytest.raises(UnreliableError, match="another model"):
         given.extend(parts)
     assert len(given) == 1
+    assert hung_up.is_set()
 
 
 def test_items_that_cannot_be_taken_fail_as_well() -> None:
