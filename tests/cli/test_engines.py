@@ -9,31 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from tacit.engine.options import EngineOptions
-from tacit.engine.store import Store
-from tacit.models import loading as loading_
 from tacit.models.demo import copy_demo
-from tacit.models.fake import FakeModel
-from tacit.models.loading import LoadOptions
-from tacit.models.server.address import ServerOptions
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Tacit
 
 SERVER = "http://127.0.0.1:1/v1"
-
-
-def test_a_server_s_blocks_are_stored_in_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At least as many prompts as are under way at once; a local model's blocks stay whole."""
-    monkeypatch.setattr(loading_, "load_model", lambda *_: FakeModel(lambda _, __: -1.0))
-    loading = LoadOptions(server=ServerOptions(concurrency=3))
-    pace = EngineOptions().start(SERVER, loading, Store(tmp_path)).pace
-    assert pace is not None
-    assert pace.least == 3
-    assert EngineOptions().start("demo", LoadOptions(), Store(tmp_path)).pace is None
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.engine.store import Store
-from tacit.engine.voting import BLOCK_DRAWS, VotingEngine
+from tacit.engine.voting import VotingEngine
 from tacit.errors import ScoringError, StoreError
 from tacit.models.chat_samples import Draws, Sample
 from tacit.prompts import Prompt, Votes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
 PROMPTS = [
@@ -47,6 +47,16 @@ class Talker:
         if self.dies is not None and len(self.asked) > self.dies:
             raise ScoringError("out of money")
         return [[reply(each.text, number) for number in each.numbers] for each in draws]
+
+    def stream(
+        self, draws: Sequence[Draws], seconds: float
+    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
+        """The replies to eight draws of a text at a time, whatever the seconds."""
+        assert seconds > 0
+        for each in draws:
+            for at in range(0, len(each.numbers), 8):
+                some = Draws(each.text, each.numbers[at : at + 8])
+                yield [(some, self.sample([some])[0])]
 
 
 def reply(text: str, number: int) -> Sample:
@@ -89,15 +99,24 @@ def test_replies_are_asked_for_once_and_more_samples_ask_the_rest(tmp_path: Path
 
 
 def test_what_was_replied_before_a_failure_is_kept(tmp_path: Path) -> None:
-    """The same request goes on from the last whole block."""
-    samples = 2 * BLOCK_DRAWS
-    dying = Talker(samples, dies=BLOCK_DRAWS)
+    """The same request goes on from there."""
+    dying = Talker(20, dies=16)
     with pytest.raises(ScoringError, match="out of money"):
         VotingEngine(dying, Store(tmp_path)).ask(PROMPTS[:1])
-    again = Talker(samples)
+    again = Talker(20)
     votes = VotingEngine(again, Store(tmp_path)).ask(PROMPTS[:1])
-    assert len(again.asked) == BLOCK_DRAWS
-    assert votes == [counted(PROMPTS[0].text, samples, PROMPTS[0].answers)]
+    assert again.asked == [(PROMPTS[0].text, number) for number in range(16, 20)]
+    assert votes == [counted(PROMPTS[0].text, 20, PROMPTS[0].answers)]
+
+
+def test_progress_counts_each_text_and_each_reply_once(tmp_path: Path) -> None:
+    """Each text when it has the last of its replies."""
+    told: list[tuple[int, int]] = []
+    engine = VotingEngine(Talker(20), Store(tmp_path))
+    plan = engine.plan(PROMPTS)
+    engine.ask(PROMPTS, plan, lambda part: told.append((part.ended, part.tokens)))
+    assert told == [(0, 8), (0, 8), (1, 4)] * 2
+    assert (plan.prompts, plan.tokens) == (2, 40)
 
 
 def test_replies_that_are_damaged_during_a_run_are_asked_again(

@@ -26,7 +26,7 @@ PHASES = {
     "scoring": ("tacit.engine.ask:Engine._score",),
     "publishing a segment": ("tacit.engine.store:Store._publish",),
     "measuring": ("tacit.probes.parts.probe:PartsProbe.measure",),
-    "writing findings": ("tacit.runs:Run.finish",),
+    "writing findings": ("tacit.runs.folder:RunFolder.finish",),
 }
 """The functions that each phase is."""
 

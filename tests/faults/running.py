@@ -15,11 +15,11 @@ from tacit.sources.drawings import demo_drawings
 if TYPE_CHECKING:
     from types import TracebackType
 
-PEACH = (
-    *("run", "parts", "--model", "demo", "--drawings", str(demo_drawings())),
-    *("--things", "peach"),
-)
-"""A run of the parts probe on one thing."""
+PARTS_OF_A_PEACH = ("run", "parts", "--drawings", str(demo_drawings()), "--things", "peach")
+"""A run of the parts probe on one thing, without its model."""
+
+PEACH = (*PARTS_OF_A_PEACH, "--model", "demo")
+"""That run of the demo model."""
 
 SMALL_BLOCKS = """
 import functools

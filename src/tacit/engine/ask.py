@@ -23,21 +23,23 @@ from tacit.engine.rechecks import rechecking
 from tacit.engine.requests import Ranked, Scoring, prompt_key
 from tacit.engine.store import Store, to_scores
 from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
-from tacit.models.base import RanksVocabulary, SharesPrefixes
+from tacit.models.base import RanksVocabulary, SharesPrefixes, StreamsScores
 from tacit.prompts import FOR_NOW, TOO_LONG, LogProbs, Prompt
 from tacit.rankings import Ranking, RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
     from pathlib import Path, PurePosixPath
 
     from tacit.engine.crew import Crew
-    from tacit.engine.pace import Pace
     from tacit.engine.plan import Block, Plan, RankingBlock, RankingPlan
     from tacit.engine.requests import Held, Kind, Request
     from tacit.models.base import LanguageModel
 
 BLOCK_TOKENS = 16384
+PERIOD = 30.0
+"""Seconds after which a streamed answer is stored: a run that is killed loses no older one."""
+
 _HAIR = 1e-3
 
 Gathered = TypeVar("Gathered")
@@ -47,6 +49,9 @@ Gathered = TypeVar("Gathered")
 class Engine:
     """Asks one model, and keeps what it answers.
 
+    A model that streams scores is asked all prompts of a plan without a pause, and what it answers
+    is stored every ``PERIOD`` seconds; any other computes whole blocks.
+
     Args:
         model: The model.
         store: Where scores are kept.
@@ -54,8 +59,6 @@ class Engine:
         crew: Who carries out the blocks; None is this process.
         strict: Whether a prompt that is longer than the model's window is an error. Otherwise it
             is skipped, and all its answers are missing.
-        pace: In what parts a block is stored; None is as a whole. Only for a model whose answers
-            do not depend on what is asked with them, so that no blocks are recorded either.
     """
 
     model: LanguageModel
@@ -63,7 +66,6 @@ class Engine:
     block_tokens: int = BLOCK_TOKENS
     crew: Crew | None = None
     strict: bool = False
-    pace: Pace | None = None
 
     @property
     def description(self) -> dict[str, Any]:
@@ -84,7 +86,7 @@ class Engine:
         Args:
             prompts: What to ask.
             plan: What ``plan`` made of the same prompts; made now when it is not given.
-            progress: Called with each block, or part of one, that was stored.
+            progress: Called with each block that was stored, or each part of what is streamed.
 
         Raises:
             PromptError: The model cannot score a prompt; nothing was asked then.
@@ -181,7 +183,8 @@ class Engine:
     ) -> PlanOf[Request]:
         """The plan, given what is held and how what is lacking is cut into blocks."""
         digest = digest_of(self.model.fingerprint, kind.merge(prompts), kind)
-        whole = self.pace is None
+        streams = self.crew is None and isinstance(self.model, StreamsScores)
+        whole = not (streams and isinstance(kind, Scoring))
         before = (recorded(path, digest, kind) if path and whole else None) or ()
 
         def planned(some: Sequence[Request], skipped: Mapping[Request, str]) -> PlanOf[Request]:
@@ -242,31 +245,40 @@ class Engine:
                     progress(block)
 
     def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
-        """Asks the blocks of a plan in this process; gives each, or its parts, as it is stored.
+        """Asks the blocks of a plan in this process; gives each as it is stored.
+
+        Of a model that streams scores, it gives what was stored together instead.
 
         Raises:
             ScoringError: The model failed.
             StoreError: The store cannot be written.
         """
-        for block in plan.blocks:
-            for part in self._parts(block):
-                self.keep(part.prompts)
-                yield part
-
-    def _parts(self, block: BlockOf[Request]) -> Iterator[BlockOf[Request]]:
-        """What is stored at once of a block."""
-        if self.pace is None:
-            yield block
+        model = self.model
+        if isinstance(model, StreamsScores) and not plan.whole:
+            yield from self._stream(model, plan)
             return
-        asked = told = 0
-        for prompts in self.pace.parts(block.prompts):
-            asked += len(prompts)
-            until = block.tokens * asked // len(block.prompts)
-            yield BlockOf(tuple(prompts), until - told)
-            told = until
+        for block in plan.blocks:
+            self.keep(block.prompts)
+            yield block
+
+    def _stream(self, model: StreamsScores, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
+        """Asks all prompts of a plan without a pause; gives what was stored together."""
+        asked = [prompt for block in plan.blocks for prompt in block.prompts]
+        costs = [cost for block in plan.blocks for cost in block.shares]
+        prompts = [prompt for prompt in asked if isinstance(prompt, Prompt)]
+        with closing(model.stream(prompts, PERIOD)) as parts:
+            for part in parts:
+                some = [prompts[index] for index, _ in part]
+                scores = self._checked(some, [score for _, score in part])
+                self.store.append(model.description, some, scores)
+                tokens = sum(costs[index] for index, _ in part)
+                yield BlockOf(tuple(asked[index] for index, _ in part), tokens)
 
     def _score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        scores = self.model.score(prompts)
+        return self._checked(prompts, self.model.score(prompts))
+
+    def _checked(self, prompts: Sequence[Prompt], scores: list[LogProbs]) -> list[LogProbs]:
+        """The scores of prompts, if they are of their answers, and log-probabilities."""
         for prompt, score in zip(prompts, scores, strict=True):
             if tuple(one.answer for one in score.answers) != prompt.answers:
                 raise ScoringError(

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.engine.ask import Engine
-    from tacit.engine.pace import Pace
     from tacit.engine.store import Store
     from tacit.models.loading import LoadOptions
 
@@ -111,17 +110,7 @@ class EngineOptions:
         if self.threads:
             _compute_in(self.threads)
         model = models.load_model(name, loading, store.hashes)
-        return Engine(model, store, strict=self.strict, pace=_pace(name, loading))
-
-
-def _pace(name: str, loading: LoadOptions) -> Pace | None:
-    """In what parts blocks are stored: a server's answers do not depend on what is asked beside."""
-    from tacit.engine.pace import Pace
-    from tacit.models.server.address import ServerOptions, is_address
-
-    if not is_address(name):
-        return None
-    return Pace((loading.server or ServerOptions()).concurrency)
+        return Engine(model, store, strict=self.strict)
 
 
 def _compute_in(threads: int) -> None:

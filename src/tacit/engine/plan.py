@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic
 
 from tacit.engine.requests import Request
@@ -42,6 +43,12 @@ class BlockOf(Generic[Request]):
     def ended(self) -> int:
         """How many prompts are answered with it."""
         return len(self.prompts)
+
+    @property
+    def shares(self) -> list[int]:
+        """Its tokens, shared out evenly among the prompts."""
+        ends = [self.tokens * at // self.ended for at in range(self.ended + 1)]
+        return [end - begin for begin, end in pairwise(ends)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Makes sure, while a server's model is asked, that it is still the model that it was.
 
-A server may change in ways that a few texts between blocks do not show at once. So more of them are
+A server may change in ways that a few texts now and then do not show at once. So more of them are
 asked again every ten minutes and at the end; where they fail, what was stored since they last
 passed is withdrawn from the store, so that no later run takes it for the model's.
 """

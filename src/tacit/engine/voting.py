@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.engine import voted
+from tacit.engine import ask, voted
 from tacit.engine.ask import gathered
 from tacit.engine.rechecks import rechecking
 from tacit.errors import ScoringError
 from tacit.models.chat_samples import Draws, votes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from tacit.engine.pace import Pace
     from tacit.engine.store import Store
-    from tacit.models.chat_samples import SamplesReplies
+    from tacit.models.chat_samples import Sample, SamplesReplies
     from tacit.prompts import Prompt, Votes
-
-BLOCK_DRAWS = 128
-"""So many replies, about, are paid for between two writes to the store."""
 
 
 @dataclass(frozen=True, slots=True)
-class DrawBlock:
-    """Replies that are asked for together and stored together.
+class Drawn:
+    """Replies that were stored together.
 
     Args:
-        prompts: Which replies to which texts.
+        ended: How many texts now have all their replies.
         tokens: How many replies they are, as a measure of the work.
-        ended: How many texts have all replies of the block with it.
     """
 
-    prompts: tuple[Draws, ...]
-    tokens: int
     ended: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +38,42 @@ class DrawPlan:
     """Which replies are still to be asked for.
 
     Args:
-        blocks: In the order in which they are asked for.
+        draws: In the order in which they are asked for; each text once.
         distinct: How many distinct texts there were, stored ones included.
         stored: For how many of these the store held all replies.
     """
 
-    blocks: tuple[DrawBlock, ...]
+    draws: tuple[Draws, ...]
     distinct: int
     stored: int
 
     @property
     def prompts(self) -> int:
-        """How many texts lack replies; one that two blocks share counts in each."""
-        return sum(block.ended for block in self.blocks)
+        """How many texts lack replies."""
+        return len(self.draws)
 
     @property
     def tokens(self) -> int:
         """How many replies are lacking."""
-        return sum(block.tokens for block in self.blocks)
+        return sum(len(each.numbers) for each in self.draws)
 
 
 @dataclass(frozen=True)
 class VotingEngine:
     """Asks one model for replies, keeps them, and reads votes off them.
 
+    Replies are asked for without a pause, and stored every ``ask.PERIOD`` seconds.
+
     Args:
         model: The model.
         store: Where replies are kept.
-        pace: In what parts a block is stored; None is as a whole.
-        together: How many replies to a text one request asks for at most, which no part parts.
     """
 
     model: SamplesReplies
     store: Store
-    pace: Pace | None = None
-    together: int = 1
 
     def plan(self, prompts: Sequence[Prompt]) -> DrawPlan:
-        """Which replies the store does not hold, in blocks.
+        """Which replies the store does not hold.
 
         A prompt has the same replies whatever its answers and its separator are.
         """
@@ -91,20 +84,20 @@ class VotingEngine:
             for text in texts
         }
         lacking = [Draws(text, numbers) for text, numbers in missing.items() if numbers]
-        return DrawPlan(tuple(_blocks(lacking)), len(texts), len(texts) - len(lacking))
+        return DrawPlan(tuple(lacking), len(texts), len(texts) - len(lacking))
 
     def ask(
         self,
         prompts: Sequence[Prompt],
         plan: DrawPlan | None = None,
-        progress: Callable[[DrawBlock], None] | None = None,
+        progress: Callable[[Drawn], None] | None = None,
     ) -> list[Votes]:
         """The votes of all prompts, in their order; replies that the store lacks are asked for.
 
         Args:
             prompts: What to ask.
             plan: What ``plan`` made of the same prompts; made now when it is not given.
-            progress: Called with each block, or part of one, that was stored.
+            progress: Called with what was stored together.
 
         Raises:
             ScoringError: The model failed; what was replied before is in the store.
@@ -115,29 +108,26 @@ class VotingEngine:
             lambda: self._gather(prompts), again=lambda: self._ask(self.plan(prompts), None)
         )
 
-    def _ask(self, plan: DrawPlan, progress: Callable[[DrawBlock], None] | None) -> None:
-        parts = (part for block in plan.blocks for part in self._parts(block))
-        with rechecking(self.model, self.store) as published:
+    def _ask(self, plan: DrawPlan, progress: Callable[[Drawn], None] | None) -> None:
+        left = {draws.text: len(draws.numbers) for draws in plan.draws}
+        asking = closing(self.model.stream(plan.draws, ask.PERIOD))
+        with rechecking(self.model, self.store) as published, asking as parts:
             for part in parts:
-                samples = self.model.sample(part.prompts)
-                if [len(some) for some in samples] != [len(one.numbers) for one in part.prompts]:
-                    raise ScoringError(
-                        f"{self.model.name} gave another number of replies than asked"
-                    )
-                self.store.append_samples(self.model.description, part.prompts, samples)
+                self._keep([draws for draws, _ in part], [samples for _, samples in part])
                 published()
                 if progress:
-                    progress(part)
+                    progress(_drawn([draws for draws, _ in part], left))
 
-    def _parts(self, block: DrawBlock) -> Iterator[DrawBlock]:
-        """What is stored at once of a block: so many requests."""
-        if self.pace is None:
-            yield block
-            return
-        last = {draws.text: draws.numbers[-1] for draws in block.prompts}
-        for some in self.pace.parts(_requests(block.prompts, self.together)):
-            ended = sum(draws.numbers[-1] == last[draws.text] for draws in some)
-            yield DrawBlock(tuple(some), sum(len(draws.numbers) for draws in some), ended)
+    def _keep(self, draws: Sequence[Draws], samples: Sequence[Sequence[Sample]]) -> None:
+        """Stores replies.
+
+        Raises:
+            ScoringError: They are not as many as were asked for.
+            StoreError: They cannot be written.
+        """
+        if [len(some) for some in samples] != [len(one.numbers) for one in draws]:
+            raise ScoringError(f"{self.model.name} gave another number of replies than asked")
+        self.store.append_samples(self.model.description, draws, samples)
 
     def _gather(self, prompts: Sequence[Prompt]) -> list[Votes]:
         known = voted.known(self.store.read_samples(self.model.fingerprint))
@@ -148,26 +138,11 @@ class VotingEngine:
         ]
 
 
-def _requests(several: Sequence[Draws], together: int) -> list[Draws]:
-    """What is asked for in a request each."""
-    return [
-        Draws(draws.text, draws.numbers[at : at + together])
-        for draws in several
-        for at in range(0, len(draws.numbers), together)
-    ]
-
-
-def _blocks(lacking: Sequence[Draws]) -> Iterator[DrawBlock]:
-    """Blocks of about as many replies; a text that takes more of them alone is split."""
-    block: list[Draws] = []
-    size = 0
-    for draws in lacking:
-        for at in range(0, len(draws.numbers), BLOCK_DRAWS):
-            part = Draws(draws.text, draws.numbers[at : at + BLOCK_DRAWS])
-            if block and size + len(part.numbers) > BLOCK_DRAWS:
-                yield DrawBlock(tuple(block), size, len(block))
-                block, size = [], 0
-            block.append(part)
-            size += len(part.numbers)
-    if block:
-        yield DrawBlock(tuple(block), size, len(block))
+def _drawn(some: Sequence[Draws], left: dict[str, int]) -> Drawn:
+    """What was stored, given how many replies each text was lacking; that is brought up to date."""
+    ended = replies = 0
+    for draws in some:
+        left[draws.text] -= len(draws.numbers)
+        ended += not left[draws.text]
+        replies += len(draws.numbers)
+    return Drawn(ended, replies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from tacit.prompts import LogProbs, Prompt
     from tacit.rankings import Ranking, RankingPrompt, Vocabulary
@@ -63,6 +63,26 @@ class SharesPrefixes(LanguageModel, Protocol):
     @property
     def shares_prefixes(self) -> bool:
         """Whether it does: prompts are then best asked in the order of their texts."""
+        ...
+
+
+@runtime_checkable
+class StreamsScores(LanguageModel, Protocol):
+    """Scores each prompt by itself, so that scores can be stored while others are awaited."""
+
+    def stream(
+        self, prompts: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[int, LogProbs]]]:
+        """Yields the log-probabilities of prompts as they come, each with its prompt's index.
+
+        Args:
+            prompts: What to score.
+            seconds: How long scores are collected before they are yielded.
+
+        Raises:
+            PromptError: As ``tokens``.
+            ScoringError: The model failed.
+        """
         ...
 
 

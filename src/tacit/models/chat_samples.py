@@ -17,7 +17,7 @@ from tacit.prompts import Votes
 from tacit.strings import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
 ANSWER_TOKENS = 16
 """The longest reply that is asked for, in tokens, thinking not counted."""
@@ -97,6 +97,20 @@ class SamplesReplies(Protocol):
 
     def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
         """The replies, one for each number of each text, in their order.
+
+        Raises:
+            ScoringError: The model failed.
+        """
+        ...
+
+    def stream(
+        self, draws: Sequence[Draws], seconds: float
+    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
+        """Yields replies as they come: some numbers of a text, with the reply to each.
+
+        Args:
+            draws: What to reply to.
+            seconds: How long replies are collected before they are yielded.
 
         Raises:
             ScoringError: The model failed.

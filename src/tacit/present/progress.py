@@ -60,7 +60,7 @@ class Lines:
 @contextmanager
 def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
     """Shows how far a plan is, as what is stored of it is told; nothing where there is none."""
-    if not plan.blocks:
+    if not plan.prompts:
         yield lambda _: None
         return
     console = _terminal()

@@ -195,17 +195,13 @@ def voting_engine(name: str, loading: LoadOptions, store: Store) -> VotingEngine
     Raises:
         ModelError: As ``tacit.models.server.chatting.load_sampled``.
     """
-    from tacit.engine.pace import Pace
     from tacit.engine.voting import VotingEngine
     from tacit.models.server import chatting
     from tacit.models.server.address import ServerOptions
-    from tacit.models.server.sampled import TOGETHER
 
     kept = store.hashes.path.parent if store.hashes.path else None
     options = loading.server or ServerOptions()
-    model = chatting.load_sampled(name, options, kept)
-    together = TOGETHER if model.description["several_at_once"] else 1
-    return VotingEngine(model, store, Pace(options.concurrency), together)
+    return VotingEngine(chatting.load_sampled(name, options, kept), store)
 
 
 def _warn_of_skipped(model: str, plan: PlanOf[Request], reporter: Reporter) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from tacit.runs.cost import Cost
@@ -33,11 +33,6 @@ class Work(Protocol):
 
 class Planned(Protocol):
     """What is still to be asked, of any model."""
-
-    @property
-    def blocks(self) -> Sequence[Work]:
-        """In the order in which they are asked."""
-        ...
 
     @property
     def prompts(self) -> int:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+import threading
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
 from tacit.models.server import forms
 from tacit.models.server.hiding import hider, reader
 from tacit.models.server.proxies import proxy_for
+from tacit.models.server.streaming import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     import httpx
 
@@ -32,6 +33,12 @@ class RefusalError(ScoringError):
     """The server says that it will not do what it is asked, however often."""
 
 
+class _Thread(threading.local):
+    """What a thread is working on; None for one that belongs to no stream."""
+
+    stream: Stream[Any, Any] | None = None
+
+
 class Client:
     """A connection to one server, which threads may share.
 
@@ -41,7 +48,6 @@ class Client:
         key: Sent with each request; None for none.
         transport: In place of the network, for tests.
 
-    ``abandoned`` is set when nobody waits for its answers any more: then nothing is asked again.
     ``hide`` gives a text of the server's as a message may show it, without the key. Answers come
     without the key as well, if it has at least ``hiding.SHORTEST`` characters.
 
@@ -85,8 +91,7 @@ class Client:
             httpx.ConnectTimeout,
             httpx.UnsupportedProtocol,
         )
-        self.abandoned = False
-        self._interrupted = False
+        self._thread = _Thread()
         network = None if transport else Transport(options.concurrency, proxy)
         self._hang_up = network.hang_up if network else lambda: None
         authorized = {"Authorization": f"Bearer {key}"} if key else {}
@@ -107,18 +112,39 @@ class Client:
         Where one fails, or a person interrupts, no other is begun and nothing is asked again. A
         person who interrupts does not wait for what is under way: it is hung up on.
         """
-        self.abandoned = self._interrupted = False
-        with ThreadPoolExecutor(several) as pool:
-            under_way = [pool.submit(work, item) for item in items]
-            try:
-                return [each.result() for each in under_way]
-            except BaseException as error:
-                self.abandoned = True
-                self._interrupted = not isinstance(error, Exception)
-                pool.shutdown(wait=False, cancel_futures=True)
-                if self._interrupted:
-                    self._hang_up()
-                raise
+        found: dict[int, Result] = {}
+        for part in self.stream(work, items, max(1, min(several, len(items)))):
+            found.update(part)
+        return [found[index] for index in range(len(items))]
+
+    def stream(
+        self,
+        work: Callable[[Item], Result],
+        items: Iterable[Item],
+        several: int,
+        seconds: float = math.inf,
+        check: Callable[[], None] | None = None,
+    ) -> Generator[list[tuple[int, Result]]]:
+        """Yields what work makes of the items, as it comes, each result with its item's index.
+
+        While the consumer handles a part, the items behind it are under way; it may use the client
+        meanwhile, ``at_once`` included. See ``Stream.parts`` for errors and for closing early.
+
+        Args:
+            work: What is done with an item, in one of several threads.
+            items: Taken one by one, whenever a thread is free.
+            several: How many are under way at the same time.
+            seconds: How long results are collected before they are given.
+            check: Called before they are given, and at the end; raises where they cannot be relied
+                on.
+        """
+
+        def in_stream(item: Item) -> Result:
+            self._thread.stream = stream
+            return work(item)
+
+        stream = Stream(in_stream, items, self._hang_up, check)
+        return stream.parts(several, seconds)
 
     def models(self) -> list[dict[str, Any]]:
         """What the server says of the models that it serves; none where it does not say.
@@ -178,9 +204,10 @@ class Client:
     ) -> dict[str, Any]:
         """Asks until there is an answer; ``first`` does not wait for a server that is not there."""
         failure, seconds = "", min(timeout or math.inf, self._timeout)
+        stream = self._thread.stream
         for failures in range(1, attempts + 1):
             asked = None
-            if self._interrupted:
+            if stream and stream.interrupted:
                 raise ScoringError(f"{self.address}: not asked, as the work was interrupted")
             try:
                 response, content = self._fetched(method, path, body, seconds)
@@ -199,10 +226,10 @@ class Client:
                 if isinstance(answer, dict):
                     return answer
                 failure, asked = answer, _seconds(response.headers.get("retry-after"))
-            if self.abandoned:
-                break
-            if failures < attempts:
+            if failures < attempts and not (stream and stream.abandoned):
                 self._backoff.wait(failures, asked)
+            if stream and stream.abandoned:
+                break
         raise ScoringError(
             f"{self.address}: the server failed {failures} times; the last time: {failure}"
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,7 @@ from tacit.models.server.watching import QUIET, Watch, Watched
 from tacit.prompts import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, LogProbs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
     from pathlib import Path
 
     from tacit.models.server.distinguishing import Differences
@@ -274,9 +276,20 @@ class FirstTokensModel:
         Raises:
             ScoringError: Also where the server no longer answers as when it was tried.
         """
-        scores = self._talk.client.at_once(self._score, prompts, self._concurrency)
-        self._watch.look()
-        return scores
+        found = dict(itertools.chain.from_iterable(self.stream(prompts, math.inf)))
+        return [found[index] for index in range(len(prompts))]
+
+    def stream(
+        self, prompts: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[int, LogProbs]]]:
+        """See ``StreamsScores.stream``; some prompts are under way at the same time.
+
+        Raises:
+            ScoringError: As ``score``.
+        """
+        client = self._talk.client
+        look = self._watch.look
+        return client.stream(self._score, prompts, self._concurrency, seconds, look)
 
     def recheck(self) -> None:
         """See ``Rechecks``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,7 @@ from tacit.models.server.watching import Watch, echo_of
 from tacit.prompts import AnswerScore, LogProbs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
     from tacit.models.server.preflight import Abilities
@@ -132,10 +134,20 @@ class ServerModel:
         Raises:
             ScoringError: Also where the server no longer answers as when it was tried.
         """
+        found = dict(itertools.chain.from_iterable(self.stream(prompts, math.inf)))
+        return [found[index] for index in range(len(prompts))]
+
+    def stream(
+        self, prompts: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[int, LogProbs]]]:
+        """See ``StreamsScores.stream``; some prompts are under way at the same time.
+
+        Raises:
+            ScoringError: As ``score``.
+        """
         client = self._served.abilities.questions.client
-        scores = client.at_once(self._score, prompts, self._concurrency)
-        self._watch.look()
-        return scores
+        look = self._watch.look
+        return client.stream(self._score, prompts, self._concurrency, seconds, look)
 
     def recheck(self) -> None:
         """See ``Rechecks``."""

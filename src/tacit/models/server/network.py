@@ -120,13 +120,20 @@ class _Body(httpx.SyncByteStream):
 
 @dataclass(slots=True)
 class _Budget:
-    """What is left to a request: seconds until its deadline, and bytes that may be read."""
+    """What is left to a request: seconds until its deadline, and bytes that may be read.
 
-    until: float
+    Its time begins when the network is first used, not while it waits for a free connection.
+    """
+
+    allowed: float
     room: int
+    until: float | None = None
 
     def seconds(self) -> float:
-        left = self.until - time.monotonic()
+        now = time.monotonic()
+        if self.until is None:
+            self.until = now + self.allowed
+        left = self.until - now
         if left <= 0:
             raise TimeoutError
         return left
@@ -152,8 +159,8 @@ class _Network(httpcore.NetworkBackend):
         return budget
 
     def begin(self, seconds: float) -> None:
-        """Begins the time of a request of this thread."""
-        self._thread.budget = _Budget(time.monotonic() + seconds, LARGEST)
+        """Gives a request of this thread its time, which begins when it has a connection."""
+        self._thread.budget = _Budget(seconds, LARGEST)
 
     def hang_up(self) -> None:
         with self._lock:

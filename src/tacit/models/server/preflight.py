@@ -24,7 +24,7 @@ from tacit.models.server.distinguishing import refusal, tell_apart, told
 from tacit.models.server.echoing import find_echo
 from tacit.models.server.replies import TOPS, likeliest, returned, tells
 from tacit.models.server.reply_checks import WrongRepliesError, are_rescaled
-from tacit.models.server.watching import OF_A_BLOCK, QUIET, Watched, echo_of
+from tacit.models.server.watching import AT_A_LOOK, QUIET, Watched, echo_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -250,8 +250,8 @@ def _watched(
     ]
     echoes = [Watched("echo", text, echo_of(found)) for text, found in echo.texts.items()][::-1]
     telling = differences.telling if top else 0
-    first = [*following[:OF_A_BLOCK], *echoes[:OF_A_BLOCK], *following[OF_A_BLOCK:telling]]
-    return (*first, *following[telling:], *echoes[OF_A_BLOCK:]), len(first)
+    first = [*following[:AT_A_LOOK], *echoes[:AT_A_LOOK], *following[AT_A_LOOK:telling]]
+    return (*first, *following[telling:], *echoes[AT_A_LOOK:]), len(first)
 
 
 def of_noise(noise: float) -> str:

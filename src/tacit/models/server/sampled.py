@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import math
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.base import IN_CHAT
-from tacit.models.chat_samples import ANSWER_TOKENS
+from tacit.models.chat_samples import ANSWER_TOKENS, Draws
 from tacit.models.server.canaries import recognised
 from tacit.models.server.client import RefusalError
 from tacit.models.server.trying import ReplyWatch, same_replies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
-    from tacit.models.chat_samples import Draws, Sample
+    from tacit.models.chat_samples import Sample
     from tacit.models.server.address import ServerOptions, Thinking
     from tacit.models.server.trying import Sampler
 
@@ -24,8 +27,6 @@ SCORER = "server-votes-1"
 
 TOGETHER = 16
 """At most so many replies are asked for in one request."""
-
-_Piece = tuple[str, tuple[int, ...]]
 
 
 class SampledModel:
@@ -91,29 +92,45 @@ class SampledModel:
         Raises:
             ScoringError: Also where the server no longer replies as when it was tried.
         """
-        pieces = [piece for each in draws for piece in self._pieces(each)]
-        found = self._talk.client.at_once(self._drawn, pieces, self._concurrency)
-        self._watch.look()
+        found = itertools.chain.from_iterable(self.stream(draws, math.inf))
         known = {
-            (text, number): sample
-            for (text, numbers), samples in zip(pieces, found, strict=True)
-            for number, sample in zip(numbers, samples, strict=True)
+            (some.text, number): sample
+            for some, samples in found
+            for number, sample in zip(some.numbers, samples, strict=True)
         }
         return [[known[each.text, number] for number in each.numbers] for each in draws]
+
+    def stream(
+        self, draws: Sequence[Draws], seconds: float
+    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
+        """See ``SamplesReplies.stream``; some requests are under way at the same time.
+
+        Raises:
+            ScoringError: As ``sample``.
+        """
+        asked = (piece for each in draws for piece in self._pieces(each))
+        client, look = self._talk.client, self._watch.look
+
+        def drawn(piece: Draws) -> tuple[Draws, list[Sample]]:
+            return piece, self._drawn(piece)
+
+        with closing(client.stream(drawn, asked, self._concurrency, seconds, look)) as parts:
+            for part in parts:
+                yield [replied for _, replied in part]
 
     def recheck(self) -> None:
         """See ``Rechecks``."""
         self._watch.look_well()
 
-    def _pieces(self, draws: Draws) -> list[_Piece]:
+    def _pieces(self, draws: Draws) -> list[Draws]:
         """What each request asks for."""
         step = TOGETHER if self._sampler.several else 1
         numbers = draws.numbers
-        return [(draws.text, numbers[at : at + step]) for at in range(0, len(numbers), step)]
+        return [Draws(draws.text, numbers[at : at + step]) for at in range(0, len(numbers), step)]
 
-    def _drawn(self, piece: _Piece) -> list[Sample]:
+    def _drawn(self, piece: Draws) -> list[Sample]:
         """One sample for each number of a piece; what does not come at once is asked singly."""
-        text, numbers = piece
+        text, numbers = piece.text, piece.numbers
         try:
             said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))
             said = said[: len(numbers)]

@@ -1,8 +1,8 @@
 """Asks a server again, between its answers, what it answered when it was tried.
 
 A model may be exchanged while a run goes on, a second replica may join, a cache or a proxy may
-begin to change prompts. Once a minute, before the answers of a block are kept, a few texts are
-therefore asked again, several at once, as the prompts of the run are.
+begin to change prompts. Once a minute, before answers are kept, a few texts are therefore asked
+again, several at once, beside the prompts of the run.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ log = logging.getLogger(__name__)
 QUIET = 1e-3
 """Nats by which answers to the same text may differ without being told of."""
 
-OF_A_BLOCK = 2
-"""So many texts are asked again before the answers of a block are kept, at most once a minute."""
+AT_A_LOOK = 2
+"""So many texts are asked again before answers are kept, at most once a minute."""
 
 EVERY = 60.0
 """Seconds after which that is due."""
@@ -101,7 +101,7 @@ class Watch:
             if self._clock() - self._looked < EVERY:
                 return
             self._looked = self._clock()
-            some = list(itertools.islice(self._order, min(OF_A_BLOCK, len(self._watched))))
+            some = list(itertools.islice(self._order, min(AT_A_LOOK, len(self._watched))))
         self._check(some)
 
     def look_well(self) -> None:
