@@ -39,10 +39,6 @@ def _echo_run(run: Run, name: str) -> None:
         from tacit.cli.parts_table import echo_parts
 
         echo_parts(run.summary, name)
-    elif run.probe == "consistency":
-        from tacit.cli.consistency_table import echo_consistency
-
-        echo_consistency(run.findings, name)
     elif run.probe == "assumptions":
         from tacit.cli.assumptions_table import echo_assumptions
 
@@ -55,8 +51,9 @@ def _echo_tables(run: Run, name: str) -> None:
     """Prints the tables that a probe declares as printed, and what it says in sentences."""
     told = declared(probe(run.probe))
     for spec in told.tables.values():
-        if spec.printed and spec.name in run.tables:
-            print_table(spec, run.tables[spec.name], f"{name}: {spec.title}")
+        rows = run.findings.table(spec) if spec.printed else None
+        if rows is not None and not rows.is_empty():
+            print_table(spec, rows, f"{name}: {spec.title}")
     sentences = (*told.sentences(run.findings), *told.notes(run.findings))
     typer.echo("\n".join([*obtained_told(run.summary), *sentences]))
 

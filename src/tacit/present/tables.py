@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit.findings.numbers import bounds, cell
@@ -9,7 +10,7 @@ from tacit.findings.spec import Layout
 from tacit.present import terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -38,8 +39,9 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
         table = table.filter(table[name].is_in(values))
     shown = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
-    for heading, worded in headings:
-        shown.add_column(Text(heading), justify="left" if worded else "right")
+    for at, (heading, worded) in enumerate(headings):
+        fitted = _fitted(heading, [row[at] for row in rows])
+        shown.add_column(Text(fitted), justify="left" if worded else "right", overflow="fold")
     for row in rows:
         shown.add_row(*map(Text, row))
     terminal.console().print(shown)
@@ -85,7 +87,15 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
     return headings, rows[:MOST_ROWS]
 
 
+_LEAST_WIDE = 8  # letters of a heading
 _WORDS = frozenset({"text", "truth"})
+
+
+def _fitted(heading: str, cells: Sequence[str]) -> str:
+    """A heading, broken into lines about as wide as the cells, so that these need no breaking."""
+    lines = [line for cell in cells for line in cell.splitlines()]
+    width = max([_LEAST_WIDE, *map(len, lines)])
+    return "\n".join(fill(line, width, break_long_words=False) for line in heading.splitlines())
 
 
 def _heading(column: Column) -> str:

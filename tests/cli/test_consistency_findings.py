@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.cli.anchor import echo_anchor
-from tacit.cli.consistency_table import _told, echo_consistency
+from tacit.cli.findings import echo_runs
 from tacit.probes.consistency.trace import trace
+from tacit.probes.consistency.words import verdict
 from tacit.prompts import OUTSIDE, AnswerScore, LogProbs, Prompt
-from tacit.report.verdict import verdict
 from tacit.report.writing import write_report
 from tacit.runs.folder import RunFolder
+from tacit.runs.reading import read_runs
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
 
