@@ -223,9 +223,7 @@ class ConsistencyProbe:
         """Findings from one score per prompt.
 
         Returns:
-            ``questions``: every background question with each input's log-probability. Tables:
-            ``facts``, ``anchors``, ``choices``, ``consistency``, ``background_by_relation``,
-            ``relevance``, ``background_ways``, ``anchor_ways``, ``winners``.
+            The tables that ``tacit.probes.consistency.tables`` declares.
         """
         n = len(self.asked.texts) * len(self.forms)
         told = {
