@@ -47,8 +47,9 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     """Its folder is whole, another reading asks nothing, and a question can be followed."""
     ran = run(tacit, "run", "--anchors", "choice,verify")
     assert ran.code == 0
-    assert "conceptual consistency" in ran.out
-    assert "3 questions, 1 without a background fact; 4 distinct facts" in ran.out
+    assert "demo: Conceptual consistency, all questions" in ran.out
+    assert "3 multiple-choice questions, 1 of them without a background fact" in ran.out
+    assert "4 distinct facts behind them, with their negatives, as 8 yes/no" in ran.out
     manifest = json.loads((source / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     assert manifest["summary"]["prompts"] == 8 * 24 + 3 * 23 + 7 * 24

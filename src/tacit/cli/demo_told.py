@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.report.verdict import verdict
+from tacit.probes.consistency.words import verdict
 from tacit.sources.demo import planted
 
 if TYPE_CHECKING:

@@ -39,11 +39,7 @@ def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
 
 def _echo_run(run: Run, name: str) -> None:
     """Prints what one model showed."""
-    if run.probe == "consistency":
-        from tacit.cli.consistency_table import echo_consistency
-
-        echo_consistency(run.findings, name)
-    elif run.probe == "assumptions":
+    if run.probe == "assumptions":
         from tacit.cli.assumptions_table import echo_assumptions
 
         echo_assumptions(run.findings, name)
@@ -61,9 +57,9 @@ def echo_findings(name: str, findings: Findings, model: str) -> None:
     """
     told = declared(probe(name))
     for spec in told.tables.values():
-        table = findings.tables.get(spec.name)
-        if spec.printed and table is not None and not table.is_empty():
-            print_table(spec, table, f"{model}: {spec.title}")
+        rows = findings.table(spec) if spec.printed else None
+        if rows is not None and not rows.is_empty():
+            print_table(spec, rows, f"{model}: {spec.title}")
     typer.echo("\n".join([*obtained_told(findings.summary), *told.sentences(findings)]))
 
 

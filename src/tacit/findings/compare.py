@@ -104,13 +104,7 @@ def compare(
                 {"figure": figure, **named, **numbers}
                 for figure, numbers in _differences(spec, column, both)
             ]
-    kinds: dict[str, Any] = {"text": pl.String, "count": pl.Int64}
-    schema = {
-        name: kinds.get(column.kind, pl.Float64)
-        for column in COMPARISON.columns
-        for name in column.names
-    }
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=COMPARISON.schema)
 
 
 def _differences(

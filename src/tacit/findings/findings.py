@@ -56,6 +56,12 @@ class Findings:
             check_tables(self.tables, {**specs, SKIPPED.name: SKIPPED})
         return self
 
+    def table(self, spec: TableSpec) -> pl.DataFrame | None:
+        """The rows of a declared table; None where there is none."""
+        if spec.made is not None:
+            return spec.made(self)
+        return self.questions if spec.name == QUESTIONS else self.tables.get(spec.name)
+
     def summarised(self, declared: Iterable[TableSpec]) -> Findings:
         """The same, whose summary holds the rows of each table that is printed."""
         rows = {

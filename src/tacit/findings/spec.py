@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.findings.findings import Findings
     from tacit.statistics import Estimate
 
 Kind: TypeAlias = Literal[
@@ -54,6 +55,8 @@ class Column:
         chance: What guessing gets: a number, or the column that holds it.
         within: Of a prompt, the column whose text stands in it for ``{question}``.
         sparse: Whether it is shown only where it holds something else than zeros and nulls.
+        filter: The filter of a report (one of the probe's ``filters``) whose choices are its
+            values; the filter of its own name without.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Column:
     chance: float | str | None = None
     within: str | None = None
     sparse: bool = False
+    filter: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,6 +124,7 @@ class TableSpec:
         open: Whether it may have further columns, such as a user's own.
         cluster: Of the rows of ``questions``, the column whose values are resampled together for
             intervals; None for no intervals.
+        made: Makes it from the findings whenever it is shown; None where it is one of them.
     """
 
     name: str
@@ -132,6 +137,7 @@ class TableSpec:
     optional: bool = False
     open: bool = False
     cluster: str | None = None
+    made: Callable[[Findings], pl.DataFrame | None] | None = None
 
     def check(self, table: pl.DataFrame) -> None:
         """Refuses a table that is not as it is declared.
@@ -161,6 +167,20 @@ class TableSpec:
         """The columns that name a row."""
         return tuple(column.name for column in self.columns[: self.keys])
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The types of its columns; those of lists are not known."""
+        import polars as pl
+
+        kinds: dict[str, Any] = {
+            **dict.fromkeys(_REAL, pl.Float64),
+            **dict.fromkeys(("text", "prompt"), pl.String),
+            "count": pl.Int64,
+            "truth": pl.Boolean,
+            "list": None,
+        }
+        return {name: kinds[column.kind] for name, column in self._by_name()}
+
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """The table, computed from what was asked: counts and means of other columns.
 
@@ -177,12 +197,8 @@ class TableSpec:
         rows = [
             {name: group[name][0] for name in keys} | dict(self._cells(group)) for group in groups
         ]
-        kinds: dict[str, Any] = {"text": pl.String, "count": pl.Int64, "truth": pl.Boolean}
-        schema = {
-            name: questions.schema[name] if name in keys else kinds.get(column.kind, pl.Float64)
-            for name, column in self._by_name()
-        }
-        return pl.DataFrame(rows, schema=schema)
+        types = self.schema | {name: questions.schema[name] for name in keys}
+        return pl.DataFrame(rows, schema=types)
 
     def _cells(self, rows: pl.DataFrame) -> Iterator[tuple[str, float | int | None]]:
         for column in self.columns[self.keys :]:
@@ -317,10 +333,11 @@ def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, Tabl
     Raises:
         FindingsError: A table is missing or not declared, or as ``TableSpec.check``.
     """
+    kept = {name: spec for name, spec in declared.items() if spec.made is None}
     for name, table in tables.items():
-        if name not in declared:
+        if name not in kept:
             raise FindingsError(f"there is a table {name}, which the probe does not declare")
-        declared[name].check(table)
-    missing = [name for name, spec in declared.items() if not spec.optional and name not in tables]
+        kept[name].check(table)
+    missing = [name for name, spec in kept.items() if not spec.optional and name not in tables]
     if missing:
         raise FindingsError(f"there is no table {', '.join(missing)}, which the probe declares")

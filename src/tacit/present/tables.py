@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit.findings.numbers import bounds, cell
@@ -9,7 +10,7 @@ from tacit.findings.spec import Layout
 from tacit.present import terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -38,9 +39,10 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
         table = table.filter(table[name].is_in(values))
     shown = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, **_TIGHT)
     headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
-    for heading, worded in headings:
+    for at, (heading, worded) in enumerate(headings):
         justify: Any = "left" if worded else "right"
-        shown.add_column(Text(heading), justify=justify, no_wrap=not worded, overflow="fold")
+        fitted = _fitted(heading, [row[at] for row in rows])
+        shown.add_column(Text(fitted), justify=justify, no_wrap=not worded, overflow="fold")
     for row in rows:
         shown.add_row(*map(Text, row))
     terminal.console().print(shown)
@@ -88,7 +90,15 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
 
 _TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False}
 _SPACE = "\N{NO-BREAK SPACE}"
+_LEAST_WIDE = 8  # letters of a heading
 _WORDS = frozenset({"text", "truth"})
+
+
+def _fitted(heading: str, cells: Sequence[str]) -> str:
+    """A heading, broken into lines about as wide as the cells, so that these need no breaking."""
+    lines = [line for cell in cells for line in cell.splitlines()]
+    width = max([_LEAST_WIDE, *map(len, lines)])
+    return "\n".join(fill(line, width, break_long_words=False) for line in heading.splitlines())
 
 
 def _heading(column: Column) -> str:

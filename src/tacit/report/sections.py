@@ -62,15 +62,23 @@ def section(runs: Sequence[Run], look: Look | None = None) -> Section:
 
 
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
-    """What a column holds, in all tables of the runs that have it."""
+    """The choices of a filter: what the columns hold that declare it, else those of its name."""
+    specs = declared(probe(runs[0].probe)).tables.values()
+    declaring = [
+        (spec.name, column.name)
+        for spec in specs
+        for column in spec.columns
+        if column.filter == name
+    ]
+    columns = declaring or [(table, name) for run in runs for table in run.tables]
     return tuple(
         sorted(
             {
                 value
                 for run in runs
-                for table in run.tables.values()
-                if name in table.columns
-                for value in table[name].unique()
+                for table, column in columns
+                if table in run.tables and column in run.tables[table].columns
+                for value in run.tables[table][column].unique()
                 if isinstance(value, str)
             }
         )
@@ -135,9 +143,7 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
     frames = [
         frame.with_columns(model=pl.lit(run.name))
         for run in runs
-        if (frame := run.questions if spec.name == QUESTIONS else run.tables.get(spec.name))
-        is not None
-        and not frame.is_empty()
+        if (frame := _rows(spec, run)) is not None and not frame.is_empty()
     ]
     if not frames:
         return None
@@ -149,15 +155,21 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
     columns = [Column("model", "model")]
     columns += [one for each in spec.in_table(frame) for one in _shown(each, frame)]
     stem = f"{runs[0].probe}-{spec.name}".replace("_", "-")
-    return Table(stem, spec.title, reading, frame, tuple(columns))
+    renamed = {each.name: each.filter for each in spec.in_table(frame) if each.filter}
+    return Table(stem, spec.title, reading, frame.rename(renamed), tuple(columns))
+
+
+def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
+    """A declared table of a run; None where there is none."""
+    return run.questions if spec.name == QUESTIONS else run.findings.table(spec)
 
 
 def _shown(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """A column, and its interval in a column of its own."""
+    """A column, called as its filter is, and its interval in a column of its own."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind
-    yield Column(column.name, column.heading, kind, column.within)
+    yield Column(column.filter or column.name, column.heading, kind, column.within)
     if column.ends and column.ends[0] in table.columns:
         yield Column(column.ends[0], "95 % interval", kind, to=column.ends[1])
 
@@ -170,10 +182,10 @@ def tile(headline: Headline, spec: TableSpec, runs: Sequence[Run]) -> Tile:
 
 def _mark(headline: Headline, spec: TableSpec, run: Run) -> Mark | None:
     """A headline of one model; None where its table has no such row."""
-    rows = (
-        run.tables[spec.name].filter(**headline.where) if headline.where else run.tables[spec.name]
-    )
-    if rows.is_empty():
+    rows = _rows(spec, run)
+    if rows is not None and headline.where:
+        rows = rows.filter(**headline.where)
+    if rows is None or rows.is_empty():
         return None
     row = rows.row(0, named=True)
     column = next(each for each in spec.columns if each.name == headline.column)
@@ -186,6 +198,8 @@ def _mark(headline: Headline, spec: TableSpec, run: Run) -> Mark | None:
         return None if value is None else (value - least) / (most - least)
 
     about = [interval(low, high, lambda value: cell(value, column.kind))] if ends else []
+    if isinstance(column.chance, str):
+        about.append(f"chance {cell(chance, column.kind)}")
     if headline.n is not None:
         n = headline.n
         counted = several(row[n[0]], n[1]) if isinstance(n, tuple) else n(row)

@@ -135,11 +135,10 @@ def _edge_rules(sections: Sequence[Section]) -> str:
 
 
 def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[str]]:
-    from tacit.report import assumptions, consistency
+    from tacit.report import assumptions
     from tacit.report.sections import section
 
     makers = {
-        "consistency": consistency.section,
         "assumptions": assumptions.section,
     }
     sections, warnings = [], []

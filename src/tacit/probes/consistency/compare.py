@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from tacit.findings.compare import COMPARISON
 from tacit.statistics import Bootstrap, Estimate
 from tacit.statistics.permutation import chance_levels
 from tacit.statistics.ranking import aurocs, average_precisions
@@ -55,9 +56,9 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         bootstrap: How intervals are made.
 
     Returns:
-        Columns figure, first, second (models), first_value, second_value, difference (second
-        minus first), low, high, n (anchors). Null where a figure is undefined. The background score
-        is here the mean over questions, so that it can be paired.
+        The columns of ``tacit.findings.compare.COMPARISON``; ``n`` counts anchors. Null where a
+        figure is undefined. The background score is here the mean over questions, so that it can
+        be paired.
     """
     import polars as pl
 
@@ -68,10 +69,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         for figure, values, change in pair.figures(bootstrap):
             ends = (change.value, change.low, change.high)
             rows.append((figure, first, second, *values, *ends, len(pair.clusters)))
-    text = dict.fromkeys(("figure", "first", "second"), pl.String)
-    names = ("first_value", "second_value", "difference", "low", "high")
-    schema = {**text, **dict.fromkeys(names, pl.Float64), "n": pl.Int64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, COMPARISON.schema, orient="row")
 
 
 @dataclass(frozen=True)

@@ -30,17 +30,18 @@ from tacit.probes.consistency.questions import (
 )
 from tacit.probes.consistency.relevance import relevance
 from tacit.probes.consistency.replies import Unread
+from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.statistics import Bootstrap
 from tacit.statistics.conditional import FEWEST_ITEMS
 from tacit.statistics.studentised import Permutations
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from tacit.findings.spec import FigureSpec
+    from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.inputs import Floats
     from tacit.probes.consistency.questions import Form
@@ -97,6 +98,13 @@ class ConsistencyProbe:
         "Ask background facts and questions; does knowing the one predict answering the other?"
     )
     Options: ClassVar[type[ConsistencyOptions]] = ConsistencyOptions
+    title: ClassVar[str] = "Consistency"
+    question: ClassVar[str] = (
+        "Does knowing the background of a question predict answering it right?"
+    )
+    tables: ClassVar[tuple[TableSpec, ...]] = TABLES
+    headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
+    filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
 
     anchors: Sequence[Anchor]
     background: Background
@@ -215,9 +223,7 @@ class ConsistencyProbe:
         """Findings from one score per prompt.
 
         Returns:
-            ``questions``: every background question with each input's log-probability. Tables:
-            ``facts``, ``anchors``, ``choices``, ``consistency``, ``background_by_relation``,
-            ``relevance``, ``background_ways``, ``anchor_ways``, ``winners``.
+            The tables that ``tacit.probes.consistency.tables`` declares.
         """
         n = len(self.asked.texts) * len(self.forms)
         told = {
@@ -240,6 +246,27 @@ class ConsistencyProbe:
         from tacit.probes.consistency.figures import FIGURES
 
         return FIGURES
+
+    @staticmethod
+    def sentences(findings: Findings) -> Iterator[str]:
+        """What was asked and what came out; see ``tacit.probes.consistency.words``."""
+        from tacit.probes.consistency.words import sentences
+
+        return sentences(findings.summary)
+
+    @staticmethod
+    def notes(findings: Findings) -> Iterator[str]:
+        """How the figures are made; see ``tacit.probes.consistency.words``."""
+        from tacit.probes.consistency.words import notes
+
+        return notes(findings.summary)
+
+    @staticmethod
+    def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
+        """The questions, down to their prompts; see ``tacit.probes.consistency.views``."""
+        from tacit.probes.consistency.views import views
+
+        return views(findings, request, most)
 
     def check_replies(self, *, sampled: bool) -> None:
         """See ``ReadsReplies``.

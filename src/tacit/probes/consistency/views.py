@@ -1,0 +1,180 @@
+"""The questions of a run with what lies behind them: choices, facts, and the scores of words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.english import several
+from tacit.findings.spec import Column, TableSpec, View
+from tacit.probes.consistency.questions import bare, forms
+from tacit.probes.consistency.replies import COLUMNS
+from tacit.probes.consistency.tables import (
+    ANCHORS,
+    LOGPROB,
+    PER_BYTE,
+    QUESTION_COLUMNS,
+    RELATION,
+    VARIANT,
+    sampled,
+)
+from tacit.probes.consistency.template import load_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+
+    from tacit.findings.findings import Findings
+
+_READ = (
+    *("question", "concept", "answer", "choice", "right", "facts"),
+    *("background_score", "positive_accuracy", "negative_accuracy"),
+)
+_QUESTIONS = tuple(column for name in _READ for column in ANCHORS.columns if column.name == name)
+_CHOICES = TableSpec(
+    "choices",
+    "Choices",
+    "Each choice behind each form, the best first: the first of them is the answer when questions "
+    "are answered by choice.",
+    columns=(
+        Column("choice", "choice"),
+        *VARIANT,
+        *(PER_BYTE, LOGPROB),
+        Column("prompt", "prompt", "prompt", within="question"),
+    ),
+    keys=3,
+)
+_FACTS = TableSpec(
+    "facts",
+    "Background facts and their negatives",
+    "As yes/no questions; a tie counts as no. The share is that of yes.",
+    columns=(
+        *(Column("background", "background question"), RELATION),
+        *(Column("expected", "expected"), Column("right", "right", "truth")),
+        Column("margin", "ahead by (nats, or share of votes)", "nats"),
+        *sampled(),
+        *(Column("word", "best word"), *VARIANT),
+    ),
+)
+_PROMPT = Column("prompt", "prompt", "prompt", within="background")
+
+
+def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
+    """The questions; behind each its choices and facts, and behind those their scores.
+
+    Args:
+        findings: What was found, with its questions.
+        request: What was asked for; its version says what the prompts are.
+        most: So many scores at most are behind the questions, more or less.
+    """
+    import polars as pl
+
+    anchors = findings.tables["anchors"].with_row_index("place")
+    asked = _asked(findings.tables["facts"])
+    links = findings.tables["links"].select(place=pl.col("anchor").cast(pl.UInt32), fact="fact")
+    shown, told = _sample(anchors, links.join(asked, on="fact"), findings, most)
+    behind = links.join(shown.select("place", "anchor"), on="place").select("anchor", "fact")
+    own = behind.join(asked, on="fact", maintain_order="left").drop("fact")
+    prompts = _prompts(request)
+    yield View(_questions(told), shown.drop("place"), ("choices", "facts"), "anchor")
+    yield View(_CHOICES, _choices(shown, findings, prompts), behind="anchor")
+    yield View(_FACTS, own, ("scores",), "background", behind="anchor")
+    yield _scores(own, findings, prompts)
+
+
+def _questions(told: str) -> TableSpec:
+    return TableSpec(
+        "questions",
+        "Questions, down to their prompts",
+        "Open a question to see its choices and background facts, and behind each fact every "
+        f"prompt with its log-probability. {told}",
+        columns=_QUESTIONS,
+    )
+
+
+def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> pl.DataFrame:
+    """The choices of all questions, the best first."""
+    import polars as pl
+
+    asked_as = shown.select(
+        "anchor", question=pl.Series(map(bare, shown["question"]), dtype=pl.String)
+    )
+    choices = findings.tables["choices"].join(asked_as, on="anchor", maintain_order="left")
+    framed = choices.join(prompts, on=["meta", "pair"], how="left", nulls_equal=True)
+    return framed.sort("per_byte", descending=True, nulls_last=True, maintain_order=True)
+
+
+def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> View:
+    """Every answer word behind every prompt of the background questions that are here."""
+    scores = findings.questions.rename({"question": "background"}).join(
+        own.select("background").unique(maintain_order=True), on="background", how="semi"
+    )
+    by = "votes" if "votes" in scores.columns else "logprob"
+    worded = scores.join(prompts, on=["meta", "pair"], how="left", nulls_equal=True)
+    spec = TableSpec(
+        "scores",
+        "Log-probabilities" if by == "logprob" else "Votes",
+        "Every answer word behind every prompt, the most probable first.",
+        columns=(*QUESTION_COLUMNS, _PROMPT),
+    )
+    ordered = worded.sort(by, descending=True, nulls_last=True, maintain_order=True)
+    return View(spec, ordered, behind="background")
+
+
+def _asked(facts: pl.DataFrame) -> pl.DataFrame:
+    """A row for each question about a fact, called ``background``, with its expected answer."""
+    import polars as pl
+
+    names = ["question", "right", "margin", "word", "meta", "pair"]
+    if "positive_share" in facts.columns:
+        names += COLUMNS
+    sides = [
+        facts.select(
+            "fact",
+            "relation",
+            pl.lit(expected).alias("expected"),
+            *(pl.col(f"{side}_{name}").alias(name) for name in names),
+        )
+        for side, expected in (("positive", "yes"), ("negative", "no"))
+    ]
+    return pl.concat(sides).rename({"question": "background"}).drop_nulls("background")
+
+
+def _sample(
+    anchors: pl.DataFrame, asked: pl.DataFrame, findings: Findings, most: int
+) -> tuple[pl.DataFrame, str]:
+    """The anchors that can be opened: all, or as many evenly spaced ones as have few scores."""
+    import polars as pl
+
+    questions = findings.questions
+    inputs = questions.height / max(1, questions["question"].n_unique())
+    n = asked["background"].n_unique() * inputs + findings.tables["choices"].height
+    if n <= most:
+        return anchors, f"All here: {several(anchors.height, 'question')}."
+    kept = max(1, int(anchors.height * most / n))
+    places = sorted({round(i * (anchors.height - 1) / max(1, kept - 1)) for i in range(kept)})
+    return anchors.filter(pl.col("place").is_in(places)), (
+        f"A sample is here, {len(places):,} of {several(anchors.height, 'question')}, evenly "
+        "spaced in the order of the file."
+    )
+
+
+def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
+    """The text of each meta-prompt and pair."""
+    import polars as pl
+
+    from tacit.errors import TacitError
+
+    schema = {"meta": pl.Int64, "pair": pl.String, "prompt": pl.String}
+    try:
+        of = forms(load_templates(), str(request.get("version", "review-lexicon")))
+    except TacitError:  # a version of another Tacit: the prompts are not known
+        return pl.DataFrame(schema=schema)
+    rows: dict[tuple[int, str | None], str] = {}
+    for form in of:
+        pairs: list[str | None] = [None] if form.pair is None else ["/".join(form.pair)]
+        if form.pair is None:
+            pairs += ["/".join(form.answers[i : i + 2]) for i in range(0, len(form.answers), 2)]
+        rows |= {(form.meta, pair): form.text for pair in pairs}
+    found = [(meta, pair, text) for (meta, pair), text in rows.items()]
+    return pl.DataFrame(found, schema, orient="row")

@@ -1,0 +1,173 @@
+"""What is missing from a run of the consistency probe, as the terminal and the report tell it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.cli.anchor import echo_anchor
+from tacit.cli.findings import echo_runs
+from tacit.findings.numbers import bounds, percent, score
+from tacit.probes.consistency.trace import trace
+from tacit.probes.consistency.words import verdict
+from tacit.prompts import OUTSIDE, AnswerScore, LogProbs, Prompt
+from tacit.report.writing import report
+from tacit.runs.folder import RunFolder
+from tacit.runs.reading import read_runs
+from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
+from tests.probes.consistency.run_by_hand import CASES
+
+if TYPE_CHECKING:
+    from tacit.findings.findings import Findings
+    from tacit.probes.consistency.probe import ConsistencyProbe
+    from tacit.runs.reading import Run
+
+
+def cut(prompt: Prompt) -> LogProbs:
+    """A server's scores: some prompts tell positive words alone, some nothing, some all."""
+    words = "Yes" in prompt.answers or prompt.answers[0] in POSITIVE
+    told = "farm" not in prompt.text and (words or "dog" not in prompt.text)
+    return LogProbs(
+        tuple(
+            AnswerScore(one, -1.0 - len(one), 1)
+            if told and (not words or one in POSITIVE)
+            else AnswerScore(one, None, 1, missing=OUTSIDE)
+            for one in prompt.answers
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def probe() -> ConsistencyProbe:
+    """Twelve questions."""
+    return probe_of(CASES)
+
+
+@pytest.fixture(scope="module")
+def found(probe: ConsistencyProbe) -> Findings:
+    """What a server that leaves out words shows."""
+    return probe.measure_scores([cut(prompt) for prompt in probe.prompts])
+
+
+def counts(probe: ConsistencyProbe) -> dict[str, int]:
+    """What is lacking, counted prompt by prompt and fact by fact."""
+    n = len(probe.asked.texts) * len(probe.forms)
+    lacking = [sum(one.logprob is None for one in cut(p).answers) for p in probe.prompts]
+    facts = probe.asked.facts.to_dicts()
+    silent = ["farm" in text for text in probe.asked.texts]
+    return {
+        "words": sum(lacking[:n]),
+        "answers": sum(lacking[n:]),
+        "all answers": sum(len(prompt.answers) for prompt in probe.prompts[n:]),
+        "questions": sum(silent),
+        "facts": sum(silent[fact["positive_question"]] for fact in facts),
+        "negatives": sum(
+            silent[fact["negative_question"]]
+            for fact in facts
+            if fact["negative_question"] is not None
+        ),
+        "anchors": sum(
+            "farm" in anchor.question or "dog" in anchor.question for anchor in probe.anchors
+        ),
+    }
+
+
+@pytest.fixture(scope="module")
+def run(found: Findings, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The same, written and read."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    run = RunFolder(folder, {"probe": "consistency", "model": "it"})
+    run.begin({"model": {"name": "it", "obtained": "log-probabilities"}, "data": {}})
+    run.finish(found.unscored({OUTSIDE: 7}))
+    (read,) = read_runs([folder])
+    return read
+
+
+@pytest.fixture(scope="module")
+def page(run: Run) -> str:
+    """Its report."""
+    return report([run])
+
+
+@pytest.fixture
+def printed(run: Run, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the terminal shows of it."""
+    echo_runs({"it": run}, None)
+    return capsys.readouterr().out
+
+
+def test_what_is_missing_is_told_in_terminal_and_report(
+    probe: ConsistencyProbe, printed: str, page: str
+) -> None:
+    """Words, questions, facts, negatives, margins, and the questions themselves."""
+    by_hand = counts(probe)
+    assert by_hand["facts"] > 0
+    asked = len(probe.asked.texts)
+    for sentence in (
+        f"{by_hand['words']:,} of {asked * 84:,} answer words of background questions have no ",
+        f"{by_hand['answers']:,} of {by_hand['all answers']:,} answers of questions have no score.",
+        f"{by_hand['questions']} background questions (of {by_hand['facts']} facts and ",
+        f" facts and {by_hand['negatives']} negatives) and {by_hand['anchors']} questions have no",
+        f"{asked - by_hand['questions']} background questions have an answer, but not by how much",
+    ):
+        assert sentence in printed
+        assert sentence in page
+    assert f"7 answers without a score: {OUTSIDE}." in page
+
+
+def test_terminal_and_report_give_the_same_verdict(
+    found: Findings, printed: str, page: str
+) -> None:
+    """One sentence, made in one place; and both counts of facts beside their relevance."""
+    row = found.summary["relevance"]
+    assert row["facts_right"] < 20
+    sides = f"{row['facts_right']} facts answered right and {row['facts_wrong']} answered wrong"
+    for sentence in (verdict(found.summary), f"({sides}, no interval: {row['no_interval']})."):
+        assert sentence in printed
+        assert sentence in page
+
+
+def test_the_terminal_shows_how_many_facts_are_right_and_wrong(
+    found: Findings, printed: str
+) -> None:
+    """In the place of their sum, which hides that few are right."""
+    row = found.summary["relevance"]
+    table = printed[printed.index("it: Relevance of a fact") :]
+    numbers = [str(row[name]) for name in ("facts_right", "facts_wrong")]
+    assert any(line.split()[:2] == numbers for line in table.splitlines())
+
+
+def test_main_figures_are_printed(found: Findings, printed: str) -> None:
+    """Consistency, background score and questions right, with their intervals; each relation."""
+    text = printed.replace("\N{NO-BREAK SPACE}", " ")
+    summary = found.summary
+    shown = [
+        *(score(summary["consistency"][name]) for name in ("consistency", "chance", "lift")),
+        *(percent(summary[name]) for name in ("positive_accuracy", "negative_accuracy")),
+        percent(summary["background_score"]["value"]),
+        *(percent(row["value"]) for row in summary["anchor_accuracy"]),
+        *(
+            bounds(row["low"], row["high"], "percent")
+            for row in (summary["background_score"], *summary["anchor_accuracy"])
+            if row["low"] is not None
+        ),
+    ]
+    assert len(shown) > 8
+    for number in shown:
+        assert number.replace("\N{NO-BREAK SPACE}", " ") in text
+    known = {row["relation"]: row for row in found.tables["background_by_relation"].to_dicts()}
+    for row in found.tables["consistency_by_relation"].to_dicts():
+        line = next(line.split() for line in text.splitlines() if line.split()[:1] == [row["name"]])
+        of = known[row["name"]]
+        score_of = percent(of["background_score"]).split("\N{NO-BREAK SPACE}")
+        assert line[1:-4] == [str(of["facts"]), *score_of, str(row["n"])]
+        assert line[-4:-1] == [score(row[name]) for name in ("consistency", "chance", "lift")]
+
+
+def test_a_fact_without_a_margin_is_followed(
+    found: Findings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was said is told, and that nobody knows by how much."""
+    echo_anchor(trace(found.tables, "two choices"))
+    assert "said 'On' (meta-prompt 1, On/Off, by how much is not known)" in capsys.readouterr().out
