@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-
 from tacit.cli.assumptions_table import echo_assumptions
+
 from tacit.findings.findings import Findings
 from tests.probes.assumptions.findings_by_hand import Made
 

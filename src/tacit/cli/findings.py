@@ -9,9 +9,10 @@ import typer
 
 from tacit.cli.obtained import obtained_told
 from tacit.english import several
-from tacit.findings.compare import COMPARISON
+from tacit.findings.findings import Findings
 from tacit.present import progress
-from tacit.present.tables import print_table
+from tacit.present.comparison import print_comparison
+from tacit.present.tables import MOST_ROWS, print_table
 from tacit.probes.base import declared, probe
 
 if TYPE_CHECKING:
@@ -43,10 +44,6 @@ def _echo_run(run: Run, name: str) -> None:
         from tacit.cli.consistency_table import echo_consistency
 
         echo_consistency(run.findings, name)
-    elif run.probe == "assumptions":
-        from tacit.cli.assumptions_table import echo_assumptions
-
-        echo_assumptions(run.findings, name)
     else:
         _echo_tables(run, name)
 
@@ -57,6 +54,10 @@ def _echo_tables(run: Run, name: str) -> None:
     for spec in told.tables.values():
         if spec.printed and spec.name in run.tables:
             print_table(spec, run.tables[spec.name], f"{name}: {spec.title}")
+    found = Findings(run.questions, run.tables, run.summary)
+    for view in told.views(found, run.request, MOST_ROWS):
+        if view.spec.printed:
+            print_table(view.spec, view.table, f"{name}: {view.spec.title}")
     sentences = (*told.sentences(run.findings), *told.notes(run.findings))
     typer.echo("\n".join([*obtained_told(run.summary), *sentences]))
 
@@ -66,12 +67,8 @@ def _echo_comparison(name: str, together: pl.DataFrame) -> None:
         from tacit.cli.parts_table import echo_comparison
 
         echo_comparison(together)
-    elif name == "assumptions":
-        from tacit.cli.assumptions_comparison import echo_comparison
-
-        echo_comparison(together)
     else:
-        print_table(COMPARISON, together, COMPARISON.title)
+        print_comparison(together)
 
 
 def _elicited(ways: Mapping[str, str]) -> str:

@@ -120,10 +120,10 @@ def sta(
     as_json: given.AsJson = False,
 ) -> None:
     """What the tacit assumptions paper prints, beside a run of the assumptions probe."""
-    from tacit.cli.assumptions_table import ranked_told
     from tacit.cli.obtained import obtained_told
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table
+    from tacit.probes.assumptions.sentences import ranked_told
     from tacit.runs.folder import fitting
 
     if out is not None:

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 from tacit.findings.spec import QUESTIONS, Column, Layout, TableSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import polars as pl
+
+    from tacit.findings.spec import Kind
+
+
+def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
+    """A column that only some probes' comparisons have."""
+    return Column(name, heading, kind, meaning, optional=True, shown=shown)
+
 
 COMPARISON = TableSpec(
     "comparison",
@@ -31,10 +39,48 @@ COMPARISON = TableSpec(
             ends=("low", "high"),
         ),
         Column("n", "n", "count", "How many questions both answered."),
+        _some("part", "part", "text", "Which part of the probe it is of.", shown=False),
+        _some("measure", "measure", "text", "What is measured.", shown=False),
+        _some("relation", "relation", "text", "Of which relation.", shown=False),
+        _some("properties", "properties", "count", "How many are stated.", shown=False),
+        _some("first_wording", "wording, first", "text", "How the first was asked.", shown=False),
+        _some("second_wording", "wording, second", "text", "How the second was.", shown=False),
+        _some(
+            "same_question",
+            "same question",
+            "truth",
+            "False where the wordings ask different questions.",
+            shown=False,
+        ),
+        _some("first_candidates", "candidates, first", "count", "How many words were ranked."),
+        _some("second_candidates", "candidates, second", "count", "How many of the second."),
+        _some("first_chance", "chance, first", "score", "What random rankings give."),
+        _some("second_chance", "chance, second", "score", "What they give for the second."),
+        _some("note", "note", "text", "What to know of the row, or why there is no difference."),
+        _some("printed", "printed", "truth", "Whether a terminal shows the row.", shown=False),
+        _some("first_obtained", "obtained, first", "text", "How its beliefs were.", shown=False),
+        _some("second_obtained", "obtained, second", "text", "How its were.", shown=False),
     ),
     keys=3,
-    printed=Layout(),
+    printed=Layout(columns=("figure", "n", "first_value", "second_value", "difference")),
 )
+
+
+def schema(optional: Collection[str] = ()) -> dict[str, Any]:
+    """The types of the columns of ``COMPARISON``.
+
+    Args:
+        optional: Those that only some probes have, which are wanted.
+    """
+    import polars as pl
+
+    kinds: dict[str, Any] = {"text": pl.String, "count": pl.Int64, "truth": pl.Boolean}
+    return {
+        name: kinds.get(column.kind, pl.Float64)
+        for column in COMPARISON.columns
+        if not column.optional or column.name in optional
+        for name in column.names
+    }
 
 
 def compare(
@@ -83,13 +129,7 @@ def compare(
                 {"figure": figure, **named, **numbers}
                 for figure, numbers in _differences(spec, column, both)
             ]
-    kinds: dict[str, Any] = {"text": pl.String, "count": pl.Int64}
-    schema = {
-        name: kinds.get(column.kind, pl.Float64)
-        for column in COMPARISON.columns
-        for name in column.names
-    }
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema())
 
 
 def _differences(

@@ -215,11 +215,15 @@ class Headline:
     Args:
         label: What it is.
         about: In a few words, what it means.
-        table: The table's name.
+        table: The table's name, or that of a view.
         column: The column's name.
         where: The values of key columns that name the row; the first row without.
         n: The column that counts what it is taken over, and what one of that is called.
         scale: Where its scale begins and ends.
+        by: The text column that names the rows, where each of them is shown; the first row alone
+            without.
+        among: The column that counts the candidates that chance is among, and what one of them is
+            called, where that is said in words.
     """
 
     label: str
@@ -229,6 +233,8 @@ class Headline:
     where: Mapping[str, str] = field(default_factory=dict)
     n: tuple[str, str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
+    by: str | None = None
+    among: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -236,7 +242,8 @@ class View:
     """A table made for reading alone, such as the rows behind a row of another.
 
     Args:
-        spec: What it is; its name is its own among the views of a run.
+        spec: What it is; its name is its own among the views of a run. As other tables it is
+            printed or not, and shown in reports or not.
         table: Its rows.
         opens: The views whose rows open behind one of its rows.
         key: The column that a row shares with those.

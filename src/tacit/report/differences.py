@@ -28,14 +28,6 @@ _OF_THE_MODEL = frozenset(
 _FILES = frozenset(
     {"drawings", "questions", "kb", "templates", "prompt", "nouns", "norms", "corrections"}
 )
-_MEASURES = {
-    "mrr": "mean reciprocal rank",
-    "probability": "probability of the concept",
-    "renormalised": "probability among the candidates",
-    "map vocabulary": "mean average precision, vocabulary",
-    "map sensible": "mean average precision, sensible words",
-    "spearman": "agreement with people (Spearman)",
-}
 _COLUMNS = (
     Column("probe", "probe"),
     Column("figure", "figure"),
@@ -132,7 +124,7 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
         if len(mine) > 1 and (only is None or probe in only):
-            table = _compared(probe, mine)
+            table = compared_by(mine)
             if table is not None:
                 frames.append(table.select(pl.lit(probe).alias("probe"), pl.all()))
             warnings += wording_warnings(mine)
@@ -176,50 +168,6 @@ def _is_shown(name: str, table: pl.DataFrame) -> bool:
         return bool(table[name].sum())
     optional = name == "note" or name.endswith(("_candidates", "_chance"))
     return not (optional and table[name].is_null().all())
-
-
-def _compared(probe: str, runs: Sequence[Run]) -> pl.DataFrame | None:
-    """The probe's comparison, in columns that all probes share; None where it has none."""
-    table = compared_by(runs)
-    return _of_assumptions(table) if table is not None and probe == "assumptions" else table
-
-
-def _of_assumptions(table: pl.DataFrame) -> pl.DataFrame:
-    """The comparison of the assumptions probe: what it is of in words, by wordings."""
-    import polars as pl
-
-    of = pl.concat_str(
-        pl.col("of").replace(_MEASURES),
-        pl.format(", {}", "relation").fill_null(""),
-        pl.when(pl.col("n") == 1)
-        .then(pl.lit(", 1 property stated"))
-        .otherwise(pl.format(", {} properties stated", "n"))
-        .fill_null(""),
-        pl.when(pl.col("wording_a") == pl.col("wording_b"))
-        .then(pl.format(" ({})", "wording_a"))
-        .otherwise(pl.format(" ({} and {}: different questions)", "wording_a", "wording_b"))
-        .fill_null(""),
-    )
-    return table.select(
-        of.alias("figure"),
-        *(pl.col(f"model_{side}").alias(name) for side, name in (("a", "first"), ("b", "second"))),
-        *(pl.col(side).alias(f"{name}_value") for side, name in (("a", "first"), ("b", "second"))),
-        *("difference", "low", "high"),
-        pl.col("pairs").alias("n"),
-        *(
-            pl.col(f"{of}_{side}").alias(f"{name}_{of}")
-            for of in ("candidates", "chance")
-            for side, name in (("a", "first"), ("b", "second"))
-        ),
-        pl.concat_str(
-            pl.when(~pl.col("same_question")).then(pl.lit("the wordings ask different questions")),
-            "note",
-            separator="; ",
-            ignore_nulls=True,
-        )
-        .replace("", None)
-        .alias("note"),
-    )
 
 
 def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings.findings import Findings
@@ -17,7 +17,9 @@ from tacit.report.obtained import obtained
 from tacit.runs.figures import shown_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from tacit.findings.spec import Column as Declared
     from tacit.findings.spec import Headline, TableSpec
@@ -45,9 +47,7 @@ def section(runs: Sequence[Run], look: Look | None = None) -> Section:
         title=told.title,
         question=told.question,
         said={run.name: (*told.sentences(run.findings), obtained(run)) for run in runs},
-        tiles=tuple(
-            tile(headline, told.tables[headline.table], runs) for headline in told.headlines
-        ),
+        tiles=tuple(tile(headline, runs) for headline in told.headlines),
         blocks=(*figures(runs, look or Look()), *tables(runs), *views(runs)),
         keys={name: values_of(name, runs) for name in told.filters},
         notes=tuple(dict.fromkeys(note for run in runs for note in told.notes(run.findings))),
@@ -55,19 +55,24 @@ def section(runs: Sequence[Run], look: Look | None = None) -> Section:
 
 
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
-    """What a column holds, in all tables of the runs that have it."""
+    """What a column holds, in all tables of the runs that have it and whose column is shown."""
+    specs = declared(probe(runs[0].probe)).tables
     return tuple(
         sorted(
             {
                 value
                 for run in runs
-                for table in run.tables.values()
-                if name in table.columns
+                for key, table in run.tables.items()
+                if name in table.columns and _is_shown(specs.get(key), name)
                 for value in table[name].unique()
                 if isinstance(value, str)
             }
         )
     )
+
+
+def _is_shown(spec: TableSpec | None, name: str) -> bool:
+    return spec is None or any(each.name == name and each.shown for each in spec.columns)
 
 
 def views(runs: Sequence[Run]) -> Iterator[Table]:
@@ -77,6 +82,8 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
         stem = f"{run.probe}-{number}"
         found = Findings(run.questions, run.tables, run.summary)
         for view in told.views(found, run.request, MOST_SCORES // len(runs)):
+            if not view.spec.shown:
+                continue
             opens = tuple(f"{stem}-{name}" for name in view.opens)
             columns = tuple(one for each in view.spec.in_table(view.table) for one in _shown(each))
             title = view.spec.title if view.behind else f"{view.spec.title}: {run.name}"
@@ -144,20 +151,34 @@ def _shown(column: Declared) -> Iterator[Column]:
         yield Column(column.ends[0], "95 % interval", kind, to=column.ends[1])
 
 
-def tile(headline: Headline, spec: TableSpec, runs: Sequence[Run]) -> Tile:
+def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
     """A headline of all models."""
-    marks = (_mark(headline, spec, run) for run in runs)
-    return Tile(headline.label, headline.about, tuple(mark for mark in marks if mark is not None))
+    marks = (mark for run in runs for mark in _marks(headline, run))
+    return Tile(headline.label, headline.about, tuple(marks))
 
 
-def _mark(headline: Headline, spec: TableSpec, run: Run) -> Mark | None:
-    """A headline of one model; None where its table has no such row."""
-    rows = (
-        run.tables[spec.name].filter(**headline.where) if headline.where else run.tables[spec.name]
-    )
-    if rows.is_empty():
-        return None
-    row = rows.row(0, named=True)
+def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
+    """A headline of one model; nothing where its table has no such row."""
+    found = _source(headline.table, run)
+    if found is None:
+        return
+    spec, table = found
+    rows = table.filter(**headline.where) if headline.where else table
+    for row in (rows if headline.by else rows.head(1)).iter_rows(named=True):
+        yield _mark(headline, spec, run, row)
+
+
+def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
+    """A declared table of a run, or one that is made for reading."""
+    told = declared(probe(run.probe))
+    if name in told.tables:
+        return told.tables[name], run.tables[name]
+    found = Findings(run.questions, run.tables, run.summary)
+    views = told.views(found, run.request, MOST_SCORES)
+    return next(((each.spec, each.table) for each in views if each.spec.name == name), None)
+
+
+def _mark(headline: Headline, spec: TableSpec, run: Run, row: Mapping[str, Any]) -> Mark:
     column = next(each for each in spec.columns if each.name == headline.column)
     ends = tuple(row[end] for end in column.ends or ())
     low, high = ends or (None, None)
@@ -170,9 +191,12 @@ def _mark(headline: Headline, spec: TableSpec, run: Run) -> Mark | None:
     about = [interval(low, high, lambda value: cell(value, column.kind))] if ends else []
     if headline.n:
         about.append(f"n = {several(row[headline.n[0]], headline.n[1])}")
+    if headline.among and chance is not None:
+        among = several(row[headline.among[0]], headline.among[1])
+        about.append(f"chance {cell(chance, column.kind)} among {among}")
     value = row[column.name]
     return Mark(
-        run.name,
+        f"{run.name}, {row[headline.by]}" if headline.by else run.name,
         cell(value, column.kind),
         ", ".join(about),
         *(at(number) for number in (value, low, high, chance)),

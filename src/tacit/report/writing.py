@@ -135,13 +135,12 @@ def _edge_rules(sections: Sequence[Section]) -> str:
 
 
 def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[str]]:
-    from tacit.report import assumptions, consistency, parts
+    from tacit.report import consistency, parts
     from tacit.report.sections import section
 
     makers = {
         "parts": parts.section,
         "consistency": consistency.section,
-        "assumptions": assumptions.section,
     }
     sections, warnings = [], []
     reasons = refusals(runs)

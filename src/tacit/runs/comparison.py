@@ -34,7 +34,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
     if table is None:
         return None
     ways = {run.name: run.summary["obtained"] for run in runs if "obtained" in run.summary}
-    models = [name for name in ("first", "second", "model_a", "model_b") if name in table.columns]
+    models = [name for name in ("first", "second") if name in table.columns]
     table = table.with_columns(
         pl.col(model)
         .replace_strict(ways, default=None, return_dtype=pl.String)
