@@ -19,7 +19,7 @@ from tacit.naming import legible
 from tacit.probes.base import declared, probe, probes
 from tacit.publishing import publish_text
 from tacit.runs.folder import read_findings
-from tacit.tables import read_table
+from tacit.tables import read_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ class Run:
         """What was asked and answered; read when it is wanted, for it may be large."""
         if self._questions is not None or self.folder is None:
             return _none() if self._questions is None else self._questions
-        return read_table(self.folder / "questions.parquet")
+        return read_parquet(self.folder / "questions.parquet")
 
     @property
     def findings(self) -> Findings:

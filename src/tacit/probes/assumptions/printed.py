@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from tacit.findings.numbers import percent
+from tacit.findings.numbers import score
 from tacit.findings.spec import Column, Layout, TableSpec, View
 from tacit.probes.assumptions.headlines import retrieved
 from tacit.probes.assumptions.retrieved import shown_probability
@@ -22,23 +23,20 @@ _NUMBERS = (1, 2, 4, 6, 8, 10)
 _EXAMPLES = (("bear", "has"), ("ladder", "made of"))  # Table 1 of the paper
 _BEST = 5
 
+_PROBABILITY = Column(
+    "probability",
+    "probability",
+    "percent",
+    "The mean probability of the right word.",
+    ("probability_low", "probability_high"),
+)
 _RETRIEVAL = (
-    Column("wording", "wording", meaning="How the concept is asked for."),
     Column("n", "k", "count", "How many properties are stated."),
     Column("mrr", "MRR", "score", "The mean of 1/rank.", ("mrr_low", "mrr_high")),
     Column("chance_mrr", "chance", "score", "The MRR of random ranks."),
-    Column(
-        "probability",
-        "probability",
-        "percent",
-        "The mean probability of the right word.",
-        ("probability_low", "probability_high"),
-    ),
+    _PROBABILITY,
     Column("first", "first", "percent", "The share of concepts with rank 1."),
     Column("concepts", "n", "count", "How many concepts have a rank."),
-)
-_AMONG = Column(
-    "among", "among\ncandidates", "truth", "Whether it is the probability among the candidates."
 )
 _RESPONSES = (
     Column("word", "people", meaning="A response of people."),
@@ -67,7 +65,7 @@ def printed_views(findings: Findings) -> Iterator[View]:
     wording = findings.summary.get("elicitation_wording")
     of = f", wording {wording}" if wording else ""
     views = (
-        _retrieval(findings),
+        *_retrieval(findings),
         *_responses(findings, of),
         *_relations(findings, of),
         _prince(findings.tables["prince"], of),
@@ -80,24 +78,19 @@ def _view(name: str, title: str, columns: tuple[Column, ...], table: pl.DataFram
     return View(spec, table)
 
 
-def _retrieval(findings: Findings) -> View:
-    """Concept retrieval, a row per wording and number of properties.
+def _retrieval(findings: Findings) -> Iterator[View]:
+    """Concept retrieval, a table per wording, a row per number of properties.
 
     The probability is the one among the candidates where a causal model reads whole sentences, and
-    a column says so.
+    is called so.
     """
-    import polars as pl
-
-    rows = retrieved(findings, _NUMBERS)
-    orders = rows["wording"].unique(maintain_order=True)
-    parts = [rows.filter(wording=wording) for wording in orders]
-    rows = pl.concat(parts) if parts else rows
-    kind = findings.summary.get("kind")
-    among = [shown_probability(kind, wording) == "renormalised" for wording in rows["wording"]]
-    table = rows.select(*(name for column in _RETRIEVAL for name in column.names))
-    if any(among):
-        table = table.with_columns(among=pl.Series(among, dtype=pl.Boolean))
-    return _view("retrieval", "concept retrieval from k properties", (*_RETRIEVAL, _AMONG), table)
+    rows, kind = retrieved(findings, _NUMBERS), findings.summary.get("kind")
+    among = replace(_PROBABILITY, heading="among candidates")
+    for wording in rows["wording"].unique(maintain_order=True):
+        whole = shown_probability(kind, wording) == "renormalised"
+        columns = tuple(among if whole and c is _PROBABILITY else c for c in _RETRIEVAL)
+        title = f"concept retrieval from k properties, wording {wording}"
+        yield _view(f"retrieval-{wording}", title, columns, rows.filter(wording=wording))
 
 
 def _responses(findings: Findings, of: str) -> Iterator[View]:
@@ -174,4 +167,4 @@ def _prince(prince: pl.DataFrame, of: str) -> View:
 
 
 def _probability(logprob: float | None) -> str:
-    return percent(None if logprob is None else math.exp(logprob))
+    return score(None if logprob is None else math.exp(logprob))
