@@ -88,7 +88,7 @@ def test_the_table_is_written_where_out_says(tacit: Tacit, finished: Path, tmp_p
 
 def test_a_run_of_another_probe_is_refused(tacit: Tacit, tmp_path: Path) -> None:
     """With its name and what is expected."""
-    ran = tacit("reproduce", "sta", make(tmp_path / "run", "parts"))
+    ran = tacit("reproduce", "sta", make(tmp_path / "run", "parts", finish=False))
     assert ran.code == 2
     assert "holds a run of the probe parts" in ran.err
     assert "tacit run assumptions" in ran.err

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from tacit.cli.findings import echo_findings
+from tacit.cli.findings import echo_run
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
+from tacit.runs.reading import Run
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.models.overwriting import WEIGHTS, in_place, other_weights
 
@@ -60,7 +61,8 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
     probe = PartsProbe((drawing,), Ontology.load("parts"), Template.load("plain"))
     beliefs = pl.Series("p_true", [None, *[0.9] * 27])
     found = probe.measure_beliefs(probe.questions.with_columns(beliefs))
-    echo_findings("parts", found, "mine")
+    run = Run(None, "mine", {"probe": "parts"}, {"summary": found.summary}, found.tables)
+    echo_run(run)
     shown = capsys.readouterr().out
     assert "Nobody drew these things, so there is no accuracy" in shown
     assert "ParRoT" not in shown

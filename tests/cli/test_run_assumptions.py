@@ -97,8 +97,8 @@ def test_models_are_compared_on_the_words_they_share(
     causal = pl.read_parquet(workplace / "runs" / "causal" / "findings" / "retrieval.parquet")
     assert set(causal["wording"]) == {"blank-last", "sentence"}
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
-    assert set(together["model_a"]) | set(together["model_b"])
-    for name in ("model_a_obtained", "model_b_obtained"):
+    assert set(together["first"]) | set(together["second"])
+    for name in ("first_obtained", "second_obtained"):
         assert set(together[name]) == {"log-probabilities of whole answers"}
     assert ran.out.endswith("\nObtained: log-probabilities of whole answers\n")
     assert "Differences between models" in ran.out
@@ -278,9 +278,9 @@ def test_whole_sentences_are_compared_among_the_concepts(
     ran = run("runs", "--wording", "sentence", of=("masked", "causal"))
     assert ran.code == 0, ran.err
     assert "different questions" not in ran.err
-    together = pl.read_parquet(workplace / "runs" / "comparison.parquet").filter(of="mrr")
-    assert set(together["candidates_a"]) == set(together["candidates_b"]) == {5}
-    assert together["chance_a"][0] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
+    together = pl.read_parquet(workplace / "runs" / "comparison.parquet").filter(measure="mrr")
+    assert set(together["first_candidates"]) == set(together["second_candidates"]) == {5}
+    assert together["first_chance"][0] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
     assert "of 5, chance 0.457" in ran.out
     assert "ranks among the concepts that both scored" in ran.out
     assert "among candidates" in " ".join(ran.out.split())

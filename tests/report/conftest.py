@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 
 from tacit.coherence.ontology import Ontology
-from tacit.findings.findings import Findings
 from tacit.knowledge.background import Background
 from tacit.models.fake import FakeModel
 from tacit.probes.consistency.probe import ConsistencyProbe
@@ -114,8 +113,7 @@ def assumptions_run(folder: Path, name: str = "ada", made: Made | None = None) -
     found = (made or Made(seed=len(name) + ord(name[0]))).findings()
     run = RunFolder(folder, {"probe": "assumptions", "model": name})
     run.begin({"model": says(name).description, "data": {"norms.dat": "abc"}})
-    questions = pl.DataFrame({"text": ["A ___ has fur."]})
-    run.finish(Findings(questions, found.tables, found.summary))
+    run.finish(found)
     return folder
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from tacit.errors import RequestError
 from tacit.report.content import Table
-from tacit.report.differences import check_comparable, differences, refusals, wording_warnings
+from tacit.report.differences import check_comparable, differences, refusals
+from tacit.runs.comparison import warnings_of_wording
 from tacit.runs.reading import read_runs
 from tests.probes.assumptions.findings_by_hand import Made
 from tests.report.conftest import assumptions_run, parts_run
@@ -78,7 +79,7 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
     found = read_runs([tmp_path])
     section = differences(found)
     assert section is not None
-    assert section.warnings == tuple(wording_warnings(found))
+    assert section.warnings == tuple(warnings_of_wording(found))
     assert "ada was asked for concepts in the wording sentence" in section.warnings[0]
     (table,) = section.shown
     assert isinstance(table, Table)
@@ -92,7 +93,7 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
 def test_the_same_wording_is_not_warned_of(runs: Path) -> None:
     """Nor has a table without notes a column for them."""
     found = read_runs([runs])
-    assert wording_warnings(found) == []
+    assert list(warnings_of_wording(found)) == []
     section = differences(found)
     assert section is not None
     assert section.warnings == ()

@@ -25,15 +25,16 @@ def compare(
     """Write one HTML file of several models' runs, with their paired differences."""
     from tacit.outputs import check_outputs
     from tacit.publishing import publish_text
-    from tacit.report.differences import check_comparable, wording_warnings
+    from tacit.report.differences import check_comparable
     from tacit.report.obtained import differing
     from tacit.report.writing import page_kind, report
+    from tacit.runs.comparison import warnings_of_wording
     from tacit.runs.reading import read_runs
 
     check_outputs([], [(out, page_kind("comparison"))], force=force)
     found = read_runs(runs)
     check_comparable(found, force=force)
-    for warning in (*differing(found), *wording_warnings(found)):
+    for warning in (*differing(found), *warnings_of_wording(found)):
         sys.stderr.write(f"tacit: {warning}\n")
     publish_text(out, report(found, "comparison", warn=force))
     typer.echo(f"Written: {out}")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tacit.cli.obtained import obtained_told
 from tacit.english import several
-from tacit.findings.compare import COMPARISON
 from tacit.present import progress
-from tacit.present.tables import print_table
+from tacit.present.comparison import print_comparison
+from tacit.present.tables import MOST_ROWS, print_table
 from tacit.probes.base import declared, probe
 
 if TYPE_CHECKING:
@@ -19,57 +20,32 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.findings.findings import Findings
     from tacit.runs.reading import Run
 
 
 def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
     """Prints what each model showed and, of several, how they differ."""
-    for name, run in found.items():
-        _echo_run(run, name)
+    for run in found.values():
+        echo_run(run)
         typer.echo(f"Written: {run.folder}")
     runs = list(found.values())
     notes = [note for run in runs for note in declared(probe(run.probe)).notes(run.findings)]
     typer.echo("".join(f"{note}\n" for note in dict.fromkeys(notes)), nl=False)
     if together is not None:
-        _echo_comparison(next(iter(found.values())).probe, together)
+        print_comparison(together)
         ways = {name: run.summary.get("obtained") for name, run in found.items()}
         typer.echo(_elicited({name: str(way) for name, way in ways.items() if way}))
 
 
-def _echo_run(run: Run, name: str) -> None:
-    """Prints what one model showed."""
-    if run.probe == "assumptions":
-        from tacit.cli.assumptions_table import echo_assumptions
-
-        echo_assumptions(run.findings, name)
-    else:
-        echo_findings(run.probe, run.findings, name)
-
-
-def echo_findings(name: str, findings: Findings, model: str) -> None:
-    """Prints what a model showed: tables, how it was asked, and sentences.
-
-    Args:
-        name: The probe's name.
-        findings: What was found.
-        model: The model's name.
-    """
-    told = declared(probe(name))
-    for spec in told.tables.values():
-        rows = findings.table(spec) if spec.printed else None
-        if rows is not None and not rows.is_empty():
-            print_table(spec, rows, f"{model}: {spec.title}")
+def echo_run(run: Run) -> None:
+    """Prints what a model showed: tables, how it was asked, and sentences."""
+    told, findings = declared(probe(run.probe)), run.findings
+    made = ((each.spec, each.table) for each in told.views(findings, run.request, MOST_ROWS))
+    found = ((spec, findings.table(spec)) for spec in told.tables.values() if spec.printed)
+    for spec, table in chain(found, made):
+        if spec.printed and table is not None and not table.is_empty():
+            print_table(spec, table, f"{run.name}: {spec.title}")
     typer.echo("\n".join([*obtained_told(findings.summary), *told.sentences(findings)]))
-
-
-def _echo_comparison(name: str, together: pl.DataFrame) -> None:
-    if name == "assumptions":
-        from tacit.cli.assumptions_comparison import echo_comparison
-
-        echo_comparison(together)
-    else:
-        print_table(COMPARISON, together, COMPARISON.title)
 
 
 def _elicited(ways: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from tacit.cli.declared import declared
 from tacit.cli.group import group
 from tacit.engine.options import EngineOptions
 from tacit.english import several
-from tacit.errors import DataError, RequestError
+from tacit.errors import RequestError
 from tacit.models.settings import ModelSettings
 from tacit.present import terminal
 from tacit.present.reporter import Terminal
@@ -121,18 +121,16 @@ def sta(
     as_json: given.AsJson = False,
 ) -> None:
     """What the tacit assumptions paper prints, beside a run of the assumptions probe."""
-    from tacit.cli.assumptions_table import ranked_told
     from tacit.cli.obtained import obtained_told
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table
-    from tacit.runs.folder import fitting
+    from tacit.probes.assumptions.sentences import ranked_told
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
     tables, model, summary = _assumptions_run(run, as_model)
-    with fitting([run]):
-        told = [*obtained_told(summary), *ranked_told(summary)]
-        table = published_table(tables, model, summary)
+    told = [*obtained_told(summary), *ranked_told(summary)]
+    table = published_table(tables, model, summary)
     _tell(table, out, _echo_printed, told, as_json=as_json)
 
 
@@ -145,7 +143,7 @@ def _assumptions_run(
         RequestError: The folder holds no finished run of this probe.
     """
     from tacit.probes.assumptions.published import TABLES
-    from tacit.runs.folder import read_findings
+    from tacit.runs.folder import read_findings, read_manifest
 
     several = sorted(each.parent.name for each in folder.glob("*/run.yaml"))
     if several and not (folder / "run.yaml").exists():
@@ -157,11 +155,7 @@ def _assumptions_run(
         )
     names = [name for name in TABLES if (folder / "findings" / f"{name}.parquet").is_file()]
     tables = read_findings(folder, names)
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    summary = manifest.get("summary", {})
-    if not isinstance(summary, dict):
-        raise DataError("is damaged: it has no summary", folder / "manifest.json")
-    return tables, model, summary
+    return tables, model, read_manifest(folder)["summary"]
 
 
 def _probe_of(folder: Path) -> str | None:

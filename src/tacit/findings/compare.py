@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 from tacit.findings.spec import QUESTIONS, Column, Layout, TableSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import polars as pl
+
+    from tacit.findings.spec import Kind
+
+
+def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
+    """A column that only some probes' comparisons have."""
+    return Column(name, heading, kind, meaning, optional=True, shown=shown, sparse=True)
+
 
 COMPARISON = TableSpec(
     "comparison",
@@ -26,36 +34,78 @@ COMPARISON = TableSpec(
         Column(
             "difference",
             "second \N{MINUS SIGN} first",
-            "score",
+            "signed",
             "The second value less the first; with a 95 % interval, paired.",
             ends=("low", "high"),
         ),
-        Column("n", "n", "count", "How many questions both answered.", optional=True, sparse=True),
+        _some("n", "n", "count", "How many questions both answered."),
         *(
-            Column(
+            _some(
                 f"{side}_undecided",
                 f"undecided, {side}",
                 "count",
                 f"Of constraints, how many are undecided for the {side} model and left out.",
-                optional=True,
-                sparse=True,
             )
             for side in ("first", "second")
         ),
+        _some("part", "part", "text", "Which part of the probe it is of.", shown=False),
+        _some("measure", "measure", "text", "What is measured.", shown=False),
+        _some("relation", "relation", "text", "Of which relation.", shown=False),
+        _some("properties", "properties", "count", "How many are stated.", shown=False),
+        _some("first_wording", "wording, first", "text", "How the first was asked.", shown=False),
+        _some("second_wording", "wording, second", "text", "How the second was.", shown=False),
+        _some(
+            "same_question",
+            "same question",
+            "truth",
+            "False where the wordings ask different questions.",
+            shown=False,
+        ),
+        _some("first_candidates", "candidates, first", "count", "How many words were ranked."),
+        _some("second_candidates", "candidates, second", "count", "How many of the second."),
+        _some("first_chance", "chance, first", "score", "What random rankings give."),
+        _some("second_chance", "chance, second", "score", "What they give for the second."),
+        _some("note", "note", "text", "What to know of the row, or why there is no difference."),
+        _some("printed", "printed", "truth", "Whether a terminal shows the row.", shown=False),
         *(
-            Column(
+            _some(
                 f"{side}_obtained",
                 f"obtained, {side}",
-                meaning=f"How the {side} model's beliefs were obtained.",
-                optional=True,
+                "text",
+                f"How the {side} model's beliefs were obtained.",
                 shown=False,
             )
             for side in ("first", "second")
         ),
     ),
     keys=3,
-    printed=Layout(),
+    printed=Layout(
+        columns=(
+            "figure",
+            "n",
+            "first_value",
+            "second_value",
+            "difference",
+            "first_undecided",
+            "second_undecided",
+        )
+    ),
 )
+
+
+def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
+    """The types of the columns of ``COMPARISON``.
+
+    Args:
+        optional: The optional columns that are wanted.
+    """
+    wanted = {
+        name
+        for column in COMPARISON.columns
+        if not column.optional or column.name in optional
+        for name in column.names
+    }
+    return {name: kind for name, kind in COMPARISON.schema.items() if name in wanted}
 
 
 def compare(
@@ -104,7 +154,7 @@ def compare(
                 {"figure": figure, **named, **numbers}
                 for figure, numbers in _differences(spec, column, both)
             ]
-    return pl.DataFrame(rows, schema=COMPARISON.schema)
+    return pl.DataFrame(rows, schema=schema())
 
 
 def _differences(

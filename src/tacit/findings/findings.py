@@ -52,7 +52,7 @@ class Findings:
         specs = {spec.name: spec for spec in declared}
         if specs:
             if QUESTIONS in specs:
-                specs.pop(QUESTIONS).check(self.questions)
+                specs[QUESTIONS].check(self.questions)
             check_tables(self.tables, {**specs, SKIPPED.name: SKIPPED})
         return self
 

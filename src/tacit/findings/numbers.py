@@ -40,6 +40,14 @@ def points(value: float | None) -> str:
     return f"{'0.0' if text[1:] == '0.0' else text} points"
 
 
+def signed(value: float | None) -> str:
+    """A difference of scores, as a decimal with its sign."""
+    if value is None:
+        return UNDEFINED
+    text = f"{value:+.3f}".replace("-", _MINUS)
+    return "0.000" if text[1:] == "0.000" else text
+
+
 def interval(low: float | None, high: float | None, how: Callable[[float], str] = percent) -> str:
     """Both ends; words where there is no interval."""
     if low is None or high is None:
@@ -89,6 +97,7 @@ _WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {
     "percent": percent,
     "points": points,
     "score": score,
+    "signed": signed,
     "nats": score,
     "number": score,
     "p": p_value,

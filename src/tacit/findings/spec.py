@@ -22,6 +22,7 @@ Kind: TypeAlias = Literal[
     "percent",
     "points",
     "score",
+    "signed",
     "nats",
     "p",
     "number",
@@ -29,14 +30,15 @@ Kind: TypeAlias = Literal[
     "list",
 ]
 """What a column holds and how it is written: ``percent`` and ``points`` are of shares from 0 to 1,
-``points`` with its sign; a ``score`` is a decimal; ``nats`` are log-probabilities; a ``number`` is
+``points`` with its sign; a ``score`` is a decimal, and
+``signed`` a difference of scores with its sign; ``nats`` are log-probabilities; a ``number`` is
 any other. In a ``prompt``, ``{question}`` stands for the text of the column that ``within`` names.
 A column of lists is not shown."""
 
 QUESTIONS = "questions"
 """The table of what was asked and answered, one row per question."""
 
-_REAL = frozenset({"percent", "points", "score", "nats", "p", "number"})
+_REAL = frozenset({"percent", "points", "score", "signed", "nats", "p", "number"})
 
 
 @dataclass(frozen=True)
@@ -242,12 +244,16 @@ class Headline:
     Args:
         label: What it is.
         about: In a few words, what it means.
-        table: The table's name.
+        table: The table's name, or that of a view.
         column: The column's name.
         where: The values of key columns that name the row; the first row without.
         n: The column that counts what it is taken over, and what one of that is called; or what
             makes such words of the row.
         scale: Where its scale begins and ends.
+        by: The text column that names the rows, where each of them is shown; the first row alone
+            without.
+        among: The column that counts the candidates that chance is among, and what one of them is
+            called, where that is said in words.
     """
 
     label: str
@@ -257,6 +263,8 @@ class Headline:
     where: Mapping[str, str] = field(default_factory=dict)
     n: tuple[str, str] | Callable[[Mapping[str, Any]], str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
+    by: str | None = None
+    among: tuple[str, str] | None = None
 
 
 def _is_blank(column: pl.Series) -> bool:
@@ -271,7 +279,8 @@ class View:
     """A table made for reading alone, such as the rows behind a row of another.
 
     Args:
-        spec: What it is; its name is its own among the views of a run.
+        spec: What it is; its name is its own among the views of a run. As other tables it is
+            printed or not, and shown in reports or not.
         table: Its rows.
         opens: The views whose rows open behind one of its rows.
         key: The column that a row shares with those.
@@ -328,12 +337,14 @@ class FigureSpec:
 
 
 def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, TableSpec]) -> None:
-    """Refuses findings that are not as a probe declares them.
+    """Refuses findings' tables, ``questions`` apart, that are not as a probe declares them.
 
     Raises:
         FindingsError: A table is missing or not declared, or as ``TableSpec.check``.
     """
-    kept = {name: spec for name, spec in declared.items() if spec.made is None}
+    kept = {
+        name: spec for name, spec in declared.items() if spec.made is None and name != QUESTIONS
+    }
     for name, table in tables.items():
         if name not in kept:
             raise FindingsError(f"there is a table {name}, which the probe does not declare")

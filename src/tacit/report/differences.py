@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.compare import COMPARISON
 from tacit.probes.base import probes
 from tacit.report.content import Column, Section, Table
-from tacit.runs.comparison import compared_by
+from tacit.report.sections import shown_columns
+from tacit.runs.comparison import compared_by, warnings_of_wording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -27,32 +29,6 @@ _OF_THE_MODEL = frozenset(
 # Files, which the manifest knows by what they hold.
 _FILES = frozenset(
     {"drawings", "questions", "kb", "templates", "prompt", "nouns", "norms", "corrections"}
-)
-_MEASURES = {
-    "mrr": "mean reciprocal rank",
-    "probability": "probability of the concept",
-    "renormalised": "probability among the candidates",
-    "map vocabulary": "mean average precision, vocabulary",
-    "map sensible": "mean average precision, sensible words",
-    "spearman": "agreement with people (Spearman)",
-}
-_COLUMNS = (
-    Column("probe", "probe"),
-    Column("figure", "figure"),
-    Column("first", "first"),
-    Column("second", "second"),
-    Column("first_value", "first", "score"),
-    Column("second_value", "second", "score"),
-    Column("difference", "difference", "signed"),
-    Column("low", "95 % interval", "signed", to="high"),
-    Column("n", "n", "count"),
-    Column("note", "note"),
-    Column("first_candidates", "candidates, first", "count"),
-    Column("second_candidates", "candidates, second", "count"),
-    Column("first_chance", "chance, first", "score"),
-    Column("second_chance", "chance, second", "score"),
-    Column("first_undecided", "undecided, first", "count"),
-    Column("second_undecided", "undecided, second", "count"),
 )
 
 
@@ -128,14 +104,15 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     """
     import polars as pl
 
-    frames, warnings = [], []
+    frames: list[pl.DataFrame] = []
+    warnings: list[str] = []
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
         if len(mine) > 1 and (only is None or probe in only):
-            table = _compared(probe, mine)
+            table = compared_by(mine)
             if table is not None:
                 frames.append(table.select(pl.lit(probe).alias("probe"), pl.all()))
-            warnings += wording_warnings(mine)
+            warnings += warnings_of_wording(mine)
     if not frames:
         return None
     table = pl.concat(frames, how="diagonal_relaxed")
@@ -153,73 +130,17 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
                 "includes 0 does not tell the two apart. Candidates: how many words were ranked; "
                 "chance: what a random ranking of them gives.",
                 table,
-                tuple(column for column in _COLUMNS if _is_shown(column.name, table)),
+                tuple(_columns(table)),
             ),
         ),
         warnings=tuple(warnings),
     )
 
 
-def wording_warnings(runs: Sequence[Run]) -> list[str]:
-    """A warning for each two runs of the assumptions probe whose wordings differ throughout."""
-    from tacit.probes.assumptions.compare import different_questions
-
-    mine = (run for run in runs if run.probe == "assumptions")
-    return different_questions({run.name: run.summary["wordings"] for run in mine})
-
-
-def _is_shown(name: str, table: pl.DataFrame) -> bool:
-    """Whether a column is there and, where only some comparisons have it, holds something."""
-    if name not in table.columns:
-        return False
-    if name.endswith("_undecided"):
-        return bool(table[name].sum())
-    optional = name == "note" or name.endswith(("_candidates", "_chance"))
-    return not (optional and table[name].is_null().all())
-
-
-def _compared(probe: str, runs: Sequence[Run]) -> pl.DataFrame | None:
-    """The probe's comparison, in columns that all probes share; None where it has none."""
-    table = compared_by(runs)
-    return _of_assumptions(table) if table is not None and probe == "assumptions" else table
-
-
-def _of_assumptions(table: pl.DataFrame) -> pl.DataFrame:
-    """The comparison of the assumptions probe: what it is of in words, by wordings."""
-    import polars as pl
-
-    of = pl.concat_str(
-        pl.col("of").replace(_MEASURES),
-        pl.format(", {}", "relation").fill_null(""),
-        pl.when(pl.col("n") == 1)
-        .then(pl.lit(", 1 property stated"))
-        .otherwise(pl.format(", {} properties stated", "n"))
-        .fill_null(""),
-        pl.when(pl.col("wording_a") == pl.col("wording_b"))
-        .then(pl.format(" ({})", "wording_a"))
-        .otherwise(pl.format(" ({} and {}: different questions)", "wording_a", "wording_b"))
-        .fill_null(""),
-    )
-    return table.select(
-        of.alias("figure"),
-        *(pl.col(f"model_{side}").alias(name) for side, name in (("a", "first"), ("b", "second"))),
-        *(pl.col(side).alias(f"{name}_value") for side, name in (("a", "first"), ("b", "second"))),
-        *("difference", "low", "high"),
-        pl.col("pairs").alias("n"),
-        *(
-            pl.col(f"{of}_{side}").alias(f"{name}_{of}")
-            for of in ("candidates", "chance")
-            for side, name in (("a", "first"), ("b", "second"))
-        ),
-        pl.concat_str(
-            pl.when(~pl.col("same_question")).then(pl.lit("the wordings ask different questions")),
-            "note",
-            separator="; ",
-            ignore_nulls=True,
-        )
-        .replace("", None)
-        .alias("note"),
-    )
+def _columns(table: pl.DataFrame) -> Iterator[Column]:
+    yield Column("probe", "probe")
+    for declared in COMPARISON.in_table(table):
+        yield from shown_columns(declared, table)
 
 
 def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.findings import Findings
 from tacit.findings.numbers import cell, interval
 from tacit.findings.spec import QUESTIONS
 from tacit.probes.base import declared, probe
@@ -17,7 +16,7 @@ from tacit.report.obtained import obtained
 from tacit.runs.figures import shown_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -47,9 +46,7 @@ def section(runs: Sequence[Run], look: Look | None = None) -> Section:
         title=told.title,
         question=told.question,
         said={run.name: (*told.sentences(run.findings), obtained(run)) for run in runs},
-        tiles=tuple(
-            tile(headline, told.tables[headline.table], runs) for headline in told.headlines
-        ),
+        tiles=tuple(tile(headline, runs) for headline in told.headlines),
         blocks=(
             *pictures(runs, look or Look()),
             *figures(runs, look or Look()),
@@ -63,26 +60,22 @@ def section(runs: Sequence[Run], look: Look | None = None) -> Section:
 
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
     """The choices of a filter: what the columns hold that declare it, else those of its name."""
-    specs = declared(probe(runs[0].probe)).tables.values()
-    declaring = [
-        (spec.name, column.name)
-        for spec in specs
+    shown = [
+        (spec.name, column)
+        for spec in declared(probe(runs[0].probe)).tables.values()
         for column in spec.columns
-        if column.filter == name
+        if column.shown
     ]
-    columns = declaring or [(table, name) for run in runs for table in run.tables]
-    return tuple(
-        sorted(
-            {
-                value
-                for run in runs
-                for table, column in columns
-                if table in run.tables and column in run.tables[table].columns
-                for value in run.tables[table][column].unique()
-                if isinstance(value, str)
-            }
-        )
-    )
+    declaring = [(table, column.name) for table, column in shown if column.filter == name]
+    columns = declaring or [(table, name) for table, column in shown if column.name == name]
+    values = {
+        value
+        for run in runs
+        for table, column in columns
+        if table in run.tables and column in run.tables[table].columns
+        for value in run.tables[table][column].unique()
+    }
+    return tuple(sorted(value for value in values if isinstance(value, str)))
 
 
 def views(runs: Sequence[Run]) -> Iterator[Table]:
@@ -90,11 +83,14 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
     told = declared(probe(runs[0].probe))
     for number, run in enumerate(runs):
         stem = f"{run.probe}-{number}"
-        found = Findings(run.questions, run.tables, run.summary)
-        for view in told.views(found, run.request, MOST_SCORES // len(runs)):
+        for view in told.views(run.findings, run.request, MOST_SCORES // len(runs)):
+            if not view.spec.shown:
+                continue
             opens = tuple(f"{stem}-{name}" for name in view.opens)
             columns = tuple(
-                one for each in view.spec.in_table(view.table) for one in _shown(each, view.table)
+                one
+                for each in view.spec.in_table(view.table)
+                for one in shown_columns(each, view.table)
             )
             title = view.spec.title if view.behind else f"{view.spec.title}: {run.name}"
             yield Table(
@@ -153,7 +149,7 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
         reading += f" The first {MOST_ROWS:,} of {several(frame.height, 'row')}."
         frame = frame.head(MOST_ROWS)
     columns = [Column("model", "model")]
-    columns += [one for each in spec.in_table(frame) for one in _shown(each, frame)]
+    columns += [one for each in spec.in_table(frame) for one in shown_columns(each, frame)]
     stem = f"{runs[0].probe}-{spec.name}".replace("_", "-")
     renamed = {each.name: each.filter for each in spec.in_table(frame) if each.filter}
     return Table(stem, spec.title, reading, frame.rename(renamed), tuple(columns))
@@ -164,7 +160,7 @@ def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
     return run.questions if spec.name == QUESTIONS else run.findings.table(spec)
 
 
-def _shown(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
+def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
     """A column, called as its filter is, and its interval in a column of its own."""
     if not column.shown or column.kind == "list":
         return
@@ -174,20 +170,35 @@ def _shown(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
         yield Column(column.ends[0], "95 % interval", kind, to=column.ends[1])
 
 
-def tile(headline: Headline, spec: TableSpec, runs: Sequence[Run]) -> Tile:
+def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
     """A headline of all models."""
-    marks = (_mark(headline, spec, run) for run in runs)
-    return Tile(headline.label, headline.about, tuple(mark for mark in marks if mark is not None))
+    marks = (mark for run in runs for mark in _marks(headline, run))
+    return Tile(headline.label, headline.about, tuple(marks))
 
 
-def _mark(headline: Headline, spec: TableSpec, run: Run) -> Mark | None:
-    """A headline of one model; None where its table has no such row."""
-    rows = _rows(spec, run)
-    if rows is not None and headline.where:
-        rows = rows.filter(**headline.where)
-    if rows is None or rows.is_empty():
-        return None
-    row = rows.row(0, named=True)
+def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
+    """A headline of one model; nothing where its table has no such row."""
+    found = _source(headline.table, run)
+    if found is None:
+        return
+    spec, table = found
+    rows = table.filter(**headline.where) if headline.where else table
+    for row in (rows if headline.by else rows.head(1)).iter_rows(named=True):
+        yield _mark(headline, spec, run, row)
+
+
+def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
+    """A declared table of a run, or one that is made for reading."""
+    told = declared(probe(run.probe))
+    if name in told.tables:
+        spec = told.tables[name]
+        table = _rows(spec, run)
+        return None if table is None else (spec, table)
+    views = told.views(run.findings, run.request, MOST_SCORES)
+    return next(((each.spec, each.table) for each in views if each.spec.name == name), None)
+
+
+def _mark(headline: Headline, spec: TableSpec, run: Run, row: Mapping[str, Any]) -> Mark:
     column = next(each for each in spec.columns if each.name == headline.column)
     ends = tuple(row[end] for end in column.ends or ())
     low, high = ends or (None, None)
@@ -198,15 +209,18 @@ def _mark(headline: Headline, spec: TableSpec, run: Run) -> Mark | None:
         return None if value is None else (value - least) / (most - least)
 
     about = [interval(low, high, lambda value: cell(value, column.kind))] if ends else []
-    if isinstance(column.chance, str):
+    if isinstance(column.chance, str) and not headline.among:
         about.append(f"chance {cell(chance, column.kind)}")
     if headline.n is not None:
         n = headline.n
         counted = several(row[n[0]], n[1]) if isinstance(n, tuple) else n(row)
         about.append(f"n = {counted}")
+    if headline.among and chance is not None:
+        among = several(row[headline.among[0]], headline.among[1])
+        about.append(f"chance {cell(chance, column.kind)} among {among}")
     value = row[column.name]
     return Mark(
-        run.name,
+        f"{run.name}, {row[headline.by]}" if headline.by else run.name,
         cell(value, column.kind),
         ", ".join(about),
         *(at(number) for number in (value, low, high, chance)),

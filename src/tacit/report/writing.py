@@ -21,7 +21,6 @@ from tacit.report.content import Figure, Graphs, Table
 from tacit.report.differences import differences, refusals
 from tacit.report.obtained import differing
 from tacit.report.packing import packed, shared, table_data
-from tacit.runs.folder import fitting
 from tacit.runs.reading import read_runs
 from tacit.version import __version__
 
@@ -135,16 +134,11 @@ def _edge_rules(sections: Sequence[Section]) -> str:
 
 
 def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[str]]:
-    from tacit.report import assumptions
     from tacit.report.sections import section
 
-    makers = {
-        "assumptions": assumptions.section,
-    }
     sections, warnings = [], []
     reasons = refusals(runs)
-    with fitting(run.folder for run in runs if run.folder):
-        compared = differences(runs, only=None if warn else set(probes()) - set(reasons))
+    compared = differences(runs, only=None if warn else set(probes()) - set(reasons))
     for probe, why in reasons.items():
         told = "; ".join(why)
         warnings.append(
@@ -160,8 +154,8 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
         if mine:
-            with unchecked(), fitting(run.folder for run in mine if run.folder):
-                sections.append(makers.get(probe, section)(mine))
+            with unchecked():
+                sections.append(section(mine))
     return sections, warnings
 
 

@@ -34,7 +34,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
     if table is None:
         return None
     ways = {run.name: run.summary["obtained"] for run in runs if "obtained" in run.summary}
-    models = [name for name in ("first", "second", "model_a", "model_b") if name in table.columns]
+    models = [name for name in ("first", "second") if name in table.columns]
     table = table.with_columns(
         pl.col(model)
         .replace_strict(ways, default=None, return_dtype=pl.String)
@@ -62,8 +62,17 @@ def warnings(runs: Sequence[Run]) -> Iterator[str]:
     kind: Any = probe(runs[0].probe)
     ways = {run.name: run.summary["obtained"] for run in runs if "obtained" in run.summary}
     yield from warnings_of_elicitation(kind.name, ways)
-    if len(runs) > 1 and hasattr(kind, "different_questions"):
-        yield from kind.different_questions({run.name: run.findings for run in runs})
+    yield from warnings_of_wording(runs)
+
+
+def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
+    """What each probe has to say of models that were asked different questions."""
+    for name in dict.fromkeys(run.probe for run in runs):
+        kind: Any = probe(name)
+        if hasattr(kind, "different_questions"):
+            yield from kind.different_questions(
+                {run.name: run.findings for run in runs if run.probe == name}
+            )
 
 
 def warnings_of_elicitation(probe_name: str, ways: dict[str, str]) -> list[str]:

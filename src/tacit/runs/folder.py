@@ -145,7 +145,7 @@ class RunFolder:
             "summary": dict(findings.summary),
             **written,
         }
-        self._write_manifest()
+        self._write_manifest(finished=True)
         return findings
 
     @contextmanager
@@ -209,74 +209,74 @@ class RunFolder:
             raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
         return known if isinstance(known, dict) else {}
 
-    def _write_manifest(self) -> None:
+    def _write_manifest(self, *, finished: bool = False) -> None:
         if self.folder is None:
             return
-        text = json.dumps(self.manifest, indent=1, ensure_ascii=False, default=str)
+        manifest = json.loads(json.dumps(self.manifest, default=str))
+        if finished:
+            manifest["sha256"]["request"] = _sha256(self.folder / "run.yaml")
+            manifest["sha256"]["manifest"] = digest_of(manifest)
+        text = json.dumps(manifest, indent=1, ensure_ascii=False)
         publish_text(self.folder / "manifest.json", text + "\n")
 
 
-def read_findings(folder: Path, names: Iterable[str]) -> dict[str, pl.DataFrame]:
-    """Findings of a finished run, by their names.
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a finished run.
 
     Raises:
-        DataError: The folder holds no run that is finished, or a finding is missing or damaged.
+        DataError: The folder holds no run that is finished, or it is not what the run wrote.
     """
-    names = strings(names, "names")
-    manifest = folder / "manifest.json"
-    if not manifest.is_file():
+    path = folder / "manifest.json"
+    if not path.is_file():
         raise DataError("is no run's folder: it has no manifest.json", folder)
     try:
-        told = json.loads(manifest.read_text(encoding="utf-8"))
-        reason = _unreadable(told)
-        status = None if reason else told["status"]
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        reason = _unreadable(manifest)
+        status = None if reason else manifest["status"]
     except (OSError, ValueError, AttributeError, KeyError, RecursionError) as error:
-        raise DataError("is damaged: it says nothing of a run's status", manifest) from error
+        raise DataError("is damaged: it says nothing of a run's status", path) from error
     if reason:
-        raise DataError(reason, manifest)
+        raise DataError(reason, path)
     if status != "finished":
         raise DataError(f"holds a run that is {status}; only a finished one has findings", folder)
-    return {name: _finding(folder, name, told) for name in names}
+    digests = manifest.get("sha256")
+    if not isinstance(digests, dict) or digests.get("manifest") != digest_of(manifest):
+        raise DataError(_CHANGED, path)
+    if (folder / "run.yaml").is_file() and digests.get("request") != _sha256(folder / "run.yaml"):
+        raise DataError(_CHANGED, folder / "run.yaml")
+    return dict(manifest)
 
 
-@contextmanager
-def fitting(folders: Iterable[Path]) -> Iterator[None]:
-    """Translates what comes of findings that are whole files, and not what this version wrote.
+def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str, pl.DataFrame]:
+    """Findings of a finished run, by their names.
 
     Args:
-        folders: The runs', for the message.
+        folder: The run's.
+        names: Which; all without.
 
     Raises:
-        DataError: A table lacks a column, or a summary or a table holds what it should not.
+        DataError: As ``read_manifest``; or a finding is missing or damaged.
     """
-    import polars as pl
-
-    try:
-        yield
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-        pl.exceptions.PolarsError,
-    ) as error:
-        named = ", ".join(dict.fromkeys(map(str, folders)))
-        raise DataError(
-            f"{named}: the findings cannot be shown ({type(error).__name__}: {error}); they are "
-            "damaged, or of another version of Tacit: the command in run.yaml makes them anew"
-        ) from error
+    digests = read_manifest(folder)["sha256"]["findings"]
+    wanted = digests if names is None else strings(names, "names")
+    return {name: _finding(folder, name, digests.get(name)) for name in wanted}
 
 
-def _finding(folder: Path, name: str, manifest: Mapping[str, Any]) -> pl.DataFrame:
-    """A finding as it was written; runs of earlier Tacits do not say what that was."""
+def digest_of(manifest: Mapping[str, Any]) -> str:
+    """What tells whether a manifest is as it was written: of all that it says beside this."""
+    digests = {key: value for key, value in manifest["sha256"].items() if key != "manifest"}
+    text = json.dumps({**manifest, "sha256": digests}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_CHANGED = "is damaged: it is not what the run wrote; the command in run.yaml makes it anew"
+
+
+def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
+    """A finding as it was written."""
     path = _place_of(folder, name)
-    digests = manifest.get("sha256")
-    known = digests.get("findings") if isinstance(digests, dict) else None
-    if isinstance(known, dict) and path.is_file() and known.get(name) != _sha256(path):
-        raise DataError(
-            "is damaged: it is not what the run wrote; the command in run.yaml makes it anew", path
-        )
+    if path.is_file() and digest != _sha256(path):
+        raise DataError(_CHANGED, path)
     return read_table(path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,11 +14,12 @@ import yaml
 
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.findings.findings import SKIPPED
+from tacit.findings.spec import check_tables
 from tacit.naming import legible
 from tacit.probes.base import declared, probe, probes
 from tacit.publishing import publish_text
-from tacit.runs.folder import read_findings
-from tacit.tables import read_table
+from tacit.runs.folder import read_findings, read_manifest
+from tacit.tables import read_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -80,16 +80,14 @@ class Run:
         """What was asked and answered; read when it is wanted, for it may be large."""
         if self._questions is not None or self.folder is None:
             return _none() if self._questions is None else self._questions
-        return read_table(self.folder / "questions.parquet")
+        return read_parquet(self.folder / "questions.parquet")
 
     @property
     def findings(self) -> Findings:
-        """The findings as figures and comparisons take them, which need no questions."""
-        import polars as pl
-
+        """What was found."""
         from tacit.findings.findings import Findings
 
-        return Findings(pl.DataFrame(), self.tables, self.summary)
+        return Findings(self.questions, self.tables, self.summary)
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -238,28 +236,24 @@ def _runs_in(folder: Path) -> list[Path]:
 
 
 def _read(folder: Path) -> Run:
-    names = sorted(file.stem for file in (folder / "findings").glob("[!.]*.parquet"))
-    tables = read_findings(folder, names)
+    tables, manifest = read_findings(folder), read_manifest(folder)
     request = _mapping(folder / "run.yaml", yaml.safe_load)
-    manifest = _mapping(folder / "manifest.json", json.loads)
     named = request.get("probe")
     if named not in probes():
         raise DataError(
             f"names the probe {named!r}; there are {', '.join(probes())}",
             folder / "run.yaml",
         )
-    if not isinstance(manifest.get("summary"), dict):
-        raise DataError("is damaged: it has no summary", folder / "manifest.json")
-    specs = {**declared(probe(named)).tables, SKIPPED.name: SKIPPED}
-    for name, table in tables.items() if len(specs) > 1 else ():
-        try:
-            specs[name].check(table)
-        except (KeyError, FindingsError) as error:
-            raise DataError(
-                f"is not as this version of Tacit writes it ({error}): it is damaged, or another "
-                "version's; the command in run.yaml makes it anew",
-                folder / "findings" / f"{name}.parquet",
-            ) from error
+    specs = declared(probe(named)).tables
+    try:
+        if specs:
+            check_tables(tables, {**specs, SKIPPED.name: SKIPPED})
+    except FindingsError as error:
+        raise DataError(
+            f"is not as this version of Tacit writes it ({error}): it is another version's; the "
+            "command in run.yaml makes it anew",
+            folder,
+        ) from error
     return Run(folder, "", request, manifest, tables)
 
 

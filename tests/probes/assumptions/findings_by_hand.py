@@ -71,9 +71,8 @@ class Made:
         where["elicitation_top"] = self._elicitation_top(draw)
         where["retrieval_scores"] = pl.DataFrame(schema=SCORES)
         where["candidates"] = candidates([self.wording])
-        words = pl.DataFrame({"word": ["bear", "Bear"], "shared": [True, False]})
-        tables = {**where, **measures(where), "prince": prince(), "vocabulary": words}
-        return Findings(pl.DataFrame(), tables, self._summary())
+        tables = {**where, **measures(where), "prince": prince(), **about()}
+        return Findings(questions(), tables, self._summary())
 
     def _summary(self) -> dict[str, Any]:
         return {
@@ -202,6 +201,27 @@ def prince() -> pl.DataFrame:
     rows += [("country", "has a", text, place, word, share(place), word in {"history", "leader"})
              for place, word in enumerate(("constitution", "history", "leader"), 1)]  # fmt: skip
     return frame(rows, "concept part text place word logprob target")
+
+
+def about() -> dict[str, pl.DataFrame]:
+    """What was used and what was not."""
+    shared = {"own": [True, True], "shared": [True, False], "candidate": [True, False]}
+    perceptual = {"category": ["visual perceptual"]}
+    return {
+        "vocabulary": pl.DataFrame({"word": ["bear", "Bear"], **shared}),
+        "left_out": pl.DataFrame({"filter": ["not one word"], "concept": ["polar bear"]}),
+        "categories": pl.DataFrame(
+            {**perceptual, "properties": [8], "concepts_per_property": [2.0], "usable": [16]}
+        ),
+        "category_counts": pl.DataFrame({**perceptual, "n": [1], "concepts": [16]}),
+    }
+
+
+def questions() -> pl.DataFrame:
+    """One text, with its best candidate."""
+    counts = {"words": [20_000], "normaliser": [-0.1], "several": [2], "missing": [3]}
+    top = [[{"word": "bear", "logprob": share(1)}]]
+    return pl.DataFrame({"text": ["A ___ has fur."], **counts, "top": top})
 
 
 def frame(rows: list[tuple[Any, ...]], names: str) -> pl.DataFrame:

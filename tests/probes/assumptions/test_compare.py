@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 
 FEW = Bootstrap(50)
 COLUMNS = [
-    *("part", "of", "relation", "n", "model_a", "model_b", "wording_a", "wording_b"),
-    *("same_question", "pairs", "a", "b", "difference", "low", "high"),
-    *("candidates_a", "candidates_b", "chance_a", "chance_b", "note"),
+    *("figure", "first", "second", "first_value", "second_value", "difference", "low", "high"),
+    *("n", "part", "measure", "relation", "properties", "first_wording", "second_wording"),
+    *("same_question", "first_candidates", "second_candidates", "first_chance"),
+    *("second_chance", "note", "printed"),
 ]
 RANKS = st.lists(st.one_of(st.none(), st.integers(1, 9)), max_size=8)
 
@@ -77,16 +78,16 @@ def test_differences_are_over_what_both_models_have(
     """Means in fractions over the concepts that both rank, and the second less the first."""
     table = compare({"one": recalled(one), "other": recalled(other)}, FEW)
     asked = min(len(one), len(other))
-    assert table["of"].to_list() == (["mrr", "probability", "renormalised"] if asked else [])
+    assert table["measure"].to_list() == (["mrr", "probability", "renormalised"] if asked else [])
     pairs = [(a, b) for a, b in zip(one, other, strict=False) if a and b]
     for row in table.head(1).iter_rows(named=True):
-        assert (row["part"], row["n"], row["pairs"]) == ("retrieval", 1, len(pairs))
+        assert (row["part"], row["properties"], row["n"]) == ("retrieval", 1, len(pairs))
         if not pairs:
-            assert row["a"] is None is row["difference"]
+            assert row["first_value"] is None is row["difference"]
             continue
         a, b = (sum(Fraction(1, r) for r in side) / len(pairs) for side in zip(*pairs, strict=True))
-        assert row["a"] == pytest.approx(float(a), abs=1e-12)
-        assert row["b"] == pytest.approx(float(b), abs=1e-12)
+        assert row["first_value"] == pytest.approx(float(a), abs=1e-12)
+        assert row["second_value"] == pytest.approx(float(b), abs=1e-12)
         assert row["difference"] == pytest.approx(float(b - a), abs=1e-12)
         assert (row["low"] is None) == (len(pairs) == 1)
 
@@ -95,9 +96,9 @@ def test_probabilities_by_hand() -> None:
     """The mean of exp(-1) and exp(-2) against that of exp(-3) and exp(-1)."""
     table = compare({"one": recalled([1, 2]), "other": recalled([3, 1])}, FEW)
     row = table.row(1, named=True)
-    assert row["of"] == "probability"
-    assert row["a"] == pytest.approx((math.exp(-1) + math.exp(-2)) / 2, abs=1e-15)
-    assert row["b"] == pytest.approx((math.exp(-3) + math.exp(-1)) / 2, abs=1e-15)
+    assert row["measure"] == "probability"
+    assert row["first_value"] == pytest.approx((math.exp(-1) + math.exp(-2)) / 2, abs=1e-15)
+    assert row["second_value"] == pytest.approx((math.exp(-3) + math.exp(-1)) / 2, abs=1e-15)
 
 
 def test_the_interval_resamples_concepts_for_both_alike() -> None:
@@ -116,8 +117,8 @@ def test_each_two_models_at_each_number() -> None:
     """Every pair in the order given, and every n in order, whatever the order of the rows."""
     rows = [standing(1, n=n, concept=c) for c, n in (("bear", 10), ("bear", 2), ("gnu", 1))]
     model = found(retrieval(*rows))
-    table = compare({"b": model, "a": model, "c": model}, FEW).filter(of="mrr")
-    assert table.select("model_a", "model_b", "n").rows() == [
+    table = compare({"b": model, "a": model, "c": model}, FEW).filter(measure="mrr")
+    assert table.select("first", "second", "properties").rows() == [
         (*pair, n) for pair in (("b", "a"), ("b", "c"), ("a", "c")) for n in (1, 2, 10)
     ]
 
@@ -131,16 +132,18 @@ def test_only_the_order_and_the_categories_of_figure_2_count() -> None:
         standing(1, category="functional"),
     ]
     model = found(retrieval(*rows))
-    assert compare({"one": model, "other": model}, FEW)["a"][0] == 1 / 2
+    assert compare({"one": model, "other": model}, FEW)["first_value"][0] == 1 / 2
 
 
 def test_shared_wordings_are_compared_with_themselves() -> None:
     """One that only one of them was asked in is passed over."""
     rows = [standing(1, wording="sentence"), standing(2, wording="blank-last")]
     both, one = found(retrieval(*rows)), found(retrieval(rows[1]))
-    table = compare({"both": both, "one": one}, FEW).filter(of="mrr")
-    assert table.select("wording_a", "wording_b", "a").rows() == [("blank-last", "blank-last", 0.5)]
-    assert compare({"both": both, "again": both}, FEW).filter(of="mrr").height == 2
+    table = compare({"both": both, "one": one}, FEW).filter(measure="mrr")
+    assert table.select("first_wording", "second_wording", "first_value").rows() == [
+        ("blank-last", "blank-last", 0.5)
+    ]
+    assert compare({"both": both, "again": both}, FEW).filter(measure="mrr").height == 2
 
 
 def test_different_wordings_are_compared_across_and_named() -> None:
@@ -148,7 +151,7 @@ def test_different_wordings_are_compared_across_and_named() -> None:
     masked = recalled([1, 2], wording="sentence")
     causal = recalled([2, 2], wording="blank-last")
     row = compare({"masked": masked, "causal": causal}, FEW).row(0, named=True)
-    assert (row["wording_a"], row["wording_b"]) == ("sentence", "blank-last")
+    assert (row["first_wording"], row["second_wording"]) == ("sentence", "blank-last")
     assert row["difference"] == 1 / 2 - 3 / 4
 
 
@@ -157,9 +160,9 @@ def test_a_sentence_s_probability_is_not_compared_with_a_word_s() -> None:
     table = retrieval(standing(1), standing(2, concept="wolf"))
     masked, causal = found(table), found(table, kind="causal")
     across = compare({"masked": masked, "causal": causal}, FEW)
-    assert across["of"].to_list() == ["mrr", "renormalised"]
+    assert across["measure"].to_list() == ["mrr", "renormalised"]
     alike = compare({"one": causal, "other": causal}, FEW)
-    assert alike["of"].to_list() == ["mrr", "probability", "renormalised"]
+    assert alike["measure"].to_list() == ["mrr", "probability", "renormalised"]
 
 
 def scored(values: NDArray[np.float64], words: Sequence[str], names: Sequence[str]) -> Findings:
@@ -216,28 +219,28 @@ def test_ranks_are_compared_over_common_candidates(seed: int) -> None:
     both = [
         at for at in range(len(names)) if all(not np.isnan(values[0, at]) for values, _ in sides)
     ]
-    for side, (values, _) in zip("ab", sides, strict=True):
+    for side, (values, _) in zip(("first", "second"), sides, strict=True):
         ranks = [int((values[at, both] >= values[at, at]).sum()) for at in both]
         shares = [np.exp(values[at, at]) / np.exp(values[at, both]).sum() for at in both]
-        found = {row["of"]: row for row in table.iter_rows(named=True)}
-        assert found["mrr"][side] == pytest.approx(np.mean([1 / each for each in ranks]))
-        assert found["renormalised"][side] == pytest.approx(np.mean(shares))
-        assert found["mrr"][f"candidates_{side}"] == len(both)
-        assert found["mrr"][f"chance_{side}"] == pytest.approx(
+        found = {row["measure"]: row for row in table.iter_rows(named=True)}
+        assert found["mrr"][f"{side}_value"] == pytest.approx(np.mean([1 / each for each in ranks]))
+        assert found["renormalised"][f"{side}_value"] == pytest.approx(np.mean(shares))
+        assert found["mrr"][f"{side}_candidates"] == len(both)
+        assert found["mrr"][f"{side}_chance"] == pytest.approx(
             np.mean([1 / each for each in range(1, len(both) + 1)])
         )
         assert found["mrr"]["note"] == AMONG_COMMON
         chances = np.mean([np.exp(values[at, at]) for at in both])
-        assert found["probability"][side] == pytest.approx(chances)
-        assert found["probability"]["candidates_a"] is None
+        assert found["probability"][f"{side}_value"] == pytest.approx(chances)
+        assert found["probability"]["first_candidates"] is None
 
 
 def test_ranks_among_the_same_candidates_stay_as_they_are() -> None:
     """With their number and the reciprocal rank that chance gives, and no note."""
     row = compare({"one": recalled([1, 2]), "other": recalled([2, 2])}, FEW).row(0, named=True)
-    assert (row["a"], row["b"], row["note"]) == (0.75, 0.5, None)
-    assert row["candidates_a"] == row["candidates_b"] == 100
-    assert row["chance_a"] == pytest.approx(sum(1 / k for k in range(1, 101)) / 100)
+    assert (row["first_value"], row["second_value"], row["note"]) == (0.75, 0.5, None)
+    assert row["first_candidates"] == row["second_candidates"] == 100
+    assert row["first_chance"] == pytest.approx(sum(1 / k for k in range(1, 101)) / 100)
 
 
 def test_average_precision_over_different_words_has_no_difference() -> None:
@@ -247,9 +250,9 @@ def test_average_precision_over_different_words_has_no_difference() -> None:
     precision, rho = compare({"one": one, "other": replace(other, tables=tables)}, FEW).rows(
         named=True
     )
-    assert (precision["a"], precision["difference"], precision["low"]) == (1, None, None)
+    assert (precision["first_value"], precision["difference"], precision["low"]) == (1, None, None)
     assert precision["note"] == NO_DIFFERENCE
-    assert precision["candidates_b"] == 100
+    assert precision["second_candidates"] == 100
     assert (rho["difference"], rho["note"]) == (0, None)
 
 
@@ -287,12 +290,20 @@ def test_elicitation_by_hand() -> None:
     table = compare({"one": one, "other": other}, FEW)
     assert table.columns == COLUMNS
     precision, rho = table.iter_rows(named=True)
-    assert (precision["of"], precision["relation"]) == ("map vocabulary", "has")
-    assert precision["pairs"] == 1
-    assert (precision["a"], precision["b"]) == (1, pytest.approx(23 / 36, abs=1e-15))
-    assert precision["wording_a"] is None is precision["n"]
-    assert (rho["of"], rho["a"], rho["b"], rho["difference"]) == ("spearman", 1, -1, -2)
-    assert rho["candidates_a"] is None
+    assert (precision["measure"], precision["relation"]) == ("map vocabulary", "has")
+    assert precision["n"] == 1
+    assert (precision["first_value"], precision["second_value"]) == (
+        1,
+        pytest.approx(23 / 36, abs=1e-15),
+    )
+    assert precision["first_wording"] is None is precision["properties"]
+    assert (rho["measure"], rho["first_value"], rho["second_value"], rho["difference"]) == (
+        "spearman",
+        1,
+        -1,
+        -2,
+    )
+    assert rho["first_candidates"] is None
 
 
 def test_elicitation_is_compared_with_the_preface() -> None:
@@ -304,8 +315,8 @@ def test_elicitation_is_compared_with_the_preface() -> None:
         for relation in ("is", "has")
     ]
     model = found(named=elicitation(*rows))
-    table = compare({"one": model, "other": model}, FEW).filter(pl.col("of") != "spearman")
-    assert table.select("of", "relation", "a").rows() == [
+    table = compare({"one": model, "other": model}, FEW).filter(pl.col("measure") != "spearman")
+    assert table.select("measure", "relation", "first_value").rows() == [
         (f"map {over}", relation, 1.0)
         for over in ("vocabulary", "sensible")
         for relation in ("is", "has")

@@ -362,14 +362,15 @@ def test_a_masked_and_a_causal_model_are_compared_among_the_concepts(norms: Norm
         "masked": run(probe_of(norms, concepts="tagged")),
         "causal": run(probe_of(norms, "causal", causal="sentence", concepts="tagged")),
     }
-    table = compare(found, Bootstrap(20)).filter(of="mrr")
-    assert set(table["candidates_a"]) == set(table["candidates_b"]) == {3}
+    table = compare(found, Bootstrap(20)).filter(measure="mrr")
+    assert set(table["first_candidates"]) == set(table["second_candidates"]) == {3}
     concepts = ("bear", "seal", "unicorn")
     for row in table.iter_rows(named=True):
-        asked = found["masked"].tables["retrieval"].filter(pl.col("category").is_null(), n=row["n"])
+        retrieval = found["masked"].tables["retrieval"]
+        asked = retrieval.filter(pl.col("category").is_null(), n=row["properties"])
         ranks = []
         for one in asked.iter_rows(named=True):
             prompt = Prompt(one["text"], WORDS)
             best = value(prompt, one["word"])
             ranks.append(sum(value(prompt, word) >= best for word in concepts))
-        assert row["a"] == pytest.approx(sum(1 / rank for rank in ranks) / len(ranks))
+        assert row["first_value"] == pytest.approx(sum(1 / rank for rank in ranks) / len(ranks))

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import FindingsError
-from tacit.findings.compare import COMPARISON
+from tacit.findings.compare import schema
 from tacit.findings.findings import Findings
 from tacit.probes.base import declared
 from tacit.probes.consistency.probe import ConsistencyProbe
@@ -80,5 +80,5 @@ def test_models_are_compared_in_the_columns_of_every_comparison(run: Run) -> Non
     """Their types as well."""
     other = measured(probe_of(CASES), Dice(7, SILENT))
     table = ConsistencyProbe.compare({"one": run.found, "other": other})
-    assert table.schema == pl.Schema(COMPARISON.schema)
+    assert table.schema == pl.Schema(schema())
     assert set(table["n"]) != {0}

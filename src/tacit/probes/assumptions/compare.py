@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
+from tacit.findings.compare import schema
 from tacit.probes.assumptions import elicited, retrieved
 from tacit.probes.assumptions.candidates import (
     ELICITATION,
@@ -17,8 +19,9 @@ from tacit.probes.assumptions.candidates import (
     chance_mrr,
     chance_precisions,
 )
+from tacit.probes.assumptions.headlines import NUMBERS
 from tacit.probes.assumptions.means import paired
-from tacit.probes.assumptions.panels import MAIN
+from tacit.probes.assumptions.retrieved import MAIN
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
@@ -38,6 +41,23 @@ AMONG_COMMON = "ranks among the concepts that both scored"
 NO_DIFFERENCE = "no difference: the candidates differ"
 """The note of a figure of ranks whose candidate sets differ."""
 
+DIFFERENT_QUESTIONS = "the wordings ask different questions"
+"""The note of a figure that is compared across wordings."""
+
+_MEASURES = {
+    "mrr": "mean reciprocal rank",
+    "probability": "probability of the concept",
+    "renormalised": "probability among the candidates",
+    "map vocabulary": "mean average precision, vocabulary",
+    "map sensible": "mean average precision, sensible words",
+    "spearman": "agreement with people (Spearman)",
+}
+_OPTIONAL = (
+    *("part", "measure", "relation", "properties", "first_wording", "second_wording"),
+    *("same_question", "first_candidates", "second_candidates", "first_chance", "second_chance"),
+    *("note", "printed"),
+)
+
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
     """Each two models' figures over what was measured of both, and the difference between them.
@@ -54,38 +74,51 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         bootstrap: How intervals are made, over concepts.
 
     Returns:
-        ``part`` (``retrieval`` or ``elicitation``), ``of`` (``mrr``, ``probability``,
+        The columns of ``tacit.findings.compare.COMPARISON``, of its optional ones: ``part``
+        (``retrieval`` or ``elicitation``), ``measure`` (``mrr``, ``probability``,
         ``renormalised``; ``map vocabulary``, ``map sensible``, ``spearman``), ``relation`` (null
-        for retrieval), ``n`` (properties stated; null for elicitation), ``model_a``, ``model_b``,
-        ``wording_a``, ``wording_b`` (null for elicitation), ``same_question`` (false where the
-        wordings ask different questions), ``pairs``, ``a``, ``b``, ``difference`` (b less a),
-        ``low``, ``high``, ``candidates_a``, ``candidates_b`` (the most that were ranked),
-        ``chance_a``, ``chance_b`` (what random rankings give), ``note`` (why ranks are among
-        fewer candidates than a model's own, or why there is no difference). Candidates and chance
-        are null for ``probability`` and ``spearman``, which are not made of ranks. Null also where
-        nothing was measured of both.
+        for retrieval), ``properties`` (stated; null for elicitation), ``first_wording``,
+        ``second_wording`` (null for elicitation), ``same_question`` (false where the wordings ask
+        different questions), ``first_candidates``, ``second_candidates`` (the most that were
+        ranked), ``first_chance``, ``second_chance`` (what random rankings give), ``note`` (that
+        the questions differ, why ranks are among fewer candidates than a model's own, or why
+        there is no difference), ``printed`` (of retrieval: given 1, 4 and 10 properties).
+        Candidates and chance are null for ``probability`` and ``spearman``, which are not made of
+        ranks. Null also where nothing was measured of both.
     """
     import polars as pl
 
     bootstrap = bootstrap or Bootstrap()
     rows = [
-        {"model_a": a, "model_b": b, **row}
-        for a, b in combinations(found, 2)
-        for row in _rows(found[a], found[b], bootstrap)
+        {"first": first, "second": second, **row, **_worded(row)}
+        for first, second in combinations(found, 2)
+        for row in _rows(found[first], found[second], bootstrap)
     ]
-    text = ("model_a", "model_b", "wording_a", "wording_b")
-    schema = {
-        **dict.fromkeys(("part", "of", "relation"), pl.String),
-        "n": pl.Int64,
-        **dict.fromkeys(text, pl.String),
-        "same_question": pl.Boolean,
-        "pairs": pl.Int64,
-        **dict.fromkeys(("a", "b", "difference", "low", "high"), pl.Float64),
-        **dict.fromkeys(("candidates_a", "candidates_b"), pl.Int64),
-        **dict.fromkeys(("chance_a", "chance_b"), pl.Float64),
-        "note": pl.String,
+    return pl.DataFrame(rows, schema(_OPTIONAL))
+
+
+def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row is of in words, its notes, and whether it is printed."""
+    n = row.get("properties")
+    figure = _MEASURES[row["measure"]]
+    if "relation" in row:
+        figure += f", {row['relation']}"
+    if n is not None:
+        figure += f", {several(n, 'property', 'properties')} stated ({_asked(row)})"
+    notes = [] if row["same_question"] else [DIFFERENT_QUESTIONS]
+    notes += [row["note"]] if row.get("note") else []
+    return {
+        "figure": figure,
+        "note": "; ".join(notes) or None,
+        "printed": n is None or n in NUMBERS,
     }
-    return pl.DataFrame(rows, schema)
+
+
+def _asked(row: Mapping[str, Any]) -> str:
+    """In which wordings."""
+    if row["same_question"]:
+        return str(row["first_wording"])
+    return f"{row['first_wording']} and {row['second_wording']}: different questions"
 
 
 def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
@@ -104,9 +137,14 @@ def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _rows(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    for a, b in _wordings(one.tables[RETRIEVAL], other.tables[RETRIEVAL]):
-        about = {"part": RETRIEVAL, "wording_a": a, "wording_b": b, "same_question": a == b}
-        for row in _retrieval(_Side.of(one, a), _Side.of(other, b), bootstrap):
+    for ours, theirs in _wordings(one.tables[RETRIEVAL], other.tables[RETRIEVAL]):
+        about = {
+            "part": RETRIEVAL,
+            "first_wording": ours,
+            "second_wording": theirs,
+            "same_question": ours == theirs,
+        }
+        for row in _retrieval(_Side.of(one, ours), _Side.of(other, theirs), bootstrap):
             yield {**about, **row}
     about = {"part": ELICITATION, "same_question": True}
     for row in _elicitation(one, other, bootstrap):
@@ -188,13 +226,13 @@ def _retrieval(one: _Side, other: _Side, bootstrap: Bootstrap) -> Iterator[dict[
         common = _common(one.scores, other.scores)
         ours, theirs = one.among(common), other.among(common)
         note = AMONG_COMMON
-    both = ours.join(theirs, on=_PROMPT, suffix="_b", maintain_order="left")
+    both = ours.join(theirs, on=_PROMPT, suffix="_second", maintain_order="left")
     for of in _RETRIEVED:
         if of == _PROBABILITY and one.sentences != other.sentences:
             continue
-        pairs = both.with_columns(first=pl.col(of), second=pl.col(f"{of}_b"))
+        pairs = both.with_columns(first=pl.col(of), second=pl.col(f"{of}_second"))
         for (n,), some in pairs.group_by("n", maintain_order=True):
-            row = {"of": of, "n": n, **_paired(some, bootstrap)}
+            row = {"measure": of, "properties": n, **_paired(some, bootstrap)}
             if of != _PROBABILITY:
                 row |= {"note": note, **_chances(some, "mrr" if of == "mrr" else "renormalised")}
             yield row
@@ -208,7 +246,7 @@ def _common(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
 
 
 def _paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    names = ("pairs", "a", "b", "difference", "low", "high")
+    names = ("n", "first_value", "second_value", "difference", "low", "high")
     return dict(zip(names, paired(pairs, bootstrap), strict=True))
 
 
@@ -216,11 +254,11 @@ def _chances(pairs: pl.DataFrame, of: str) -> dict[str, Any]:
     """How many candidates either side ranked, and what random rankings of them give."""
     found: dict[str, Any] = {}
     whole = pairs.drop_nulls(["first", "second"])
-    for side, column in (("a", "candidates"), ("b", "candidates_b")):
+    for side, column in (("first", "candidates"), ("second", "candidates_second")):
         counts = whole[column].to_list()
         chances = [chance_mrr(n) if of == "mrr" else 1 / n for n in counts]
-        found[f"candidates_{side}"] = max(counts, default=None)
-        found[f"chance_{side}"] = sum(chances) / len(chances) if chances else None
+        found[f"{side}_candidates"] = max(counts, default=None)
+        found[f"{side}_chance"] = sum(chances) / len(chances) if chances else None
     return found
 
 
@@ -235,17 +273,17 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
             .join(
                 sides[1][of].rename({"value": "second"}),
                 on=["relation", "concept"],
-                suffix="_b",
+                suffix="_second",
                 maintain_order="left",
             )
         )
         for (relation,), some in both.group_by("relation", maintain_order=True):
-            row = {"of": of, "relation": relation, **_paired(some, bootstrap)}
+            row = {"measure": of, "relation": relation, **_paired(some, bootstrap)}
             if of != "spearman":
                 whole = some.drop_nulls(["first", "second"])
-                for side, end in (("a", ""), ("b", "_b")):
-                    row[f"candidates_{side}"] = whole[f"candidates{end}"].max()
-                    row[f"chance_{side}"] = whole[f"chance{end}"].mean()
+                for side, end in (("first", ""), ("second", "_second")):
+                    row[f"{side}_candidates"] = whole[f"candidates{end}"].max()
+                    row[f"{side}_chance"] = whole[f"chance{end}"].mean()
                 if ours.get(relation) is None or ours[relation] != theirs.get(relation):
                     row |= {**dict.fromkeys(("difference", "low", "high")), "note": NO_DIFFERENCE}
             yield row

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from tacit.probes.figures.charts import Palette
     from tacit.probes.figures.panels import Shown
 
-MAIN = "top-decreasing"  # the order of Figures 1, 2 and 3a
 _SMALLEST = 0.001
 _LEAST = 1e-300  # of an axis's length; below it powers of ten lose their digits
 _DECIMALS_FROM = 0.1

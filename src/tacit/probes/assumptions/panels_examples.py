@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tacit.english import several
 from tacit.probes.assumptions.candidates import chance_mrr
-from tacit.probes.assumptions.panels import MAIN, by_wording, chance, spread, wordings
-from tacit.probes.assumptions.retrieved import reads_sentences
+from tacit.probes.assumptions.panels import by_wording, chance, spread, wordings
+from tacit.probes.assumptions.retrieved import MAIN, reads_sentences
 from tacit.probes.assumptions.templates import load_templates
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.figures.charts import FONT, mixed

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.probes.assumptions.panels import (
-    MAIN,
     Series,
     by_wording,
     chance,
@@ -18,7 +17,7 @@ from tacit.probes.assumptions.panels import (
     wordings,
 )
 from tacit.probes.assumptions.panels_lines import Curves
-from tacit.probes.assumptions.retrieved import reads_sentences
+from tacit.probes.assumptions.retrieved import MAIN, reads_sentences
 from tacit.probes.figures.charts import SHAPES
 from tacit.probes.figures.panels import below, counted, score, spanned, titled
 

@@ -14,21 +14,23 @@ from tacit.probes.assumptions.candidates import candidate_sets
 from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, elicit
 from tacit.probes.assumptions.eliciting import Eliciting, Prince
 from tacit.probes.assumptions.filters import Filters, choose_concepts
+from tacit.probes.assumptions.headlines import HEADLINES
 from tacit.probes.assumptions.measures import intervals, measures
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.properties import Limits, word_properties
 from tacit.probes.assumptions.retrieval import TIES, has_ties
 from tacit.probes.assumptions.retrieving import Retrieval, orders_of
+from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.words import Words
 from tacit.probes.base import Answers, Requests
 from tacit.rankings import TOP, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from tacit.findings.spec import FigureSpec
+    from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
     from tacit.probes.assumptions.filters import Articles, Chosen, ConceptPreset, Step
@@ -117,7 +119,14 @@ class Assumptions:
     summary: ClassVar[str] = (
         "Ask for concepts by the properties people name, and for the properties of concepts."
     )
+    title: ClassVar[str] = "Assumptions"
+    question: ClassVar[str] = (
+        "Does the model share the assumptions that people have about a concept?"
+    )
     Options: ClassVar[type[AssumptionsOptions]] = AssumptionsOptions
+    tables: ClassVar[Sequence[TableSpec]] = TABLES
+    headlines: ClassVar[Sequence[Headline]] = HEADLINES
+    filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
 
     norms: Norms
     choices: Choices
@@ -156,6 +165,31 @@ class Assumptions:
         from tacit.probes.assumptions.figures import FIGURES
 
         return FIGURES
+
+    @staticmethod
+    def sentences(findings: Findings) -> Iterator[str]:
+        """What was asked, what came out, and what was left out."""
+        from tacit.probes.assumptions.sentences import sentences
+
+        return sentences(findings)
+
+    @staticmethod
+    def notes(findings: Findings) -> Iterator[str]:
+        """How figures were made."""
+        from tacit.probes.assumptions.sentences import notes
+
+        return notes(findings)
+
+    @staticmethod
+    def views(findings: Findings, _request: Mapping[str, Any], most: int) -> Iterator[View]:
+        """The rows of the headlines, what is printed, and the concepts down to their prompts."""
+        from tacit.probes.assumptions.concepts import concept_views
+        from tacit.probes.assumptions.headlines import headline_views
+        from tacit.probes.assumptions.printed import printed_views
+
+        yield from headline_views(findings)
+        yield from printed_views(findings)
+        yield from concept_views(findings, most)
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, AssumptionsProbe]:
         """See ``ProbeByVocabulary.for_models``."""

@@ -17,7 +17,7 @@ import yaml
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.probes.assumptions.panels import MAIN
+from tacit.probes.assumptions.retrieved import MAIN
 from tacit.probes.assumptions.spelling import american
 
 if TYPE_CHECKING:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from tacit.statistics import Bootstrap
 
+MAIN = "top-decreasing"
+"""The order of Figures 1, 2 and 3a."""
+
 RANDOM = "random"
 """The order that stands for all random draws."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from tacit.findings.compare import COMPARISON
+from tacit.findings.compare import schema
 from tacit.statistics import Bootstrap, Estimate
 from tacit.statistics.permutation import chance_levels
 from tacit.statistics.ranking import aurocs, average_precisions
@@ -69,7 +69,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         for figure, values, change in pair.figures(bootstrap):
             ends = (change.value, change.low, change.high)
             rows.append((figure, first, second, *values, *ends, len(pair.clusters)))
-    return pl.DataFrame(rows, COMPARISON.schema, orient="row")
+    return pl.DataFrame(rows, schema(), orient="row")
 
 
 @dataclass(frozen=True)

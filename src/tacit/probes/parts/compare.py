@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from tacit.findings.compare import schema
 from tacit.probes.parts import accuracy
 from tacit.statistics import Bootstrap
 
@@ -55,11 +56,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
             undecided = (_undecided(found[model], figure) for model in (first, second))
             interval = (change.low, change.high)
             rows.append((figure, first, second, *values, change.value, *interval, *undecided))
-    text = dict.fromkeys(("figure", "first", "second"), pl.String)
-    names = ("first_value", "second_value", "difference", "low", "high")
-    numbers = dict.fromkeys(names, pl.Float64)
-    counts = dict.fromkeys(("first_undecided", "second_undecided"), pl.Int64)
-    return pl.DataFrame(rows, schema={**text, **numbers, **counts}, orient="row")
+    return pl.DataFrame(rows, schema(("first_undecided", "second_undecided")), orient="row")
 
 
 def _undecided(findings: Findings, figure: str) -> int | None:

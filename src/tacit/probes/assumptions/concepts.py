@@ -1,0 +1,131 @@
+"""The concepts of a run, down to the prompts and log-probabilities behind each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tacit.english import number_of, several
+from tacit.findings.spec import Column, TableSpec, View
+from tacit.probes.assumptions import tables
+from tacit.probes.assumptions.candidates import chance_mrr
+from tacit.probes.assumptions.headlines import NUMBERS
+from tacit.probes.assumptions.retrieved import MAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from tacit.findings.findings import Findings
+
+_CONCEPTS = TableSpec(
+    "concepts",
+    "Concepts, down to their prompts",
+    "",
+    columns=(
+        Column("concept", "concept", meaning="The concept, as the norms have it."),
+        *(Column(f"rank_{n}", f"rank, {n}", "count", f"Its rank from {n}.") for n in NUMBERS),
+        Column("best_word", "best word of people", "count", "The best rank of a response."),
+    ),
+)
+
+
+def _behind(spec: TableSpec, *names: str) -> TableSpec:
+    """A table of the run that opens behind a concept, in some of its columns."""
+    by_name = {column.name: column for column in spec.columns}
+    columns = tuple(by_name[name] for name in names)
+    return replace(
+        spec, name=spec.name.replace("_", "-"), reading="", columns=columns, keys=0, shown=True
+    )
+
+
+_BEHIND = (
+    _behind(
+        tables.RETRIEVAL,
+        *("n", "wording", "text", "rank", "candidates", "logprob", "renormalised"),
+    ),
+    _behind(tables.RETRIEVAL_TOP, "n", "wording", "place", "word", "logprob"),
+    _behind(
+        tables.ELICITATION,
+        *("relation", "text", "over", "word", "frequency", "rank", "candidates", "logprob"),
+    ),
+    _behind(tables.ELICITATION_TOP, "relation", "preface", "over", "place", "word", "logprob"),
+)
+
+
+def concept_views(findings: Findings, most: int) -> Iterator[View]:
+    """The concepts, and what opens behind each: prompts, best candidates, people's words.
+
+    Args:
+        findings: Of a run.
+        most: How many rows may open behind concepts.
+    """
+    import polars as pl
+
+    main = findings.tables["retrieval"].filter(pl.col("category").is_null(), order=MAIN)
+    behind = [
+        main,
+        *(findings.tables[name] for name in ("retrieval_top", "elicitation", "elicitation_top")),
+    ]
+    names = pl.concat([table.select("concept") for table in behind])
+    concepts = names.unique(maintain_order=True)
+    if concepts.is_empty():
+        return
+    shown, told = _sample(concepts, sum(table.height for table in behind), most)
+    stated = main.filter(pl.col("n").is_in(NUMBERS))
+    first = findings.tables["elicitation"].filter(over="vocabulary", preface=True)
+    reading = (
+        f"The rank of the concept given 1, 4 and 10 of its properties{_among(stated)}, and the "
+        f"best rank of a word that people say of it{_among(first)}. Open a concept to see every "
+        f"prompt. {told}"
+    )
+    yield View(
+        replace(_CONCEPTS, reading=reading),
+        _with_ranks(shown, stated, first),
+        tuple(spec.name for spec in _BEHIND),
+        "concept",
+    )
+    for spec, table in zip(_BEHIND, behind, strict=True):
+        some = table.join(shown, on="concept", how="semi", maintain_order="left")
+        yield View(spec, some, behind="concept")
+
+
+def _with_ranks(
+    concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
+) -> pl.DataFrame:
+    """Concepts with their best ranks by number of properties, and that of their responses."""
+    import polars as pl
+
+    best = pl.col("rank").min()
+    ranks = stated.group_by("concept", "n", maintain_order=True).agg(best)
+    found = [
+        ranks.filter(n=n).select("concept", pl.col("rank").alias(f"rank_{n}")) for n in NUMBERS
+    ]
+    found.append(responses.group_by("concept").agg(best.alias("best_word")))
+    for each in found:
+        concepts = concepts.join(each, on="concept", how="left", maintain_order="left")
+    return concepts
+
+
+def _among(ranks: pl.DataFrame) -> str:
+    """How many candidates ranks are among, and their chance level."""
+    counts = sorted(set(ranks.drop_nulls("rank")["candidates"]))
+    if not counts:
+        return ""
+    ends = list(dict.fromkeys((counts[0], counts[-1])))
+    words = " to ".join(f"{n:,}" for n in ends)
+    chances = " to ".join(f"{chance_mrr(n):.3f}" for n in ends)
+    return f" (among {words} {number_of(counts[-1], 'candidate')}, chance MRR {chances})"
+
+
+def _sample(concepts: pl.DataFrame, rows: int, most: int) -> tuple[pl.DataFrame, str]:
+    """The concepts that can be opened, all or evenly spaced ones, and which these are."""
+    if rows <= most:
+        return concepts, f"All here: {several(concepts.height, 'concept')}."
+    kept = max(1, int(concepts.height * most / rows))
+    places = sorted({round(i * (concepts.height - 1) / max(1, kept - 1)) for i in range(kept)})
+    return concepts[places], (
+        f"A sample is here, {len(places):,} of {several(concepts.height, 'concept')}, evenly "
+        "spaced in the order of the norms."
+    )

@@ -1,0 +1,176 @@
+"""What the assumptions probe asked and found, in whole sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.english import several
+from tacit.findings.numbers import UNDEFINED, interval, score
+from tacit.probes.assumptions.headlines import NUMBERS, elicited, retrieved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.findings.findings import Findings
+
+
+def sentences(findings: Findings) -> Iterator[str]:
+    """What was asked, what came out, and what was left out; nothing of what is not known."""
+    summary = findings.summary
+    yield from _asked(summary)
+    yield from _retrieval(findings)
+    yield from _elicitation(findings)
+    yield from _properties(summary.get("properties", {}))
+    yield from _counted("Properties stated by the feature", summary.get("worded_by_feature", {}))
+    uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
+    yield from _counted("Rows of the norms", uncounted)
+    yield from _counted("Responses", summary.get("responses", {}))
+    yield from _steps(summary.get("steps", ()), "Concepts left out")
+    yield from _steps(summary.get("elicitation_steps", ()), "Concepts left out of elicitation")
+    for sentence in ranked_told(summary):
+        yield f"{sentence}."
+
+
+def notes(findings: Findings) -> Iterator[str]:
+    """How figures were made."""
+    made = findings.summary.get("intervals")
+    if made:
+        yield (
+            f"Intervals hold {made['level']:.0%}: {made['method']} that resamples "
+            f"{made['clusters']}s, {made['resamples']:,} times, seed {made['seed']}."
+        )
+    if any(not table.is_empty() for table in findings.tables.values()):
+        yield (
+            "A rank is pessimistic: of candidates that are tied with the right word, all stand "
+            "before it. A word that the model cannot write is missing and left out of means; how "
+            f"many are, the tables say. A mean of nothing is {UNDEFINED}, not 0. Chance is the MRR "
+            "or the mAP of random rankings of the same candidates."
+        )
+
+
+def ranked_told(summary: Mapping[str, Any]) -> Iterator[str]:
+    """How many candidates took several tokens, and how many are missing."""
+    if summary.get("several"):
+        yield f"{several(summary['several'], 'candidate')} took several tokens: their sum counts"
+    if summary.get("missing"):
+        yield f"{several(summary['missing'], 'candidate')} could not be scored, and are left out"
+
+
+def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
+    if {"concepts", "retrieval_prompts", "elicitation_prompts"} <= summary.keys():
+        yield (
+            f"It was asked {several(summary['retrieval_prompts'], 'time')} which concept has the "
+            f"properties that people named ({several(summary['concepts'], 'concept')}, 1 to 10 "
+            f"properties), and {several(summary['elicitation_prompts'], 'time')} what people say "
+            "of a concept."
+        )
+    wordings = summary.get("wordings", ())
+    if wordings:
+        told = f"Concepts are asked for in the wording {' and '.join(wordings)}"
+        wording = summary.get("elicitation_wording")
+        yield f"{told}, properties in the wording {wording}." if wording else f"{told}."
+    if "vocabulary" in summary:
+        vocabulary = summary["vocabulary"]
+        of = f", wording {wordings[0]}" if len(wordings) > 1 else ""
+        words = several(vocabulary["words"], "word")
+        yield f"Candidates of retrieval: {words} ({vocabulary['name']}{of})."
+        if vocabulary["name"] == "file":
+            yield (
+                f"{vocabulary['not_own']:,} of them are no single token of the model; "
+                f"{vocabulary['own_left_out']:,} of its own words are not in the file."
+            )
+
+
+def _retrieval(findings: Findings) -> Iterator[str]:
+    """The mean reciprocal rank of each wording."""
+    rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
+    for wording in dict.fromkeys(row["wording"] for row in rows):
+        mine = [row for row in rows if row["wording"] == wording]
+        told = [
+            f"{_estimate(row, 'mrr')} from {several(row['n'], 'property', 'properties')}"
+            for row in mine
+        ]
+        words = several(mine[0]["candidates"], "candidate word")
+        yield (
+            "It finds the concept with a mean reciprocal rank (1 is always first) of "
+            f"{_listed(told)}, wording {wording}, among {words}, where chance gives "
+            f"{score(mine[0]['chance_mrr'])}."
+        )
+
+
+def _elicitation(findings: Findings) -> Iterator[str]:
+    """The mean average precision of each relation, and among how many words."""
+    mean = [
+        f"{score(row['map'])} for \u201c{row['relation']}\u201d"
+        for row in elicited(findings).drop_nulls("map").iter_rows(named=True)
+    ]
+    if mean:
+        yield (
+            "People's words stand in its ranking of what follows with a mean average precision of "
+            f"{_listed(mean)}."
+        )
+    ranked = findings.tables["elicitation_by_relation"].drop_nulls("candidates")
+    told = {
+        preface: _candidates(part)
+        for (preface,), part in ranked.group_by("preface", maintain_order=True)
+    }
+    if len(set(told.values())) == 1:
+        yield f"Candidates of elicitation: {next(iter(told.values()))}."
+        return
+    for preface, among in told.items():
+        how = "with" if preface else "without"
+        yield f"Candidates of elicitation {how} \u201cEveryone knows that\u201d: {among}."
+
+
+def _candidates(by_relation: pl.DataFrame) -> str:
+    """How many words each relation's responses are ranked among."""
+    told = []
+    for (over,), part in by_relation.group_by("over", maintain_order=True):
+        counts = part.select("relation", "candidates").rows()
+        if len({count for _, count in counts}) == 1:
+            told.append(f"{over}: {several(counts[0][1], 'word')}")
+        else:
+            each = [f"{count:,} for \u201c{relation}\u201d" for relation, count in counts]
+            told.append(f"{over}: {_listed(each)}")
+    return "; ".join(told)
+
+
+def _properties(counts: Mapping[str, int]) -> Iterator[str]:
+    """How many of the norms' properties a prompt could state, and why the others could not."""
+    if not counts:
+        return
+    reasons = ", ".join(
+        f"{count:,} {reason}"
+        for reason, count in counts.items()
+        if reason not in {"all", "usable", "corrected"} and count
+    )
+    told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')} can be "
+    yield f"{told}stated ({reasons})." if reasons else f"{told}stated."
+
+
+def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:
+    """Those counts that are not 0."""
+    told = [f"{count:,} {name}" for name, count in counts.items() if count]
+    if told:
+        yield f"{what}: {', '.join(told)}."
+
+
+def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
+    """How many concepts each filter removed."""
+    removed = [f"{step['removed']:,} {step['filter']}" for step in steps if step["removed"]]
+    if removed:
+        yield f"{what}: {', '.join(removed)}."
+
+
+def _estimate(row: Mapping[str, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    if low is None or high is None:
+        return score(row[name])
+    return f"{score(row[name])} ({interval(low, high, score)})"
+
+
+def _listed(told: Sequence[str]) -> str:
+    *others, last = told
+    return f"{', '.join(others)} and {last}" if others else last
