@@ -16,16 +16,20 @@ import pytest
 
 import tacit
 from tacit import formats
+from tacit.coherence.ontology import Ontology
 from tacit.engine import segments
 from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError, StoreError
-from tacit.findings.findings import Findings
 from tacit.models.fake import FakeModel
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.template import Template
 from tacit.prompts import AnswerScore, LogProbs, Prompt
 from tacit.runs import folder as run_folder
 from tacit.runs.folder import RunFolder, read_findings
+from tacit.sources.drawings import Drawing
 from tacit.tables import read_table, write_table
 from tacit.version import _commit_of, version
+from tests.manifests import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,8 +54,13 @@ def finished(folder: Path) -> RunFolder:
     """A run that is finished."""
     run = RunFolder(folder, REQUEST)
     run.begin(ABOUT)
-    table = pl.DataFrame({"n": [1]})
-    run.finish(Findings(questions=table, tables={"found": table}, summary={}))
+    probe = PartsProbe(
+        (Drawing("lamp", "", ("shade", "base"), ()),),
+        Ontology.load("parts"),
+        Template.load("plain"),
+    )
+    beliefs = probe.questions.with_columns(p_true=pl.lit(0.9))
+    run.finish(probe.measure_beliefs(beliefs))
     return run
 
 
@@ -59,21 +68,21 @@ def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     """Whether it is gone on with or shown, and whatever else is new in it."""
     finished(tmp_path)
     assert manifest_of(tmp_path)["format"] == formats.RUN
-    assert read_findings(tmp_path, ["found"])["found"]["n"].to_list() == [1]
+    assert read_findings(tmp_path, ["accuracy"])["accuracy"]["n"].sum() > 0
     rewritten(tmp_path / "manifest.json", format=3, status={"new": "finished"}, model=[])
     with pytest.raises(RequestError, match=rf"manifest\.json {NEWER}, or choose another --out"):
         RunFolder(tmp_path, {"probe": "parts", "more": 1})
     with pytest.raises(DataError, match=rf"manifest\.json: {NEWER}"):
-        read_findings(tmp_path, ["found"])
+        read_findings(tmp_path, ["accuracy"])
 
 
 @pytest.mark.parametrize("number", [None, -1, True, "1.5", [1], "³"])
 def test_a_format_that_is_no_number_is_damage(number: object, tmp_path: Path) -> None:
     """It is said to be so."""
     finished(tmp_path)
-    rewritten(tmp_path / "manifest.json", format=number)
+    change(tmp_path / "manifest.json", format=number)
     with pytest.raises(DataError, match=r"is damaged: its format is .*, which is no number"):
-        read_findings(tmp_path, ["found"])
+        read_findings(tmp_path, ["accuracy"])
 
 
 def test_a_table_of_a_newer_format_is_refused(tmp_path: Path) -> None:
@@ -116,7 +125,7 @@ def test_a_resumed_run_names_every_version_that_worked_on_it(
         monkeypatch.setattr(run_folder, "version", lambda: tacit_version)
         monkeypatch.setattr(run_folder, "_libraries", lambda: libraries)
         finished(tmp_path)
-        return (tmp_path / "findings" / "found.parquet").read_bytes()
+        return (tmp_path / "findings" / "beliefs.parquet").read_bytes()
 
     old, new = {"torch": "2.0"}, {"torch": "2.1"}
     found = {resumed("1", old), resumed("1", old), resumed("2+gabc1234", old), resumed("1", new)}

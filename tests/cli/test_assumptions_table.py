@@ -86,7 +86,7 @@ def test_small_probabilities_are_not_nought(printed: Printed) -> None:
     )
     lines = printed(replace(findings, tables={**findings.tables, name: tiny}))
     assert sum(" < 0.1 % " in line for line in lines) == 6
-    assert sum(line.endswith(" < 0.1 to < 0.1 %") for line in lines) == 6
+    assert sum(line.endswith(" < 0.1 to < 0.1") for line in lines) == 6
 
 
 def test_of_whole_sentences_the_probability_among_candidates_is_printed(printed: Printed) -> None:
@@ -98,7 +98,7 @@ def test_of_whole_sentences_the_probability_among_candidates_is_printed(printed:
     lines = printed(findings)
     line = next(line for line in lines if line.startswith("1 "))
     assert f" {100 * first['renormalised'][0]:.1f} % " in line
-    assert "MRR among candidates" in lines
+    assert {"among", "MRR candidates"} <= set(lines)
     assert "MRR probability" in printed(Made().findings())
 
 

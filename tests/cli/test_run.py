@@ -61,7 +61,9 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
     probe = PartsProbe((drawing,), Ontology.load("parts"), Template.load("plain"))
     beliefs = pl.Series("p_true", [None, *[0.9] * 27])
     found = probe.measure_beliefs(probe.questions.with_columns(beliefs))
-    run = Run(None, "mine", {"probe": "parts"}, {"summary": found.summary}, found.tables)
+    run = Run(
+        None, "mine", {"probe": "parts"}, {"summary": found.summary}, found.tables, found.questions
+    )
     echo_run(run)
     shown = capsys.readouterr().out
     assert "Nobody drew these things, so there is no accuracy" in shown

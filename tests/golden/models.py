@@ -11,7 +11,7 @@ from tacit.models.fake import FakeModel
 from tacit.sources.demo import NORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     import pytest
 
@@ -71,6 +71,12 @@ class Replies:
     def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
         """Replies that begin with one of the words that prompts have as answers."""
         return [[self._reply(each.text, number) for number in each.numbers] for each in draws]
+
+    def stream(
+        self, draws: Sequence[Draws], _: float
+    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
+        """All replies at once."""
+        yield list(zip(draws, self.sample(draws), strict=True))
 
     def _reply(self, text: str, number: int) -> Sample:
         drawn = share(self.name, text, number)

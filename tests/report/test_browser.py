@@ -196,7 +196,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path)
     context = browser.new_context(viewport=WIDE)
     visit = Visit(context.new_page(), tmp_path / "report.html")
     with visit.page.expect_download() as waiting:
-        visit.page.locator('[data-csv="parts-statements"]').click()
+        visit.page.locator('[data-csv="parts-0-statements"]').click()
     text = waiting.value.path().read_text(encoding="utf-8")
     context.close()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +9,7 @@ from tacit.report.content import Table
 from tacit.report.differences import check_comparable, differences, refusals
 from tacit.runs.comparison import warnings_of_wording
 from tacit.runs.reading import read_runs
+from tests.manifests import change
 from tests.probes.assumptions.findings_by_hand import Made
 from tests.report.conftest import assumptions_run, parts_run
 
@@ -52,8 +52,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
     """Runs of two versions of Tacit are not compared."""
     parts_run(tmp_path / "one", "ada")
     manifest = parts_run(tmp_path / "two", "bea") / "manifest.json"
-    content = json.loads(manifest.read_text())
-    manifest.write_text(json.dumps({**content, "versions": [{"tacit": "0.0.1"}]}))
+    change(manifest, versions=[{"tacit": "0.0.1"}])
     with pytest.raises(RequestError, match=r"version of Tacit differs .* and 0\.0\.1"):
         check_comparable(read_runs([tmp_path]))
 

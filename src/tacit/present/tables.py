@@ -37,7 +37,7 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
     layout = spec.printed or Layout()
     for name, values in layout.where.items():
         table = table.filter(table[name].is_in(values))
-    shown = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, **_TIGHT)
+    shown = Table(box=box.SIMPLE_HEAD, **_TIGHT)
     headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
     for at, (heading, worded) in enumerate(headings):
         justify: Any = "left" if worded else "right"
@@ -45,7 +45,7 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
         shown.add_column(Text(fitted), justify=justify, no_wrap=not worded, overflow="fold")
     for row in rows:
         shown.add_row(*map(Text, row))
-    terminal.console().print(shown)
+    terminal.console().print(Text(title), shown, sep="\n")
     if len(rows) == MOST_ROWS < table.height:
         terminal.console().print(f"{MOST_ROWS} of {table.height:,} rows are shown")
 
@@ -90,7 +90,7 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
 
 _TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False}
 _SPACE = "\N{NO-BREAK SPACE}"
-_LEAST_WIDE = 8  # letters of a heading
+_LEAST_WIDE = len("95 % interval")  # of a heading
 _WORDS = frozenset({"text", "truth"})
 
 

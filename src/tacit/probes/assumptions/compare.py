@@ -53,7 +53,7 @@ _MEASURES = {
     "spearman": "agreement with people (Spearman)",
 }
 _OPTIONAL = (
-    *("part", "measure", "relation", "properties", "first_wording", "second_wording"),
+    *("n", "part", "measure", "relation", "properties", "first_wording", "second_wording"),
     *("same_question", "first_candidates", "second_candidates", "first_chance", "second_chance"),
     *("note", "printed"),
 )
