@@ -68,7 +68,7 @@ def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     """Whether it is gone on with or shown, and whatever else is new in it."""
     finished(tmp_path)
     assert manifest_of(tmp_path)["format"] == formats.RUN
-    assert read_findings(tmp_path, ["accuracy"])["accuracy"]["n"].sum() > 0
+    assert read_findings(tmp_path, ["beliefs"])["beliefs"]["p_true"].unique().to_list() == [0.9]
     rewritten(tmp_path / "manifest.json", format=3, status={"new": "finished"}, model=[])
     with pytest.raises(RequestError, match=rf"manifest\.json {NEWER}, or choose another --out"):
         RunFolder(tmp_path, {"probe": "parts", "more": 1})

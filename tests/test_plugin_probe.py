@@ -19,9 +19,9 @@ from tacit.errors import DataError, FindingsError
 from tacit.findings.findings import Findings
 from tacit.models.demo import DEMO_MASKED
 from tacit.probes import base
+from tests import manifests
 from tests.cli.conftest import tacit as command
 from tests.cli.conftest import workplace
-from tests.manifests import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,7 +176,7 @@ def test_a_table_of_another_version_is_refused_when_it_is_read(pairs: Path) -> N
     digest = hashlib.sha256(Path("run/findings/accuracy.parquet").read_bytes()).hexdigest()
     digests = json.loads(Path("run/manifest.json").read_text())["sha256"]
     digests["findings"]["accuracy"] = digest
-    change(Path("run/manifest.json"), sha256=digests)
+    manifests.change(Path("run/manifest.json"), sha256=digests)
     with pytest.raises(DataError, match=r"the table accuracy.*column m.*makes it anew"):
         tacit.load_run("run")
 

@@ -38,7 +38,7 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     """The request, a manifest that says finished, the questions, the findings."""
     ran = tacit(*PARTS, "--out", "run", "--things", "peach")
     assert ran.code == 0, ran.err
-    assert " ParRoT++" in ran.out
+    assert "ParRoT++" in ran.out
     assert "transitive" in ran.out
     assert "…" not in ran.out, "nothing is cut off at 80 columns"
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))

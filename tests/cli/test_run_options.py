@@ -39,7 +39,7 @@ def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workpl
     assert together["first"].unique().to_list() == ["demo"]
     assert set(together["difference"].to_list()) == {0.0}
     assert together["first_value"].is_between(0, 1).all()
-    assert "Differences between models: demo | twin" in ran.out
+    assert "Differences between models: demo | ./twin" in ran.out
     assert ran.out.endswith("\nObtained: log-probabilities of whole answers\n")
     assert "different ways" not in ran.err
     for name in ("first_obtained", "second_obtained"):

@@ -45,7 +45,7 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
         shown.add_column(Text(fitted), justify=justify, no_wrap=not worded, overflow="fold")
     for row in rows:
         shown.add_row(*map(Text, row))
-    terminal.console().print(Text(title), shown, sep="\n")
+    terminal.console().print(Text(title), shown, "", sep="\n")
     if len(rows) == MOST_ROWS < table.height:
         terminal.console().print(f"{MOST_ROWS} of {table.height:,} rows are shown")
 
@@ -88,7 +88,7 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
     return headings, rows[:MOST_ROWS]
 
 
-_TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False}
+_TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False, "show_edge": False}
 _SPACE = "\N{NO-BREAK SPACE}"
 _LEAST_WIDE = len("95 % interval")  # of a heading
 _WORDS = frozenset({"text", "truth"})
