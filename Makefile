@@ -1,13 +1,13 @@
 # make demo    run the demo            make check   lint, format, types, layers
 # make test    run the tests           make peers   compare with other people's programs
-# make bench   measure speed
+# make bench   measure speed           make docs    write the pages that are generated
 # Each sets up .venv the first time, with the versions in constraints.txt, and not again.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check peers bench clean
+.PHONY: demo test check peers bench docs clean
 
 demo: .venv/ready
 	$(BIN)/tacit demo
@@ -27,6 +27,9 @@ peers: .venv/ready-peers
 bench: .venv/ready-peers
 	$(BIN)/python benchmarks/repair.py
 	HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scoring.py $(SOURCES)
+
+docs: .venv/ready
+	$(BIN)/python scripts/data_page.py
 
 clean:
 	rm -rf .venv

@@ -1,4 +1,4 @@
-"""``tacit show``: what a model is really given, and what a run made of it."""
+"""``tacit show``: what a model is really given, what a run made of it, and where data lives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.probes.base import AnyProbe
     from tacit.prompts import Prompt
 
-app = group("Show what a model is really given, and what a run made of it.")
+app = group("Show what a model is really given, what a run made of it, and where data lives.")
 First = Annotated[
     int, typer.Option("--first", "--limit", min=1, help="How many prompts of each kind.")
 ]
@@ -111,6 +111,28 @@ def anchor(
         typer.echo(json.dumps(found, ensure_ascii=False))
         return
     echo_anchor(found)
+
+
+@app.command("sources")
+def sources(
+    name: Annotated[
+        str | None, typer.Argument(help="One of the sources; all are listed without it.")
+    ] = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Show where published data lives, what Tacit reads it for, and how to get it."""
+    from dataclasses import asdict
+
+    from tacit.cli.sources import detail, listing
+    from tacit.sources.registry import registry
+
+    known = registry()
+    found = None if name is None else known.source(name)
+    if as_json:
+        shown = asdict(found) if found else [asdict(one) for one in known.sources.values()]
+        typer.echo(json.dumps(shown, ensure_ascii=False))
+        return
+    typer.echo("\n".join(detail(found) if found else listing(known)))
 
 
 def _tell_left_out(count: int) -> None:

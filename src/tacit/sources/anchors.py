@@ -19,6 +19,7 @@ from tacit.sources.choices import (
     text_of,
     two_solutions,
 )
+from tacit.sources.registry import check_exists
 from tacit.strings import convert_strings
 from tacit.tables import check_suffix, line_of_row, read_json_lines, read_parquet, read_table
 
@@ -95,6 +96,7 @@ def read_anchors(path: Path | str) -> list[Anchor]:
 
 def _rows(path: Path) -> Iterable[Row]:
     check_suffix(path)
+    check_exists(path, "questions")
     if path.suffix == ".jsonl":
         return [row for _, row in read_json_lines(path)]
     if path.suffix == ".parquet":

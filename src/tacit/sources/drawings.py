@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import DataError
+from tacit.sources.registry import advice, check_exists
 from tacit.strings import convert_strings, strings
 from tacit.tables import line_of_row, read_table
 
@@ -184,13 +185,14 @@ def demo_drawings() -> Path:
 
 
 def _annotation_files(path: Path) -> list[Path]:
+    check_exists(path, "drawings", folder=True)
     if path.is_file():
         return [path]
-    if not path.is_dir():
-        raise DataError("there is no such file or folder", path)
     files = [file for file in path.glob(_PATTERN) if file.is_file()]
     if not files:
-        raise DataError(f"holds no drawings; expected files named {_PATTERN}", path)
+        raise DataError(
+            f"holds no drawings; expected files named {_PATTERN}; {advice('drawings')}", path
+        )
     return sorted(files, key=_natural)
 
 

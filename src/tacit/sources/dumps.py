@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Literal
 
 from tacit.english import several
 from tacit.errors import DataError, RequestError
+from tacit.sources.registry import check_exists
 from tacit.sources.streams import SUBSTITUTE, Counted, Legible
 from tacit.strings import convert_strings
-from tacit.tables import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,7 +143,7 @@ class Dump:
 
     def _recognised(self) -> Layout:
         """Which layout the file's first line has."""
-        check_file(self.path)
+        check_exists(self.path, "dumps")
         number, first = self._first_line()
         cells = first.split("\t")
         if len(cells) == len(ASSERTIONS) and cells[0].startswith("/a/"):

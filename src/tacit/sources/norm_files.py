@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError, MissingPackage
+from tacit.sources.registry import check_exists
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def read_sheet(path: Path) -> Sheet:
         raise DataError(
             f"has the suffix {path.suffix!r}; norms are one of {', '.join(SUFFIXES)}{hint}", path
         )
-    if not path.is_file():
-        raise DataError("there is no such file", path)
+    check_exists(path, "norms")
     lines = _lines(path)
     first, header = next(lines, (1, []))
     columns = tuple(name.lower() for name in header)

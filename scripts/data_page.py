@@ -1,0 +1,80 @@
+# ruff: noqa: INP001 - scripts that stand beside one another are no package
+"""Write docs/how-to/get-the-data.md from the registry of sources (``make docs``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.sources.registry import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tacit.sources.registry import Registry, Source, SourceFile
+
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "get-the-data.md"
+_UNKNOWN = "not known"
+_BEGINNING = """\
+<!-- Made from src/tacit/sources/registry.yaml by scripts/data_page.py: make docs. -->
+
+# Get the data
+
+Tacit reads these published data sets and fetches none of them: download them yourself, under their
+own licences. `tacit show sources` lists them, and `tacit show sources NAME` shows one. Files of your
+own work as well; the reference pages that are linked below describe the layouts.
+
+To check a download, compare the output of `sha256sum FILE` with the table. What is not known for
+certain is marked as not known.
+"""
+
+
+def page(known: Registry) -> str:
+    """The page in Markdown."""
+    return "\n".join([_BEGINNING, *_overview(known), *_sections(known)])
+
+
+def _overview(known: Registry) -> Iterator[str]:
+    yield "| source | what it is | licence |"
+    yield "|---|---|---|"
+    for source in known.sources.values():
+        licence = source.licence or _UNKNOWN
+        yield f"| [{source.label}](#{source.name}) | {source.title} | {licence} |"
+
+
+def _sections(known: Registry) -> Iterator[str]:
+    for kind in known.kinds.values():
+        yield ""
+        yield f"## {kind.noun.capitalize()}"
+        yield ""
+        yield f"Expected: {kind.expected} ([layouts](../reference/{kind.reference}))."
+        for source in known.of_kind(kind.name):
+            yield from _section(source)
+    yield ""
+
+
+def _section(source: Source) -> Iterator[str]:
+    yield ""
+    yield f"### {source.name}"
+    yield ""
+    yield f"{source.title}."
+    yield ""
+    yield from (f"- {heading}: {text}" for heading, text in source.facts().items())
+    yield ""
+    yield "| file | save as | bytes | SHA-256 |"
+    yield "|---|---|---|---|"
+    yield from map(_row, source.files)
+    yield ""
+    yield from (f"{number}. {step}" for number, step in enumerate(source.steps, 1))
+
+
+def _row(file: SourceFile) -> str:
+    name = f"[{file.name}]({file.url})" if file.url else f"`{file.name}`"
+    save_as = f"`{file.save_as}`" if file.save_as else "any name"
+    size = _UNKNOWN if file.bytes is None else f"{file.bytes:,}"
+    checksum = f"`{file.sha256}`" if file.sha256 else _UNKNOWN
+    return f"| {name} | {save_as} | {size} | {checksum} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(registry()), encoding="utf-8")
