@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from tacit.sources.registry import Registry, Source, SourceFile
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "get-the-data.md"
-_UNKNOWN = "not known"
+_UNKNOWN = "unknown"
 _BEGINNING = """\
-<!-- Made from src/tacit/sources/registry.yaml by scripts/data_page.py: make docs. -->
+<!-- Generated from src/tacit/sources/registry.yaml by scripts/data_page.py: make docs. -->
 
 # Get the data
 
-Tacit reads these published data sets and fetches none of them: download them yourself, under their
-own licences. `tacit show sources` lists them, and `tacit show sources NAME` shows one. Files of your
-own work as well; the reference pages that are linked below describe the layouts.
+Tacit reads the published data sets below. It downloads none of them: get them yourself, under their
+own licences. `tacit show sources` lists them, and `tacit show sources NAME` shows one. Your own
+files work as well; the linked reference pages describe the layouts.
 
-To check a download, compare the output of `sha256sum FILE` with the table. What is not known for
-certain is marked as not known.
+To check a download, compare the output of `sha256sum FILE` with the table. Sizes, checksums and
+licences that could not be verified are marked as unknown.
 """
 
 

@@ -38,7 +38,7 @@ def test_one_source_is_shown_with_its_files_and_steps(tacit: Tacit) -> None:
 def test_what_is_not_known_is_said(tacit: Tacit) -> None:
     """A licence that the registry leaves out is said to be unknown, and no checksum is shown."""
     out = tacit("show", "sources", "cslb").out
-    assert "not known; see the home page" in out
+    assert "unknown; see the home page" in out
     assert "after registration" in out
     assert "sha256" not in out
 

@@ -16,9 +16,10 @@ from tacit.errors import DataError, RequestError
 from tacit.sources.anchors import read_anchors
 from tacit.sources.drawings import read_drawings
 from tacit.sources.dumps import Dump
+from tacit.sources.missing import advice
 from tacit.sources.norm_files import SUFFIXES as NORMS_SUFFIXES
 from tacit.sources.norms import LAYOUTS, read_norms
-from tacit.sources.registry import advice, read_registry, registry
+from tacit.sources.registry import read_registry, registry
 from tacit.tables import SUFFIXES as TABLE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -80,38 +81,41 @@ def test_what_is_not_said_is_none(tmp_path: Path) -> None:
     (source,) = read(tmp_path, SMALL).sources.values()
     assert (source.licence, source.condition, source.files[0].url) == (None, None, None)
     assert (source.kind.name, source.files[0].bytes) == ("norms", 3)
-    assert source.facts()["Licence"] == "not known; see the home page"
+    assert source.facts()["Licence"] == "unknown; see the home page"
     assert "Checksums" not in source.facts()
 
 
 @pytest.mark.parametrize(
     ("place", "value", "problem"),
     [
-        ("sources", {}, "the file has {} as sources; expected a mapping of names"),
-        ("sources.Few", {}, "the file has the name 'Few' in sources; expected the form"),
-        ("sources.few", None, "sources.few is None; expected a mapping with kind, label"),
-        ("sources.few.kind", "norm", "sources.few has 'norm' as kind; expected norms"),
-        ("sources.few.label", None, "sources.few has no label; expected a text"),
-        ("sources.few.title", 3, "sources.few has 3 as title; expected a text"),
-        ("sources.few.home", "few.org", "sources.few has 'few.org' as home; expected the form"),
-        ("sources.few.license", "MIT", "sources.few has the unknown key license; expected"),
-        ("sources.few.steps", [], "sources.few has no steps"),
-        ("sources.few.steps", "Download.", "sources.few has 'Download.' as steps; expected a list"),
-        ("sources.few.steps", [3], "sources.few has 3 in steps; expected a text"),
-        ("sources.few.files", [], "sources.few has no files"),
-        ("sources.few.files.0.bytes", True, "files[0] has True as bytes; expected a whole number"),
-        ("sources.few.files.0.bytes", 0, "files[0] has 0 as bytes; expected a whole number"),
-        ("sources.few.files.0.sha256", "0" * 63, "as sha256; expected the form [0-9a-f]{64}"),
-        ("sources.few.files.0.md5", "0", "sources.few.files[0] has the unknown key md5"),
-        ("sources.few.citation.year", None, "sources.few.citation has no year"),
-        ("sources.few.citation.authors", [], "sources.few.citation has no authors"),
-        ("sources.few.citation.doi", "x", "sources.few.citation has 'x' as doi"),
+        ("sources", {}, "sources: Dictionary should have at least 1 item"),
+        ("sources", [], "sources: Input should be a valid dictionary"),
+        ("sources.Few", {}, "sources.Few.[key]: String should match pattern"),
+        ("sources.few", None, "sources.few: Input should be a valid dictionary"),
+        ("sources.few.name", "many", "few has a name of its own"),
+        ("sources.few.kind", "norm", "sources.few.kind: Input should be an instance of Kind"),
+        ("sources.few.label", None, "sources.few.label: Input should be a valid string"),
+        ("sources.few.label", " ", "sources.few.label: String should have at least 1 character"),
+        ("sources.few.title", 3, "sources.few.title: Input should be a valid string (it is 3)"),
+        ("sources.few.home", "few.org", "sources.few.home: String should match pattern"),
+        ("sources.few.license", "MIT", "sources.few.license: Extra inputs are not permitted"),
+        ("sources.few.steps", [], "sources.few.steps: Tuple should have at least 1 item"),
+        ("sources.few.steps", "Download.", "sources.few.steps: Input should be a valid tuple"),
+        ("sources.few.steps", [3], "sources.few.steps.0: Input should be a valid string"),
+        ("sources.few.files", [], "sources.few.files: Tuple should have at least 1 item"),
+        ("sources.few.files.0.bytes", True, "sources.few.files.0.bytes: Input should be a valid i"),
+        ("sources.few.files.0.bytes", 0, "files.0.bytes: Input should be greater than or equal to"),
+        ("sources.few.files.0.sha256", "0" * 63, "files.0.sha256: String should match pattern"),
+        ("sources.few.files.0.md5", "0", "sources.few.files.0.md5: Extra inputs are not permitted"),
+        ("sources.few.citation", {}, "sources.few.citation.authors: Field required"),
+        ("sources.few.citation.authors", [], "citation.authors: Tuple should have at least 1 item"),
+        ("sources.few.citation.doi", "x", "sources.few.citation.doi: String should match pattern"),
     ],
 )
 def test_a_malformed_entry_is_named(
     tmp_path: Path, place: str, value: object, problem: str
 ) -> None:
-    """Whatever is missing, unknown or of another form is an error that names entry and key."""
+    """A missing, unknown or invalid value is an error that names the entry and the key."""
     content = changed(place, value)
     with pytest.raises(DataError) as caught:
         read(tmp_path, content)
@@ -167,7 +171,7 @@ def test_an_unknown_source_is_told(tmp_path: Path) -> None:
     known = read(tmp_path, SMALL)
     with pytest.raises(RequestError, match="did you mean few"):
         known.source("FEW")
-    with pytest.raises(RequestError, match="'many' is no source that Tacit knows; expected few"):
+    with pytest.raises(RequestError, match="there is no source named 'many'; expected few"):
         known.source("many")
 
 
@@ -245,13 +249,17 @@ def test_the_page_is_what_the_script_writes() -> None:
     assert module.PAGE.read_text(encoding="utf-8") == module.page(registry())
 
 
-def test_the_registry_is_read_only_when_it_is_needed() -> None:
-    """Starting the command line imports no YAML reader, and the module reads nothing by itself."""
+def test_readers_load_the_registry_only_when_a_file_is_missing(tmp_path: Path) -> None:
+    """Neither the command line nor a reader that finds its file imports the registry."""
+    path = tmp_path / "norms.tsv"
+    path.write_text("concept\tfeature\tpf\nbear\thas fur\t9\n")
     program = (
-        "import sys, tacit.cli, tacit.sources.registry as known\n"
-        "print('yaml' in sys.modules, known.registry.cache_info().currsize)"
+        "import sys, tacit.cli\n"
+        "from tacit.sources import anchors, drawings, dumps, norms\n"
+        "norms.read_norms(sys.argv[1])\n"
+        "print('pydantic' in sys.modules, 'tacit.sources.registry' in sys.modules)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
     )
-    assert ran.stdout.split() == ["False", "0"]
+    assert ran.stdout.split() == ["False", "False"]

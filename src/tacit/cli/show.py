@@ -121,15 +121,15 @@ def sources(
     as_json: given.AsJson = False,
 ) -> None:
     """Show where published data lives, what Tacit reads it for, and how to get it."""
-    from dataclasses import asdict
-
     from tacit.cli.sources import detail, listing
     from tacit.sources.registry import registry
 
     known = registry()
     found = None if name is None else known.source(name)
     if as_json:
-        shown = asdict(found) if found else [asdict(one) for one in known.sources.values()]
+        shown = (
+            found.model_dump() if found else [one.model_dump() for one in known.sources.values()]
+        )
         typer.echo(json.dumps(shown, ensure_ascii=False))
         return
     typer.echo("\n".join(detail(found) if found else listing(known)))

@@ -1,4 +1,4 @@
-"""How ``tacit show sources`` lists the sources of data, and shows one of them."""
+"""The lines that ``tacit show sources`` prints: all sources, or one of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INDENT = 11  # the longest heading, and two spaces
 
 
 def listing(known: Registry) -> Iterator[str]:
-    """The lines that list all sources, below the options that take them."""
+    """The lines that list all sources, grouped by the options that take them."""
     width = max(map(len, known.sources)) + 2
     for kind in known.kinds.values():
         yield f"{kind.noun}: {'; '.join(kind.options)}"
@@ -21,7 +21,7 @@ def listing(known: Registry) -> Iterator[str]:
             condition = f" ({source.condition})" if source.condition else ""
             yield f"  {source.name:<{width}}{source.title}{condition}"
         yield ""
-    yield "tacit show sources NAME shows where a source is and how to get it; Tacit fetches nothing"
+    yield "tacit show sources NAME shows how to get a source; Tacit downloads nothing"
 
 
 def detail(source: Source) -> Iterator[str]:

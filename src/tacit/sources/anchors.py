@@ -19,7 +19,7 @@ from tacit.sources.choices import (
     text_of,
     two_solutions,
 )
-from tacit.sources.registry import check_exists
+from tacit.sources.missing import check_exists
 from tacit.strings import convert_strings
 from tacit.tables import check_suffix, line_of_row, read_json_lines, read_parquet, read_table
 

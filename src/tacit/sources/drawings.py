@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import DataError
-from tacit.sources.registry import advice, check_exists
+from tacit.sources.missing import advice, check_exists
 from tacit.strings import convert_strings, strings
 from tacit.tables import line_of_row, read_table
 

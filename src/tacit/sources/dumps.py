@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tacit.english import several
 from tacit.errors import DataError, RequestError
-from tacit.sources.registry import check_exists
+from tacit.sources.missing import check_exists
 from tacit.sources.streams import SUBSTITUTE, Counted, Legible
 from tacit.strings import convert_strings
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError, MissingPackage
-from tacit.sources.registry import check_exists
+from tacit.sources.missing import check_exists
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:

@@ -1,0 +1,44 @@
+"""Errors about missing data files, which name the published sources that fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError
+from tacit.tables import resolved
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
+    """Checks that a path has something to read. The registry is loaded only for the message.
+
+    Args:
+        path: The path that a user gave.
+        kind: The kind of data expected there, a key of the registry's kinds.
+        folder: Whether a folder is accepted too.
+
+    Raises:
+        DataError: There is no such file (or folder), or the path is invalid.
+    """
+    found = resolved(path)
+    if found.is_file() or (folder and found.is_dir()):
+        return
+    from tacit.sources.registry import registry
+
+    problem = "there is no such file or folder" if folder else "there is no such file"
+    if found.is_dir():
+        problem += ", but a folder"
+    raise DataError(f"{problem}; expected {registry().kinds[kind].expected}; {advice(kind)}", path)
+
+
+def advice(kind: str) -> str:
+    """The sources of a kind and where each is found, for the end of an error message."""
+    from tacit.sources.registry import registry
+
+    known = registry()
+    sources = known.of_kind(kind)
+    listed = ", ".join(f"{source.label} ({source.access})" for source in sources)
+    name = f" {sources[0].name}" if len(sources) == 1 else ""
+    return f"{known.kinds[kind].noun} that Tacit reads: {listed}; see tacit show sources{name}"
