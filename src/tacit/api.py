@@ -36,12 +36,13 @@ def run(probe: str | type[AnyProbe], *, model: Sequence[str | Path], **options: 
 def run(probe: str | type[AnyProbe], *, beliefs: str | Path, **options: Any) -> Run: ...  # noqa: ANN401
 
 
-def run(
+def run(  # noqa: PLR0913 - what one call needs
     probe: str | type[AnyProbe],
     *,
     model: str | Path | Sequence[str | Path] | None = None,
     beliefs: str | Path | None = None,
     out: str | Path | None = None,
+    report: bool = True,
     store: str | Path | Store | None = None,
     progress: bool = True,
     **options: Any,
@@ -57,6 +58,7 @@ def run(
         model: A Hugging Face name, a model's folder, ``demo``, or a server's address; or several.
         beliefs: A file of beliefs in place of a model, for probes that read one (``parts``).
         out: The run's folder, of several models the folder of theirs; None writes none.
+        report: Whether ``out`` gets a ``report.html`` as well.
         store: Where scores are kept; None for ``$TACIT_STORE``, else ``.tacit`` in this folder.
         progress: Whether to show on standard error how the run gets on.
         options: The probe's own (``drawings=``, ``limit=``), and those of models, servers and
@@ -100,7 +102,9 @@ def run(
         _store(store),
         _reporter(show=progress),
     )
-    runs = tuple(request.run().values())
+    found = request.run()
+    request.publish(found, report=report)
+    runs = tuple(found.values())
     return Runs(runs) if several else runs[0]
 
 

@@ -33,9 +33,11 @@ class Tacit(Protocol):
 
 @pytest.fixture
 def tacit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tacit:
-    """The command line, as ``tacit(argument, …)``."""
+    """The command line, as ``tacit(argument, …)``; runs write a report only with ``--report``."""
 
     def run(*arguments: object) -> Ran:
+        if arguments[:1] == ("run",) and len(arguments) > 2 and "--report" not in arguments:
+            arguments = (*arguments, "--no-report")
         monkeypatch.setattr(sys, "argv", ["tacit", *map(str, arguments)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as stopped:

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,6 +29,7 @@ from tacit.cli.interrupting import interruptible
 from tacit.errors import RequestError, TacitError, WorkError
 from tacit.present.terminal import visible, visible_output
 from tacit.publishing import is_full, unwritable
+from tacit.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,12 +38,31 @@ app = typer.Typer(
     name="tacit",
     help="Shows whether a language model's knowledge of concepts hangs together.",
     no_args_is_help=True,
-    add_completion=False,
     # Plain help needs no Rich, which takes longer to import than the rest together.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tacit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    del version
+
+
 app.command("demo")(demo.demo)
 app.add_typer(run.app, name="run")
 app.add_typer(reproduce.app, name="reproduce")
@@ -68,7 +88,7 @@ def _run() -> None:
         for argument in sys.argv[1:]:
             check_holds_no_password(argument, "an address on the command line")
         with interruptible(), _flushed():
-            app()
+            app(prog_name="tacit")
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(error.exit_code)

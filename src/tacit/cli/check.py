@@ -80,7 +80,10 @@ def check(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Count the constraints that beliefs violate."""
+    """Count the constraints that beliefs violate.
+
+    Example: tacit check beliefs.tsv --ontology taxonomy
+    """
     from tacit.outputs import check_outputs, table_with
     from tacit.tables import write_tables
 

@@ -22,7 +22,10 @@ def compare(
         ),
     ] = False,
 ) -> None:
-    """Write one HTML file of several models' runs, with their paired differences."""
+    """Write one HTML file of several models' runs, with their paired differences.
+
+    Example: tacit compare runs/gpt2 runs/opt --out comparison.html
+    """
     from tacit.outputs import check_outputs
     from tacit.publishing import publish_text
     from tacit.report.differences import check_comparable

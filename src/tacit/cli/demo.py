@@ -30,7 +30,10 @@ def demo(
         bool, typer.Option("--no-open", help="Do not open the report in a browser.")
     ] = False,
 ) -> None:
-    """Run all three probes on the bundled models and data, and write a report of it."""
+    """Run all three probes on the bundled models and data, and write a report of it.
+
+    Example: tacit demo
+    """
     from tacit.cli.demo_told import told
     from tacit.outputs import check_outputs
     from tacit.report.writing import page_kind, write_report

@@ -33,7 +33,10 @@ def enrich_command(
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Write every statement that follows from the drawings, labelled True or False."""
+    """Write every statement that follows from the drawings, labelled True or False.
+
+    Example: tacit drawings enrich drawings --out statements.tsv
+    """
     from tacit.outputs import check_outputs, table_with
     from tacit.tables import write_table
 

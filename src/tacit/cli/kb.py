@@ -51,7 +51,10 @@ def import_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Make one file of a dump of ConceptNet 5.7, or of plain triples."""
+    """Make one file of a dump of ConceptNet 5.7, or of plain triples.
+
+    Example: tacit kb import conceptnet-assertions-5.7.0.csv.gz --out conceptnet.kb
+    """
     from tacit.knowledge.build import Source, build
     from tacit.outputs import Kind, check_outputs
     from tacit.sources.dumps import Dump
@@ -76,7 +79,10 @@ def import_command(
 
 @app.command("info")
 def info_command(base: _Base, as_json: given.AsJson = False) -> None:
-    """Tell what a knowledge base holds, and where it comes from."""
+    """Tell what a knowledge base holds, and where it comes from.
+
+    Example: tacit kb info conceptnet.kb
+    """
     _echo_about(base, as_json)
 
 
@@ -90,7 +96,10 @@ def facts_command(
     extracted: BackgroundOptions,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show a question's concepts, the facts that connect them, and the facts' negatives."""
+    """Show a question's concepts, the facts that connect them, and the facts' negatives.
+
+    Example: tacit kb facts conceptnet.kb "Are mountains tall?"
+    """
     from tacit.knowledge.background import background
     from tacit.knowledge.base import KnowledgeBase
 
@@ -122,7 +131,10 @@ def background_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the background facts of all questions of a file, with their negatives."""
+    """Write the background facts of all questions of a file, with their negatives.
+
+    Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
+    """
     from tacit.outputs import check_outputs, table_with
     from tacit.tables import write_table
 

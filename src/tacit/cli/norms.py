@@ -70,7 +70,10 @@ def prompts_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the prompts that norms make, and say how many each filter left out."""
+    """Write the prompts that norms make, and say how many each filter left out.
+
+    Example: tacit norms prompts --norms norms.dat --out prompts.jsonl
+    """
     from tacit.outputs import check_outputs, table_with
 
     files = [path for path in (norms, corrections, vocabulary) if path is not None]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
 
 from tacit.cli.declared import GroupedCommand
+from tacit.options import option_of
 from tacit.probes.base import probe, probes
 
 if TYPE_CHECKING:
@@ -36,6 +38,22 @@ class ProbeCommands(TyperGroup):
         made = typer.Typer(rich_markup_mode=None, add_completion=False)
         made.command(cmd_name, cls=GroupedCommand, help=own.help_of(kind))(own.verb(kind))
         return typer.main.get_command(made)
+
+
+def example(command: str, kind: type[AnyProbe], options: str) -> str:
+    """A command of a probe, with all options that the probe requires.
+
+    Args:
+        command: The words before the probe's name.
+        kind: The probe.
+        options: What the command requires itself.
+    """
+    required = [
+        f"--{one.name.replace('_', '-')} {one.name.upper()}"
+        for one in fields(kind.Options)
+        if option_of(one) and one.default is MISSING
+    ]
+    return " ".join([command, kind.name, *required, options])
 
 
 def probe_group(

@@ -54,7 +54,10 @@ def repair(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best world that keeps every constraint, and prove it unless the time runs out."""
+    """Find the best world that keeps every constraint, and prove it unless the time runs out.
+
+    Example: tacit repair beliefs.tsv --out repaired.tsv
+    """
     from tacit.outputs import check_outputs, table_with
     from tacit.tables import write_tables
 

@@ -16,7 +16,10 @@ HtmlFile = Annotated[Path, typer.Option("--out", help="The file to write.")]
 
 
 def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force = False) -> None:
-    """Write one HTML file that shows what runs found; it opens from disk and loads nothing."""
+    """Write one HTML file that shows what runs found; it opens from disk and loads nothing.
+
+    Example: tacit report runs/gpt2 --out report.html
+    """
     from tacit.outputs import check_outputs
     from tacit.report.writing import page_kind, write_report
 

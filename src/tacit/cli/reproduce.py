@@ -49,6 +49,8 @@ def parrot(
     """Tables 1 and 5 of the ParRoT paper; with a model or beliefs also the figures of its models.
 
     These are Tables 3, 4, 6 and 7, the counts behind Figure 3, and the drawings changed by repair.
+
+    Example: tacit reproduce parrot --drawings drawings --model gpt2
     """
     import polars as pl
 
@@ -91,7 +93,10 @@ def parrot(
 @app.command("consistency")
 @declared()
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
-    """What the conceptual consistency paper prints as numbers; its results are only drawn."""
+    """What the conceptual consistency paper prints as numbers; its results are only drawn.
+
+    Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
+    """
     from tacit.knowledge.base import KnowledgeBase
     from tacit.probes.consistency.probe import ConsistencyProbe
     from tacit.probes.consistency.published import method_table
@@ -120,7 +125,10 @@ def sta(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """What the tacit assumptions paper prints, beside a run of the assumptions probe."""
+    """What the tacit assumptions paper prints, beside a run of the assumptions probe.
+
+    Example: tacit reproduce sta runs/roberta --as roberta-large
+    """
     from tacit.cli.obtained import obtained_told
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,10 @@ import typer
 
 from tacit.cli import options as given
 from tacit.cli.declared import declared
-from tacit.cli.probes import probe_group
+from tacit.cli.probes import example, probe_group
 from tacit.engine.options import EngineOptions
 from tacit.models.settings import ModelSettings
-from tacit.options import option, option_of
+from tacit.options import option
 from tacit.present.reporter import Terminal
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ class Output:
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
+    report: bool = option(
+        True,
+        help="Write report.html there, one page with all that was found.",
+        flags=("--report/--no-report",),
+        group=OUTPUT,
+    )
     figures: str | None = option(
         None, help="Also draw the figures: svg, png, pdf, with commas between.", group=OUTPUT
     )
@@ -77,12 +83,7 @@ class Output:
 
 def _help(kind: type[AnyProbe]) -> str:
     """What a probe asks, and a command that runs it with all that it requires."""
-    required = [
-        f"--{one.name.replace('_', '-')} {one.name.upper()}"
-        for one in fields(kind.Options)
-        if option_of(one) and one.default is MISSING
-    ]
-    command = " ".join(["tacit run", kind.name, *required, "--model gpt2 --out runs/gpt2"])
+    command = example("tacit run", kind, "--model gpt2 --out runs/gpt2")
     return f"{kind.summary}\n\nExample: {command}"
 
 
@@ -117,9 +118,8 @@ def _run(
     """Runs a probe, draws its figures, and prints what it found."""
     from tacit.cli.findings import echo_estimates, echo_runs
     from tacit.engine.store import Store
-    from tacit.runs.comparison import compared, warnings
     from tacit.runs.figures import Figures
-    from tacit.runs.workflow import RunRequest
+    from tacit.runs.workflow import REPORT, RunRequest
 
     figures = Figures.of(output.figures, output.palette)
     request = RunRequest(
@@ -138,13 +138,13 @@ def _run(
         return
     found = request.run()
     figures.draw(request, found, output.out / "figures")
-    for warning in warnings(list(found.values())):
-        request.reporter.warn(warning)
-    together = compared(list(found.values()), output.out)
+    together = request.publish(found, report=output.report)
     if output.as_json:
         typer.echo(json.dumps(_as_json(found, together)))
         return
     echo_runs(found, together)
+    if output.report:
+        typer.echo(f"Report: {output.out / REPORT}")
 
 
 def _as_json(found: Mapping[str, Any], together: Any) -> dict[str, Any]:  # noqa: ANN401 - a frame

@@ -40,7 +40,10 @@ def score(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Score the candidate answers of prompts."""
+    """Score the candidate answers of prompts.
+
+    Example: tacit score --model gpt2 prompts.jsonl --out scores.jsonl
+    """
     from tacit.engine.store import Store
     from tacit.outputs import Kind, check_outputs
     from tacit.runs import asking

@@ -12,7 +12,7 @@ import typer
 from tacit.cli import options as given
 from tacit.cli.declared import declared
 from tacit.cli.group import group
-from tacit.cli.probes import probe_group
+from tacit.cli.probes import example, probe_group
 from tacit.errors import RequestError, TooLongError
 from tacit.models.loading import LoadOptions
 from tacit.present.reporter import Terminal
@@ -62,7 +62,10 @@ app.add_typer(
     probe_group(
         "Show a probe's first prompts as text, tokens and ids.",
         _prompts,
-        lambda kind: f"Show the first prompts of the {kind.name} probe as text, tokens and ids.",
+        lambda kind: (
+            f"Show the first prompts of the {kind.name} probe as text, tokens and ids.\n\n"
+            f"Example: {example('tacit show prompts', kind, '--model gpt2')}"
+        ),
     ),
     name="prompts",
 )
@@ -101,7 +104,10 @@ def anchor(
     question: Annotated[str, typer.Argument(metavar="ID", help="The question's id in its file.")],
     as_json: given.AsJson = False,
 ) -> None:
-    """Follow one question through its facts to what it adds to conceptual consistency."""
+    """Follow one question through its facts to what it adds to conceptual consistency.
+
+    Example: tacit show anchor runs/gpt2 1afa02df
+    """
     from tacit.cli.anchor import echo_anchor
     from tacit.probes.consistency.trace import TABLES, trace
     from tacit.runs.folder import read_findings
@@ -120,7 +126,10 @@ def sources(
     ] = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show where published data lives, what Tacit reads it for, and how to get it."""
+    """Show where published data lives, what Tacit reads it for, and how to get it.
+
+    Example: tacit show sources conceptnet-5.7
+    """
     from tacit.cli.sources import detail, listing
     from tacit.sources.registry import registry
 

@@ -15,13 +15,16 @@ from tacit.naming import file_name
 from tacit.options import digests, requested, sha256_of
 from tacit.probes.base import ModelWords, ReadsBeliefs, probe
 from tacit.runs import asking
+from tacit.runs.comparison import compared, warnings
 from tacit.runs.estimate import estimate, estimate_ranking
 from tacit.runs.folder import RunFolder
-from tacit.runs.reading import Run
+from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+
+    import polars as pl
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
     from tacit.models.loading import LoadOptions
     from tacit.probes.base import AnyProbe, Probe
     from tacit.runs.reporter import Reporter
+
+REPORT = "report.html"
+"""The name of a report in a folder of runs."""
 
 FROM_FILE = "beliefs from a file"
 """How beliefs that were elicited elsewhere are described."""
@@ -129,6 +135,26 @@ class RunRequest:
         self._check_replies()
         self._confirm()
         return {name: self._asked(name, folders[name], about) for name in self.models}
+
+    def publish(self, found: Mapping[str, Run], *, report: bool = True) -> pl.DataFrame | None:
+        """Compares several models and, where there is a folder, writes what is beside the runs.
+
+        Args:
+            found: The runs.
+            report: Whether a report is written as well.
+
+        Returns:
+            How each two models differ; None of a single one.
+
+        Raises:
+            WorkError: A file cannot be written.
+        """
+        runs = list(found.values())
+        for warning in warnings(runs):
+            self.reporter.warn(warning)
+        if self.out is not None and report:
+            Runs(tuple(named(runs))).report(self.out / REPORT)
+        return compared(runs, self.out)
 
     def estimate(self) -> dict[str, dict[str, Any]]:
         """What would be asked of each model, and about how long it would take.
@@ -262,7 +288,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
-    for name in ("comparison.parquet", "figures"):
+    for name in ("comparison.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(
                 f"{out / name} exists, and {out} holds none of these runs: choose another --out"
