@@ -156,7 +156,7 @@ def _tacit(arguments: Sequence[str]) -> str:
         AssertionError: It failed.
     """
     before, printed = sys.argv, StringIO()
-    sys.argv = ["tacit", *arguments]
+    sys.argv = ["tacit", *arguments, *(["--no-report"] if arguments[0] == "run" else [])]
     try:
         with redirect_stdout(printed):
             main()

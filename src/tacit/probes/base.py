@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
-from tacit.errors import RequestError
+from tacit.errors import FindingsError, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -80,6 +80,22 @@ class Answers:
     groups: Mapping[str, Answered]
     sampled: bool = False
 
+    def joined(self, requests: Mapping[str, Requests]) -> Answers:
+        """The same answers in the order of a probe's requests, joined by key.
+
+        Args:
+            requests: What was asked.
+
+        Raises:
+            FindingsError: The answers of a group are to other keys than were asked, or a key is
+                there twice.
+        """
+        groups = {
+            name: Answered(group.keys, _joined(name, group.keys, self.groups.get(name)))
+            for name, group in requests.items()
+        }
+        return Answers(groups, self.sampled)
+
     def scores(self, group: str) -> Sequence[LogProbs]:
         """The scores of a group's prompts, in the order of its keys."""
         return self.groups[group].answers
@@ -111,6 +127,19 @@ class Answers:
     def rankings(self, group: str) -> Sequence[Ranking]:
         """The rankings of a group's prompts, in the order of its keys."""
         return self.groups[group].answers
+
+
+def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequence[Any]:
+    """The answers to keys, in their order."""
+    if answered is None:
+        raise FindingsError(f"there are no answers to the requests {name!r}")
+    if keys.equals(answered.keys):
+        return answered.answers
+    places = {key: place for place, key in enumerate(answered.keys.rows())}
+    rows = keys.rows()
+    if len(places) != len(answered.answers) or set(rows) != set(places):
+        raise FindingsError(f"the answers to the requests {name!r} are to other keys than asked")
+    return [answered.answers[places[row]] for row in rows]
 
 
 def _share_of_scores(scores: LogProbs, positive: str, negative: str) -> float | None:

@@ -335,6 +335,7 @@ class AssumptionsProbe:
 
     def measure(self, answers: Answers) -> Findings:
         """See ``Probe.measure``."""
+        answers = answers.joined(self.requests())
         ranked = [name for name in answers.groups if name != "retrieval_words"]
         scores = answers.scores("retrieval_words") if self.prompts else ()
         return self.measure_rankings(scores, [r for name in ranked for r in answers.rankings(name)])

@@ -49,7 +49,9 @@ class ConsistencyOptions:
     meta: int | None = option(None, help="With --answering single: the meta-prompt, from 1.")
     pair: str | None = option(None, help="With --answering single: a pair such as Yes/No.")
     anchors: str = option(
-        "choice", help="How questions are answered: choice, verify, or both; the first counts."
+        "choice",
+        help="How questions are answered: choice, verify, or both (choice,verify); the first "
+        "counts.",
     )
 
     def reading(self) -> Reading:
@@ -65,4 +67,6 @@ class ConsistencyOptions:
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
             raise RequestError(f"the pair {self.pair!r} is not two words with / between: Yes/No")
         method = Method(self.answering, self.meta, cast("Any", pair))
-        return Reading(method, listed(self.anchors))
+        return Reading(
+            method, ("choice", "verify") if self.anchors == "both" else listed(self.anchors)
+        )

@@ -215,6 +215,7 @@ class ConsistencyProbe:
 
     def measure(self, answers: Answers) -> Findings:
         """See ``Probe.measure``."""
+        answers = answers.joined(self.requests())
         if answers.sampled:
             return self.measure_votes([v for g in answers.groups for v in answers.votes(g)])
         return self.measure_scores([s for g in answers.groups for s in answers.scores(g)])

@@ -203,6 +203,7 @@ class PartsProbe:
 
     def measure(self, answers: Answers) -> Findings:
         """See ``Probe.measure``."""
+        answers = answers.joined(self.requests())
         if answers.sampled:
             return self.measure_votes(answers.votes("questions"))
         return self.measure_scores(answers.scores("questions"))
