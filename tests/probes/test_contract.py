@@ -105,7 +105,7 @@ def answered(model: Any, group: Requests) -> list[Any]:  # noqa: ANN401 - a fake
 def test_it_names_itself_and_its_options(case: Case) -> None:
     """A name, a line of help, and a dataclass whose options have help of their own."""
     assert case.kind.name.isidentifier()
-    assert case.kind.summary.endswith(".")
+    assert case.kind.summary.endswith((".", "?"))
     assert names_of(case.kind.Options)
 
 
