@@ -30,6 +30,7 @@ bench: .venv/ready-peers
 
 docs: .venv/ready
 	$(BIN)/python scripts/data_page.py
+	$(BIN)/python scripts/tables_page.py
 
 clean:
 	rm -rf .venv

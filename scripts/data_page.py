@@ -29,8 +29,9 @@ licences that could not be verified are marked as unknown.
 """
 
 
-def page(known: Registry) -> str:
+def page() -> str:
     """The page in Markdown."""
+    known = registry()
     return "\n".join([_BEGINNING, *_overview(known), *_sections(known)])
 
 
@@ -77,4 +78,4 @@ def _row(file: SourceFile) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(registry()), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")

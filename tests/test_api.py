@@ -72,6 +72,21 @@ def test_without_a_folder_only_scores_are_kept(tmp_path: Path) -> None:
     assert made.questions.equals(written.questions)
 
 
+def test_findings_and_beliefs_show_themselves() -> None:
+    """In a line, and in a notebook."""
+    found = tacit.run("parts", model="demo", **PARTS).findings
+    assert repr(found).startswith(f"Findings({len(found.questions)} questions; rows of tables: ")
+    assert "<b>accuracy</b>" in found._repr_html_()
+    checked = tacit.check(ROWS)
+    assert repr(checked).startswith("Check(2 of 2 believed; violated: symmetric 0 of 0, asymm")
+    assert "asymmetric" in checked._repr_html_()
+    repaired = tacit.repair(ROWS, processes=1)
+    assert repr(repaired) == (
+        "Repaired(paper; 0 turned true, 1 turned false; 1 of 1 groups proven best)"
+    )
+    assert "repaired" in repaired._repr_html_()
+
+
 def test_a_run_shows_itself() -> None:
     """In a line, in a notebook, as figures and as a report."""
     made = tacit.run("parts", model="demo", **PARTS)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import subprocess
 import sys
@@ -236,17 +235,6 @@ def test_triples_of_cn_100k_are_read_with_their_weight(tmp_path: Path) -> None:
     steps = " ".join(registry().source("cn-100k").steps)
     assert "--columns relation,head,tail,weight" in steps
     assert Dump(path, columns=("relation", "head", "tail", "weight")).layout == "triples"
-
-
-def test_the_page_is_what_the_script_writes() -> None:
-    """docs/how-to/get-the-data.md is generated from the registry; `make docs` updates it."""
-    script = ROOT / "scripts" / "data_page.py"
-    spec = importlib.util.spec_from_file_location("data_page", script)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert module.PAGE.read_text(encoding="utf-8") == module.page(registry())
 
 
 def test_readers_load_the_registry_only_when_a_file_is_missing(tmp_path: Path) -> None:

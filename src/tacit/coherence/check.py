@@ -52,7 +52,7 @@ class Count:
         return self.violated / self.decided if self.decided else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Check:
     """How far beliefs contradict one another.
 
@@ -94,6 +94,23 @@ class Check:
     _beliefs: pl.DataFrame
     _coded: Coded
     _relations: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        violated = ", ".join(
+            f"{kind} {count.violated} of {count.decided}" for kind, count in self.counts.items()
+        )
+        return f"Check({self.believed} of {self.statements} believed; violated: {violated})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the counts of each type of constraint."""
+        import polars as pl
+
+        rows = [
+            {"constraint": kind, "violated": count.violated, "applicable": count.applicable}
+            | {"undecided": count.undecided}
+            for kind, count in self.counts.items()
+        ]
+        return pl.DataFrame(rows)._repr_html_()
 
     @property
     def macro(self) -> float | None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tacit.coherence.worlds import Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Repaired:
     """Beliefs and the world they were repaired to.
 
@@ -90,6 +90,16 @@ class Repaired:
     seconds: float
     table: pl.DataFrame
     world: pl.DataFrame
+
+    def __repr__(self) -> str:
+        return (
+            f"Repaired({self.objective}; {self.turned_true} turned true, {self.turned_false} "
+            f"turned false; {self.optimal} of {self.groups} groups proven best)"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the beliefs before and after."""
+        return f"<p>{self!r}</p>{self.beliefs._repr_html_()}"
 
     def to_json(self) -> dict[str, Any]:
         """The result in the stable shape of ``tacit repair --json``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tacit.findings.spec import QUESTIONS, Column, TableSpec, check_tables
@@ -29,7 +30,7 @@ SKIPPED = TableSpec(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Findings:
     """The outcome of a probe.
 
@@ -42,6 +43,17 @@ class Findings:
     questions: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
     summary: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{name} {len(table)}" for name, table in self.tables.items())
+        return f"Findings({len(self.questions)} questions; rows of tables: {tables})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: each table's first rows."""
+        return "".join(
+            f"<b>{escape(name)}</b>{table.head()._repr_html_()}"
+            for name, table in self.tables.items()
+        )
 
     def check(self, declared: Iterable[TableSpec]) -> Findings:
         """The same, whose tables are as a probe declares them; without a declaration, they are.

@@ -26,7 +26,7 @@ def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
 
     Returns:
         ``retrieval_by_number``, ``elicitation_by_relation``, ``agreement``, ``ablation`` and
-        ``favoured``, as docs/reference/assumptions.md describes them.
+        ``favoured``, as ``tacit.probes.assumptions.tables`` declares them.
     """
     bootstrap = Bootstrap()
     elicitation = standings["elicitation"]

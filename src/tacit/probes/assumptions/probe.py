@@ -345,7 +345,7 @@ class AssumptionsProbe:
 
         Returns:
             ``questions``: the texts whose vocabulary was ranked, each with its normaliser and best
-            candidates. The tables are described in docs/reference/assumptions.md.
+            candidates. ``tacit.probes.assumptions.tables`` declares the tables.
         """
         left, scored = iter(rankings), iter(scores)
         retrieved = [

@@ -1,4 +1,4 @@
-"""The tables of the assumptions probe, as they are declared (docs/reference/assumptions.md)."""
+"""The tables of the assumptions probe."""
 
 from __future__ import annotations
 

@@ -1,0 +1,48 @@
+"""The tutorials run as they stand, and what they show is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+TUTORIALS = sorted((Path(__file__).parents[1] / "docs" / "tutorials").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_a_tutorial_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From its first cell to its last, in an empty folder."""
+    monkeypatch.delenv("TACIT_STORE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    found = runpy.run_path(str(path))
+    assert found["parts"].tables["violation"].height
+    assert found["consistency"].summary["consistency"]
+    assert found["both"].comparison.height
+    assert (tmp_path / "parts.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert (tmp_path / "runs" / "assumptions" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_every_cell_shows_something(path: Path) -> None:
+    """Each cell of code but the first ends in an expression, which a notebook shows."""
+    cells = path.read_text(encoding="utf-8").split("# %%")[2:]
+    code = [cell for cell in cells if not cell.startswith(" [markdown]")]
+    assert len(code) > 5
+    for cell in code[1:]:
+        assert isinstance(ast.parse(cell).body[-1], ast.Expr), cell
+
+
+ADD_A_PROBE = Path(__file__).parents[1] / "docs" / "how-to" / "add-a-probe.md"
+PLUGIN = Path(__file__).parent / "plugins" / "synonyms.py"
+
+
+def test_the_page_on_adding_a_probe_shows_the_probe_of_the_tests() -> None:
+    """Every block of Python stands in the file as it is."""
+    blocks = re.findall(r"```python\n(.*?)```", ADD_A_PROBE.read_text(encoding="utf-8"), re.DOTALL)
+    plugin = PLUGIN.read_text(encoding="utf-8")
+    assert len(blocks) == 5
+    for block in blocks:
+        assert block in plugin
