@@ -1,19 +1,24 @@
-# make demo    run the demo            make check   lint, format, types, layers
-# make test    run the tests           make peers   compare with other people's programs
+# make demo    run the demo            make check     lint, format, types, layers
+# make test    run the quick tests     make test-all  run the slow ones as well
+# make peers   compare with other people's programs
 # make bench   measure speed           make docs    write the pages that are generated
 # Each sets up .venv the first time, with the versions in constraints.txt, and not again.
 
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check peers bench docs clean
+.PHONY: demo test test-all check peers bench docs clean
 
 demo: .venv/ready
 	$(BIN)/tacit demo
 
 test: .venv/ready
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(PYTEST) -m 'not slow'
+
+test-all: test
+	$(PYTEST) -m slow
 
 check: .venv/ready
 	$(BIN)/ruff check .

@@ -45,6 +45,7 @@ def test_every_public_name_is_listed_and_there() -> None:
         assert getattr(tacit, name) is not None
 
 
+@pytest.mark.slow
 def test_a_run_is_the_command_line_s(tmp_path: Path) -> None:
     """Its folder can be loaded, is gone on with, and holds the same findings."""
     made = tacit.run("parts", model="demo", out=str(tmp_path / "run"), **PARTS)
@@ -102,6 +103,7 @@ def test_a_run_shows_itself() -> None:
         made.figure("accuracy_at", palette="pink")
 
 
+@pytest.mark.slow
 def test_several_models_are_compared() -> None:
     """In one call, and from runs and their folders."""
     runs = tacit.run("parts", model=["demo", DEMO_MASKED], out="runs", **PARTS)
@@ -160,6 +162,7 @@ def test_what_is_required_is_named() -> None:
         tacit.run("party", model="demo")
 
 
+@pytest.mark.slow
 def test_consistency_is_run_from_triples_to_a_comparison() -> None:
     """With a knowledge base built in Python."""
     kb = tacit.build_kb(tacit.demo_data("facts"), "small.kb")

@@ -116,6 +116,7 @@ def test_a_segment_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     assert newer.is_file()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_names_every_version_that_worked_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
     from tacit.rankings import Vocabulary
 
+pytestmark = pytest.mark.slow
+
 MODELS = folder_of(DEMO).parent
 DATA = MODELS.parent
 PLANTED: dict[str, Any] = yaml.safe_load((MODELS / "planted.yaml").read_text(encoding="utf-8"))

@@ -117,6 +117,7 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.slow
 def test_a_command_of_the_readme_works(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends well, and what it writes is there; one that reads a run comes after the run."""
     before = next((of for reads, of in AFTER.items() if command.startswith(reads)), ())
@@ -163,6 +164,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
 
 
 @pytest.mark.parametrize("command", ELSEWHERE)
+@pytest.mark.slow
 def test_a_command_of_the_readme_works_elsewhere(
     command: str,
     elsewhere: dict[str, str],

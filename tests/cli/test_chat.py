@@ -250,6 +250,7 @@ def test_models_that_were_asked_otherwise_are_compared_under_a_warning(
     assert "obtained in different ways" not in (workplace / "ac.html").read_text()
 
 
+@pytest.mark.slow
 def test_models_that_thought_otherwise_are_compared_under_a_warning(
     tacit: Tacit, server: Serving, drawings: Path, workplace: Path
 ) -> None:
@@ -359,6 +360,7 @@ def test_choices_are_not_compared_as_texts_in_a_chat(tacit: Tacit, workplace: Pa
     assert "--anchors verify" in ran.err
 
 
+@pytest.mark.slow
 def test_sampled_replies_answer_the_consistency_probe(
     tacit: Tacit, server: Serving, workplace: Path
 ) -> None:

@@ -74,6 +74,7 @@ def test_violations_and_groups_are_written(tacit: Tacit, beliefs: Path, tmp_path
     assert "1 statement must change at least" in ran.out
 
 
+@pytest.mark.slow
 def test_a_revision_cost_out_of_time_is_an_interval(
     tacit: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,12 +4,12 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tacit.sources import demo
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from tests.cli.conftest import Tacit
 
@@ -44,6 +44,7 @@ def less(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "THINGS", folder / "things")
 
 
+@pytest.mark.slow
 def test_the_demo_runs_all_probes_and_ends_with_five_lines(
     tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_what_does_not_go_together_is_refused(
     assert said in ran.err
 
 
+@pytest.mark.slow
 def test_workers_of_this_machine_write_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
     """With the same number of threads; the model's folder is found wherever they work."""
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")

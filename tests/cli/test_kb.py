@@ -244,6 +244,7 @@ def test_an_answer_that_is_no_choice_is_told_with_its_line(tacit: Tacit, base: P
     assert "bad.csv, line 2" in ran.err
 
 
+@pytest.mark.slow
 def test_facts_load_no_torch(base: Path) -> None:
     """The tokenizer would load it where it is installed; rules have no use for it."""
     program = (

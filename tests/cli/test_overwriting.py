@@ -55,6 +55,7 @@ def place(tacit: Tacit, workplace: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.slow
 def test_a_foreign_file_stays_unless_forced(tacit: Tacit, place: Path, name: str) -> None:
     """It is refused with exit code 2; what the command wrote itself is overwritten."""
     asked, out = COMMANDS[name], place / name
@@ -73,6 +74,7 @@ def test_a_foreign_file_stays_unless_forced(tacit: Tacit, place: Path, name: str
     assert again.code == 0, again.err
 
 
+@pytest.mark.slow
 def test_compare_and_report_write_files_of_different_names(tacit: Tacit, place: Path) -> None:
     """Neither overwrites the other's page, not even under its name."""
     assert tacit("report", "runs").code == 0
@@ -101,6 +103,7 @@ def test_other_votes_or_scores_are_overwritten(tacit: Tacit, place: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["comparison.parquet", "figures"])
+@pytest.mark.slow
 def test_several_models_write_beside_no_foreign_files(
     tacit: Tacit, workplace: Path, name: str
 ) -> None:

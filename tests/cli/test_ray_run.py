@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     Disturb = Callable[[RayCrew, int], None]
 
+pytestmark = pytest.mark.slow
+
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 
 PARTS = (

@@ -75,6 +75,7 @@ def test_what_is_repaired_has_no_violation(
     assert result["groups"] == 2
 
 
+@pytest.mark.slow
 def test_hash_seeds_and_the_order_of_rows_change_nothing(beliefs: Path, tmp_path: Path) -> None:
     """Three hash seeds, shuffled rows, one process and two give the same rows."""
     header, *rows = beliefs.read_text().splitlines()

@@ -86,6 +86,7 @@ def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -
     assert manifest["summary"]["drawings"] == 2
 
 
+@pytest.mark.slow
 def test_the_same_run_twice_gives_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
     """Whether it asks the model again or reads the store."""
     for name, store in (("a", "s1"), ("b", "s1"), ("c", "s2")):
@@ -188,6 +189,7 @@ def test_a_run_that_fails_says_so(
     assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_is_overwritten_ends_the_run(
     tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +258,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_run_killed_three_times_ends_with_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
     """Killed between blocks and while a segment is written, it asks nothing stored again."""
     whole = subprocess.run(
@@ -313,6 +316,7 @@ def test_a_run_that_a_person_interrupts_stays_unfinished(
     assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
 
 
+@pytest.mark.slow
 def test_questions_beyond_the_window_are_skipped_and_listed(tacit: Tacit, workplace: Path) -> None:
     """The belief is missing, the manifest counts the prompts, and a table and the report say so."""
     drawings = workplace / "drawings"

@@ -58,6 +58,7 @@ def run(tacit: Tacit, workplace: Path, models: Path) -> Callable[..., Ran]:
     return ran
 
 
+@pytest.mark.slow
 def test_a_run_of_a_masked_model(run: Callable[..., Ran], workplace: Path) -> None:
     """Its folder is whole, and says what was asked and what was left out."""
     ran = run("run", "--figures", "svg")
@@ -252,6 +253,7 @@ def test_the_article_of_a_candidate_is_scored(
     assert row["tokens"] == own
 
 
+@pytest.mark.slow
 def test_different_questions_are_warned_of_and_marked(
     run: Callable[..., Ran], tacit: Tacit, workplace: Path
 ) -> None:

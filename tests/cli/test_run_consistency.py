@@ -75,6 +75,7 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert tacit("show", "anchor", "run", "q9").code == 2
 
 
+@pytest.mark.slow
 def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, source: Path) -> None:
     """The presets in run.yaml; the counts in the summary, the terminal and the report."""
     ran = run(tacit, "run", "--parts", "pooled", "--verbatim", "off", "--frequent", 5)
@@ -110,6 +111,7 @@ def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, sourc
         assert sentence in page
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(tacit: Tacit, source: Path) -> None:
     """Beside the run's findings, in the formats asked for."""
     assert run(tacit, "run", "--figures", "svg").code == 0

@@ -85,6 +85,7 @@ def test_things_of_one_s_own_are_probed_and_have_no_accuracy(tacit: Tacit, workp
     assert violation["applicable"].sum() > 0
 
 
+@pytest.mark.slow
 def test_a_preset_and_grammar_reach_the_model(tacit: Tacit, workplace: Path) -> None:
     """And the run's request, so that another wording is another run."""
     (workplace / "nouns.yaml").write_text("plural: [stone]\n", encoding="utf-8")

@@ -36,6 +36,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_print_and_write_what_the_page_says(folder: Path) -> None:
     """Each command runs, and prints what stands below it; the repaired file is the one shown."""
     printed = []

@@ -232,6 +232,7 @@ def hanging_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("hanging_workers")
 @pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_stopped_at_the_deadline(objective: Objective) -> None:
     """The parent process still returns a consistent world, and says that it is not proven."""
     parts = Ontology.load("parts")
@@ -249,6 +250,7 @@ def test_a_worker_that_hangs_is_stopped_at_the_deadline(objective: Objective) ->
 
 
 @pytest.mark.usefixtures("hanging_workers")
+@pytest.mark.slow
 def test_a_revision_cost_without_a_proof_is_an_interval() -> None:
     """The cost is missing, for the group and in total; its bounds are told."""
     parts = Ontology.load("parts")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tacit.engine.plan import Block
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
 PROMPTS = [Prompt(f"text {n} " + "w " * (n % 9), ("a", "bc")) for n in range(60)]

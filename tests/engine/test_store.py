@@ -82,6 +82,7 @@ def test_segments_of_earlier_versions_know_no_reasons(tmp_path: Path) -> None:
     assert (row["text"], row["logprob"], row["reason"]) == ("x", None, None)
 
 
+@pytest.mark.slow
 def test_what_one_of_two_writers_has_read_stays_whatever_the_other_publishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

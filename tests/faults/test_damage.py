@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.faults.running import Warm
 
+pytestmark = pytest.mark.slow
+
 PROMPTS = [Prompt(f"text {'x' * n}", ("a", "b")) for n in range(6)]
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.faults.running import Warm
 
+pytestmark = pytest.mark.slow
+
 FULL = """
 import errno, os
 from pathlib import Path

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from tests.faults.running import Warm
 
+pytestmark = pytest.mark.slow
+
 # Is interrupted when two blocks were stored, and with "twice" again while it ends.
 INTERRUPTED = """
 import os, signal, time

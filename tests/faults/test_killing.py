@@ -3,12 +3,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.faults.killing import drawn, kill_all, line_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.faults.running import Warm
+
+pytestmark = pytest.mark.slow
 
 MOMENTS = int(os.environ.get("TACIT_TEST_KILLS", "6"))
 """One in each phase; 30 are five in each."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from tests.faults.running import Warm
 
+pytestmark = pytest.mark.slow
+
 MOMENTS = {"completions": 2, "chat": 3, "samples": 3}
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.golden.record import FILE, recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_runs_find_what_they_found(tmp_path: Path) -> None:
     """Each column of each table, and each key of what is printed as JSON.
 

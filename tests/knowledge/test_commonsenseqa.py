@@ -54,6 +54,7 @@ def facts_of(found: Background, n: int) -> list[list[tuple[plain.Fact, int]]]:
     return facts
 
 
+@pytest.mark.slow
 def test_concepts_facts_and_counts_of_every_question_agree(
     cn100k: Path, questions: Questions
 ) -> None:

@@ -98,6 +98,7 @@ def expected(
 
 @settings(max_examples=10, deadline=None)
 @given(ASSERTIONS, TEXTS, CHOSEN, CAPS)
+@pytest.mark.slow
 def test_facts_agree_with_walking_every_path(
     made: Made,
     assertions: list[Assertion],
@@ -246,6 +247,7 @@ def test_no_texts_have_no_facts(made: Made, length: int) -> None:
     }
 
 
+@pytest.mark.slow
 def test_facts_of_real_questions_agree(cn100k: Path, cn100k_lines: list[str]) -> None:
     """On CN-100K the facts of questions with their choices are those of all simple paths."""
     questions = [

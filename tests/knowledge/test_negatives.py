@@ -72,6 +72,7 @@ def graph(cn100k_lines: list[str]) -> plain.Graph:
     return plain.Graph.of_lines(cn100k_lines)
 
 
+@pytest.mark.slow
 def test_every_fact_of_cn100k_has_a_negative_of_all_conditions(
     cn100k: Path, graph: plain.Graph
 ) -> None:

@@ -125,7 +125,7 @@ def test_lemmas_and_stop_words_are_the_sources_own(cn100k_lines: Sequence[str]) 
 @pytest.mark.parametrize(
     ("version", "tagger", "message"),
     [
-        ("review", None, "--version review --tagger NAME"),
+        ("review", None, "--paper-version review --tagger NAME"),
         ("arxiv", "en_core_web_sm", "go together"),
         ("review-lexicon", "en_core_web_sm", "go together"),
         ("reviewed", None, "'reviewed' is none of review-lexicon, review, arxiv"),

@@ -36,6 +36,7 @@ def faults(**environment: str) -> int:
 
 
 @pytest.mark.skipif(not keep_freed(), reason="the C library is not glibc, or was told otherwise")
+@pytest.mark.slow
 def test_what_was_freed_is_not_asked_of_the_system_again() -> None:
     """Unless the environment says what glibc does."""
     given_back = faults(MALLOC_MMAP_THRESHOLD_="131072")

@@ -67,6 +67,7 @@ def test_what_is_kept(rows: list[Row], length: int, least: int) -> None:
 
 @pytest.mark.parametrize("name", KEEPING)
 @pytest.mark.parametrize("times", [8, 25])
+@pytest.mark.slow
 def test_a_long_beginning_is_computed_once(name: str, times: int, folder_of: FolderOf) -> None:
     """The tokens are little more than the tree's, as planned, and the scores are right."""
     model = tiny.load(folder_of(name))

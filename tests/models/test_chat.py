@@ -48,6 +48,7 @@ def styled(tmp_path_factory: pytest.TempPathFactory) -> Folders:
 
 @pytest.mark.parametrize("packing", [True, False])
 @pytest.mark.parametrize("name", STYLES)
+@pytest.mark.slow
 def test_scores_equal_those_of_a_chat_with_its_reply(
     name: str, *, packing: bool, styled: Folders
 ) -> None:
@@ -62,6 +63,7 @@ def test_scores_equal_those_of_a_chat_with_its_reply(
 
 
 @pytest.mark.parametrize("name", STYLES)
+@pytest.mark.slow
 def test_no_special_token_is_doubled(name: str, styled: Folders) -> None:
     """One BOS where the tokenizer or its template has one; the rest is what the template writes."""
     from transformers import BatchEncoding

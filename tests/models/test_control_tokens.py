@@ -32,6 +32,7 @@ def whole(text: str, answer: str) -> Filled:
 @settings(deadline=None, max_examples=300)
 @given(TEXTS, ANSWERS)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_tokens_are_those_of_transformers_that_splits_them(
     kind: str, text: str, answer: str
 ) -> None:
@@ -64,6 +65,7 @@ def test_tokens_are_those_of_transformers_that_splits_them(
 @settings(deadline=None, max_examples=300)
 @given(TEXTS, ANSWERS)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_tokens_of_other_texts_are_as_ever(kind: str, text: str, answer: str) -> None:
     """Whether special tokens would be read or not; so no score of such a prompt is another one."""
     tokenizer, one = KINDS[kind](), whole(text, answer)

@@ -159,6 +159,7 @@ def test_use_does_not_change_it(folder_of: FolderOf) -> None:
     assert model.fingerprint == before == load_model(str(folder_of("bert"))).fingerprint
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_same(folder_of: FolderOf, loaded: Loaded) -> None:
     """The fingerprints of all kinds are the same in a process with other random hashes."""
     names = ("gpt2", "bert", "t5")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,6 +66,7 @@ def test_all_is_read_behind_what_comes_before_it(rows: list[Row], length: int) -
 
 
 @given(prompts(), LENGTHS)
+@pytest.mark.slow
 def test_every_token_of_the_tree_is_computed(rows: list[Row], length: int) -> None:
     """In some pack at least, in none twice; with one pack for all, exactly once."""
     packs = packs_of(rows, length)

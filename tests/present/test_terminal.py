@@ -110,6 +110,7 @@ def test_hostile_names_are_shown_as_text(tmp_path: Path, tacit: Tacit) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux alone")
+@pytest.mark.slow
 def test_a_folder_whose_name_is_not_utf_8_holds_a_run(tmp_path: Path) -> None:
     """As --out, --store, an input and a report; the run goes on there; what cannot be is said."""
     bad = b"n\xff"

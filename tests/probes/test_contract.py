@@ -164,6 +164,7 @@ def test_it_says_what_came_out(case: Case) -> None:
     assert all(sentence.endswith((".", ")")) for sentence in sentences)
 
 
+@pytest.mark.slow
 def test_its_figures_are_drawn(case: Case) -> None:
     """Each from the findings of one model; None where they hold nothing for it."""
     told, findings = declared(case.kind), case.findings

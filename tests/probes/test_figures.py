@@ -225,6 +225,7 @@ def test_empty_tables_give_no_figure(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_every_format_is_written(tmp_path: Path) -> None:
     """Each figure as SVG, PNG and PDF, told by their first bytes."""
     beliefs = pl.DataFrame(
@@ -253,6 +254,7 @@ def test_every_format_is_written(tmp_path: Path) -> None:
         assert file.stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_the_same_tables_give_the_same_bytes(tmp_path: Path) -> None:
     """However many figures this process drew before."""
     one = write(TABLES, tmp_path / "one")

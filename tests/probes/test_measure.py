@@ -672,6 +672,7 @@ def test_agreement_is_1524_judgements_of_213_drawings_of_71_things() -> None:
 
 
 @needs_parrot
+@pytest.mark.slow
 def test_a_model_that_says_true_to_everything_has_the_accuracy_of_the_majority_class() -> None:
     """58.82 and 60.24 per cent (Tables 4 and 6), and every asymmetric pair violated."""
     probe = PartsProbe.read(PARROT)

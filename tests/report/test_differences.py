@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 def test_models_on_the_same_data_are_compared(runs: Path) -> None:
     """Runs that differ in the model alone are compared, and nothing speaks against it."""
     found = read_runs([runs])

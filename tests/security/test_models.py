@@ -221,6 +221,7 @@ def with_kernels(site: Path, target: Path) -> None:
 
 
 @pytest.mark.parametrize("trusted", [False, True])
+@pytest.mark.slow
 def test_no_kernel_is_fetched_though_its_package_is_installed(
     folder: Path, tmp_path: Path, *, trusted: bool
 ) -> None:

@@ -144,6 +144,7 @@ ASKED: dict[str, tuple[object, ...]] = {
 
 @pytest.mark.parametrize("probe", PROBES)
 @pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.slow
 def test_a_hostile_server_places_the_key_nowhere(
     tacit: Tacit, server: Serving, sources: Path, probe: str, asked: str
 ) -> None:

@@ -362,6 +362,7 @@ MILLIONS = gzip.compress(b"\n" * 1_500_000)
 
 
 @pytest.mark.parametrize("first", [b"", GOOD + b"\n", assertion() + b"\n"])
+@pytest.mark.slow
 def test_a_file_of_blank_lines_ends_soon(tmp_path: Path, first: bytes) -> None:
     """A few megabytes of gzip hold billions of them; they are counted in blocks, not as rows."""
     path = tmp_path / "dump.csv.gz"

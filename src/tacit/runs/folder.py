@@ -257,9 +257,12 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
     Raises:
         DataError: As ``read_manifest``; or a finding is missing or damaged.
     """
+    wanted = None if names is None else strings(names, "names")
     digests = read_manifest(folder)["sha256"]["findings"]
-    wanted = digests if names is None else strings(names, "names")
-    return {name: _finding(folder, name, digests.get(name)) for name in wanted}
+    return {
+        name: _finding(folder, name, digests.get(name))
+        for name in (digests if wanted is None else wanted)
+    }
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:

@@ -193,6 +193,7 @@ def test_a_server_that_may_cut_off_unlikely_words_is_told_of(serve: Serve) -> No
     assert model.description["identity"]["uncut"] == {}
 
 
+@pytest.mark.slow
 def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> None:
     """And another seed others; a run that goes on with more samples keeps the first."""
     server = speaking(serve, several="ignored")
@@ -207,6 +208,7 @@ def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("number", "samples"), [(12, 20), (1000, 10)])
+@pytest.mark.slow
 def test_failures_change_no_vote(serve: Serve, tmp_path: Path, number: int, samples: int) -> None:
     """A fifth of the requests fail, with 500, 429 or half a body; each reply counts once."""
     prompts = numbered(number)
@@ -218,6 +220,7 @@ def test_failures_change_no_vote(serve: Serve, tmp_path: Path, number: int, samp
     assert all(votes.parsed + votes.unparsed == samples for votes in right)
 
 
+@pytest.mark.slow
 def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
     serve: Serve, tmp_path: Path
 ) -> None:

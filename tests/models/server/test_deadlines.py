@@ -183,6 +183,7 @@ def test_identity_is_asked_for_and_taken() -> None:
     assert b"\r\naccept-encoding: identity\r\n" in heads[0]
 
 
+@pytest.mark.slow
 def test_a_server_that_never_takes_up_tls_is_given_up() -> None:
     """The deadline is of the connection as well."""
     begun = time.monotonic()
@@ -202,6 +203,7 @@ def test_tls_that_drips_is_given_up() -> None:
         client(address.replace("http:", "https:")).complete({"prompt": "a"})
 
 
+@pytest.mark.slow
 def test_a_request_that_nobody_takes_is_given_up() -> None:
     """The server reads some of it now and then, and the deadline is of all."""
 

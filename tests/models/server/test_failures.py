@@ -41,6 +41,7 @@ def likeliest(toy: Toy, text: str) -> tuple[int, float]:
     return int(values.argmax()), float(values.max())
 
 
+@pytest.mark.slow
 def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
     serve: Serve, toy: Toy, tokenizer_file: Path, tmp_path: Path
 ) -> None:
@@ -74,6 +75,7 @@ def test_answers_that_come_out_of_order_stay_with_their_prompts(
     assert sum(scored.answers[0].logprob is not None for scored in scores) > 12
 
 
+@pytest.mark.slow
 def test_a_server_that_always_stalls_is_given_up_with_what_to_do(
     serve: Serve, tokenizer_file: Path
 ) -> None:

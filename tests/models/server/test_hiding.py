@@ -56,6 +56,7 @@ def test_a_key_is_found_however_it_is_written(way: str) -> None:
     st.lists(PRINTABLE, min_size=SHORTEST, max_size=40, unique=True).map("".join),
     st.text(PRINTABLE, max_size=7),
 )
+@pytest.mark.slow
 def test_base64_is_found_wherever_the_key_stands_in_it(key: str, before: str) -> None:
     """As in ``Bearer KEY`` and ``user:KEY``; what is left is no longer than what was around it."""
     behind = " and more"
@@ -69,6 +70,7 @@ def test_base64_is_found_wherever_the_key_stands_in_it(key: str, before: str) ->
 
 
 @given(st.text(PRINTABLE, min_size=SHORTEST, max_size=30), st.text(max_size=20))
+@pytest.mark.slow
 def test_a_json_value_is_cleaned_everywhere(key: str, other: str) -> None:
     """Names of members as well; all but texts stays as it is."""
     # Where the two together hold the key earlier, its end is left over behind that.

@@ -138,6 +138,7 @@ def test_no_more_is_generated_than_need_be(serve: Serve, zero: str, least: int) 
 
 
 @pytest.mark.parametrize("prompt_logprobs", [False, True])
+@pytest.mark.slow
 def test_a_right_but_slow_server_keeps_its_echo(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, *, prompt_logprobs: bool
 ) -> None:

@@ -284,6 +284,7 @@ def test_the_consumer_may_ask_meanwhile() -> None:
         assert list(parts) == [[(1, "p")]]
 
 
+@pytest.mark.slow
 def test_a_request_that_waits_for_a_connection_keeps_its_time() -> None:
     """The deadline is of the request: the stream's own may have all connections meanwhile."""
     with ThreadPoolExecutor(4), raw(_late) as address:

@@ -96,6 +96,7 @@ def test_no_draws_tell_nothing() -> None:
     assert chance([]) == chance([counted(SHARES, (0, 0, 0, 0))]) == 1
 
 
+@pytest.mark.slow
 def test_honest_draws_give_no_more_false_alarms_than_the_p_value_says() -> None:
     """Of 1,500 looks at three texts, at the 5 % and the 1 % level, for both tests together."""
     random = np.random.default_rng(0)

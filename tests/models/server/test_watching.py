@@ -155,6 +155,7 @@ def test_votes_at_another_temperature_are_told(
     assert any("not 1" in message for message in caplog.messages)
 
 
+@pytest.mark.slow
 def test_a_server_that_mixes_up_requests_is_refused(serve: Serve, tokenizer_file: Path) -> None:
     """With the advice to ask one at a time, which then works."""
     server = serve(crosses=True)

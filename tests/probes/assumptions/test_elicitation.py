@@ -222,6 +222,7 @@ def test_the_papers_counts_are_data() -> None:
 
 
 @needs_buchanan
+@pytest.mark.slow
 def test_the_real_norms_make_elicitation_prompts() -> None:
     """Fewer than one concept in two is completed for any relation, 15 concepts are plural."""
     found = elicit(read_norms(BUCHANAN))

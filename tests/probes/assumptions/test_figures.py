@@ -92,6 +92,7 @@ def by_number(shown: Shown, **where: object) -> dict[str, Any]:
     return table.row(0, named=True)
 
 
+@pytest.mark.slow
 def test_every_figure_is_written_and_names_the_models(tmp_path: Path, three: Shown) -> None:
     """Under its own name; in the palette for the colour-blind."""
     found = {name: three.found[name] for name in MODELS[1:]}
@@ -298,6 +299,7 @@ def test_elicitation_without_the_preface_says_so() -> None:
     assert FIGURES["ablation"](Shown(found, {}, Look())) is None
 
 
+@pytest.mark.slow
 def test_an_undefined_relation_has_a_dash_and_no_mark() -> None:
     """In the panel where it is undefined."""
     table = Made().findings().tables["agreement"]
@@ -369,6 +371,7 @@ def test_series_differ_in_hue_shape_or_dash() -> None:
     assert len(set(looks)) == 12
 
 
+@pytest.mark.slow
 def test_chance_is_drawn_beside_the_ranks_and_told(one: Shown) -> None:
     """A dotted line in the panel of reciprocal ranks alone; the caption has the number of words."""
     row = by_number(one, order="top-decreasing", category=None, n=4)
@@ -384,6 +387,7 @@ def test_chance_is_drawn_beside_the_ranks_and_told(one: Shown) -> None:
     assert "rank: among 19,998 candidates" in said(figure(FIGURES["retrieval_examples"](one)))
 
 
+@pytest.mark.slow
 def test_a_whole_sentences_probability_is_not_drawn() -> None:
     """Of a causal model in the wording sentence the one among the candidates stands for it."""
     found = Made(kind="causal").findings()

@@ -608,6 +608,7 @@ def test_a_series_differs_in_hue_and_shape(palette: str) -> None:
     assert f'fill="{PALETTES["house"].series[1]}"' in figure
 
 
+@pytest.mark.slow
 def test_a_name_may_hold_anything() -> None:
     """Signs of SVG and of the charts' own language among it."""
     name = "a&b \"c\" <d> 'e' [f].g"
@@ -615,6 +616,7 @@ def test_a_name_may_hold_anything() -> None:
         assert name in said(svg(draw(shown(name))))
 
 
+@pytest.mark.slow
 def test_findings_of_the_probe_are_drawn(run: Run) -> None:
     """All of them, whichever way anchors were answered."""
     models = Shown({"one": run.found, "two": run.found}, {"one": 10**8, "two": 10**9}, Look())
@@ -626,6 +628,7 @@ def test_findings_of_the_probe_are_drawn(run: Run) -> None:
         assert row["name"] in texts(figure)
 
 
+@pytest.mark.slow
 def test_every_format_is_written(tmp_path: Path) -> None:
     """Each figure as SVG, PNG and PDF; the same findings give the same bytes."""
     files = write_figures(figures.FIGURES, {"one": findings()}, tmp_path / "one", FORMATS)

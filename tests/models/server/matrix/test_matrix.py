@@ -100,6 +100,7 @@ def test_an_honest_server_gives_true_scores(road: Road) -> None:
 
 
 @pytest.mark.parametrize(("fault", "road", "start"), list(chosen()), ids=_named)
+@pytest.mark.slow
 def test_no_visible_fault_is_silently_wrong(fault: Fault, road: Road, start: Start) -> None:
     """What it brings is true, or missing for a reason, or told, or refused."""
     found = outcome(fault, road, start)
