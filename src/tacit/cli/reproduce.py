@@ -15,17 +15,19 @@ from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.models.settings import ModelSettings
-from tacit.present import terminal
 from tacit.present.reporter import Terminal
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.parts.options import PartsOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import polars as pl
 
     from tacit.outputs import Kind
+
+MOST = 50
+"""Of a table with more rows, only those that differ are printed."""
 
 app = group("Set a paper's tables beside your own figures: ours, published, difference.")
 
@@ -87,7 +89,7 @@ def parrot(
         tables.append(model_tables(run.findings))
         notes = [*obtained_told(run.summary, listed=False), judged(run.summary)]
         notes += missing(run.summary)
-    _tell(pl.concat(tables), out, _echo, notes, as_json=as_json)
+    _tell(pl.concat(tables), out, notes, as_json=as_json)
 
 
 @app.command("consistency")
@@ -104,7 +106,7 @@ def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -
     with KnowledgeBase(options.kb) as base:
         relations = dict(base.relations)
     table = method_table(ConsistencyProbe.of(options), relations)
-    _tell(table, None, _echo_counts, [], as_json=as_json)
+    _tell(table, None, as_json=as_json)
 
 
 @app.command("sta")
@@ -139,7 +141,7 @@ def sta(
     tables, model, summary = _assumptions_run(run, as_model)
     told = [*obtained_told(summary), *ranked_told(summary)]
     table = published_table(tables, model, summary)
-    _tell(table, out, _echo_printed, told, as_json=as_json)
+    _tell(table, out, told, as_json=as_json)
 
 
 def _assumptions_run(
@@ -185,12 +187,7 @@ def _comparison() -> Kind:
 
 
 def _tell(
-    table: pl.DataFrame,
-    out: Path | None,
-    show: Callable[[pl.DataFrame], None],
-    told: Iterable[str],
-    *,
-    as_json: bool,
+    table: pl.DataFrame, out: Path | None, told: Iterable[str] = (), *, as_json: bool
 ) -> None:
     """Writes a table where that is asked for, and prints it: for programs, or as people read it.
 
@@ -203,59 +200,61 @@ def _tell(
     if as_json:
         typer.echo(json.dumps(table.to_dicts()))
         return
-    show(table)
+    keys = [name for name in ("table", "model") if name in table.columns]
+    for (name, *model), cells in table.group_by(keys, maintain_order=True):
+        titled = f"Table {name}" if str(name).isdecimal() else str(name)
+        titled = "In the text" if name == "text" else titled
+        _echo(f"{titled}, beside {model[0]}" if model and model[0] else titled, cells)
     for line in told:
         typer.echo(line)
     if out is not None:
         typer.echo(f"Written: {out}")
 
 
-def _echo_counts(table: pl.DataFrame) -> None:
-    """Prints what the conceptual consistency paper counts."""
-    typer.echo(f"{'':<50}{'ours':>8}{'published':>12}{'difference':>12}")
-    for row in table.iter_rows(named=True):
-        label = f"{row['row']} ({row['table']})"
-        cells = f"{row['ours']:>8,}{row['published']:>12,}{row['difference']:>+12,}"
-        typer.echo(f"{label:<50}{cells}")
+def _echo(title: str, cells: pl.DataFrame) -> None:
+    """Prints a table of a paper and its notes; of a long one only the rows that differ."""
+    from tacit.present.tables import print_cells
+
+    shown = cells if cells.height <= MOST else cells.filter(cells["difference"] != 0)
+    ranked = "chance" in cells.columns and not cells["candidates"].is_null().all()
+    headings = ["ours", *(["chance"] if ranked else []), "published", "difference"]
+    rows = [
+        [
+            ", ".join(filter(None, (row["row"], row.get("column")))),
+            _figure(row["ours"]),
+            *([_chance(row)] if ranked else []),
+            _published(row),
+            "" if row["difference"] is None else _figure(row["difference"], "+"),
+        ]
+        for row in shown.iter_rows(named=True)
+    ]
+    if rows:
+        print_cells(title, [("", True), *((heading, False) for heading in headings)], rows)
+    if cells.height > MOST:
+        equal = int((cells["difference"] == 0).sum())
+        typer.echo(f"{title}: {equal} of {several(cells.height, 'row')} are as published\n")
+    for line in _noted(cells):
+        typer.echo(line)
 
 
-def _echo_printed(table: pl.DataFrame) -> None:
-    """Prints each table of the assumptions paper, and then what its text states."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    console = terminal.console()
-    for (name,), cells in table.group_by("table", maintain_order=True):
-        title = "In the text" if name == "text" else f"Table {name}"
-        shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-        shown.add_column("", overflow="fold")
-        shown.add_column("", overflow="fold")
-        ranked = not cells["candidates"].is_null().all()
-        for heading in ("ours", *["chance"] * ranked, "published", "difference"):
-            shown.add_column(heading, justify="right", no_wrap=True)
-        for row in cells.iter_rows(named=True):
-            among = [_among(row)] * ranked
-            span = row["low"] is not None and f"{_figure(row['low'])} to {_figure(row['high'])}"
-            printed = span or _figure(row["published"])
-            difference = "" if row["difference"] is None else _figure(row["difference"], sign="+")
-            ours = "missing" if row["ours"] is None else _figure(row["ours"])
-            shown.add_row(Text(row["row"]), Text(row["column"]), ours, *among, printed, difference)
-        console.print(shown)
-        for line in _noted(cells):
-            console.print(line, markup=False)
+def _published(row: Mapping[str, Any]) -> str:
+    if row.get("low") is None:
+        return _figure(row["published"])
+    return f"{_figure(row['low'])} to {_figure(row['high'])}"
 
 
-def _among(row: Mapping[str, Any]) -> str:
+def _chance(row: Mapping[str, Any]) -> str:
     """What random ranks give and among how many words; nothing for what is not made of ranks."""
-    chance = "" if row["chance"] is None else f"{_figure(row['chance'])} "
-    return "" if row["candidates"] is None else f"{chance}of {row['candidates']:,}"
+    chance = "" if row.get("chance") is None else f"{_figure(row['chance'])} "
+    return "" if row.get("candidates") is None else f"{chance}of {row['candidates']:,}"
 
 
 def _noted(cells: pl.DataFrame) -> Iterator[str]:
     """Each note of a table's rows, with the rows that it is of."""
     import polars as pl
 
+    if "note" not in cells.columns:
+        return
     for (note, left_out), rows in cells.drop_nulls("note").group_by(
         "note", pl.col("difference").is_null(), maintain_order=True
     ):
@@ -264,40 +263,10 @@ def _noted(cells: pl.DataFrame) -> Iterator[str]:
         yield f"{'No difference' if left_out else 'Note'} ({of}): {note}"
 
 
-def _figure(value: float, *, sign: str = "") -> str:
-    """A count as a whole number, any other figure with three decimals."""
-    return f"{value:{sign},.0f}" if value == int(value) else f"{value:{sign},.3f}"
-
-
-def _echo(table: pl.DataFrame) -> None:
-    """Prints each table; of Table 5 only the things that differ, and how many do not."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    console = terminal.console()
-    for (number, model), cells in table.group_by("table", "model", maintain_order=True):
-        beside = "" if model is None else f", beside {model}"
-        name = f"Table {number}" if number.isdecimal() else number
-        shown = Table(title=f"{name}{beside}", title_justify="left", box=box.SIMPLE_HEAD)
-        shown.add_column("")
-        for heading in ("ours", "published", "difference"):
-            shown.add_column(heading, justify="right")
-        for row in cells.iter_rows(named=True):
-            if number != "5" or row["difference"]:
-                values = (_number(row[name]) for name in ("ours", "published", "difference"))
-                shown.add_row(Text(f"{row['row']}, {row['column']}"), *values)
-        if shown.row_count:
-            console.print(shown)
-        if number == "5":
-            equal = int((cells["difference"] == 0).sum())
-            console.print(
-                f"Table 5: {equal} of {several(cells.height, 'thing has', 'things have')} the "
-                "published count\n"
-            )
-
-
-def _number(value: float | None) -> str:
+def _figure(value: float | None, sign: str = "") -> str:
+    """A count as a whole number, any other figure with up to three decimals."""
     if value is None:
         return "missing"
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+    sign = sign if value else ""
+    text = f"{value:{sign},.0f}" if value == int(value) else f"{value:{sign},.3f}"
+    return text.replace("-", "\N{MINUS SIGN}")

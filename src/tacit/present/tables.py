@@ -30,15 +30,30 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
         table: Its rows.
         title: What stands over it.
     """
+    layout = spec.printed or Layout()
+    for name, values in layout.where.items():
+        table = table.filter(table[name].is_in(values))
+    headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
+    print_cells(title, headings, rows)
+    if len(rows) == MOST_ROWS < table.height:
+        terminal.console().print(f"{MOST_ROWS} of {table.height:,} rows are shown")
+
+
+def print_cells(
+    title: str, headings: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]
+) -> None:
+    """Prints texts in columns, with a title above them.
+
+    Args:
+        title: What stands over them.
+        headings: Of each column, with whether it holds words, which stand to the left.
+        rows: The texts.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    layout = spec.printed or Layout()
-    for name, values in layout.where.items():
-        table = table.filter(table[name].is_in(values))
     shown = Table(box=box.SIMPLE_HEAD, **_TIGHT)
-    headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
     for at, (heading, worded) in enumerate(headings):
         justify: Any = "left" if worded else "right"
         fitted = _fitted(heading, [row[at] for row in rows])
@@ -46,8 +61,6 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
     for row in rows:
         shown.add_row(*map(Text, row))
     terminal.console().print(Text(title), shown, "", sep="\n")
-    if len(rows) == MOST_ROWS < table.height:
-        terminal.console().print(f"{MOST_ROWS} of {table.height:,} rows are shown")
 
 
 Cells: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]

@@ -5,11 +5,9 @@ They are about the method and the data. The paper draws its results and prints n
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import TYPE_CHECKING
 
-import yaml
-
+from tacit.findings.published import beside, cells
 from tacit.probes.consistency.consistency import frequent_concepts
 from tacit.probes.consistency.inputs import Inputs
 
@@ -35,9 +33,7 @@ def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.Da
     """
     import polars as pl
 
-    path = resources.files("tacit") / "data" / "published" / "consistency.yaml"
     version = probe.version if probe.version == _ARXIV else "review"
-    printed = yaml.safe_load(path.read_text(encoding="utf-8"))[version]
     inputs = Inputs.of(probe.forms)
     ours = {
         "meta-prompts": len(inputs.metas),
@@ -48,10 +44,7 @@ def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.Da
         "most choices of a question": max(len(anchor.choices) for anchor in probe.anchors),
         "concepts with their own consistency": frequent_concepts(probe.asked).height,
     }
-    rows = [
-        (cell["where"], row, ours[row], cell["value"], ours[row] - cell["value"])
-        for row, cell in printed.items()
-    ]
-    names = ("ours", "published", "difference")
-    schema = {"table": pl.String, "row": pl.String, **dict.fromkeys(names, pl.Int64)}
-    return pl.DataFrame(rows, schema, orient="row")
+    table = pl.DataFrame({"row": list(ours), "value": list(ours.values())})
+    printed = [cell for cell in cells("consistency") if cell.model == version]
+    numbers = pl.col("ours", "published", "difference").cast(pl.Int64)
+    return beside(printed, {"method": table}).select("table", "row", numbers)

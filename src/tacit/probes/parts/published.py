@@ -1,38 +1,22 @@
-"""The paper's tables beside one's own: ours, published, difference (Gu et al. 2023)."""
+"""What Gu et al. (2023) print beside one's own: ours, published, difference."""
 
 from __future__ import annotations
 
-from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import yaml
-
+from tacit.findings.published import beside, cells
 from tacit.sources.statements import agreed, agreement, drawing_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import polars as pl
 
     from tacit.findings.findings import Findings
     from tacit.probes.parts.probe import PartsProbe
 
-Cell = tuple[str, str, str, str | None, float | None, float | None]
-"""Table (a number, or what else of the paper it is), row, column, model (None: the data set), ours,
-published."""
-
-_JUDGED_TRUE = "judged true"
-_DRAWINGS = 300
-"""How many drawings the paper's counts of drawings are of."""
-
+PAPER = "parrot"
 SCHEMA = ("table", "row", "column", "model", "ours", "published", "difference", "obtained")
-
-
-def published() -> dict[str, Any]:
-    """What the paper prints, by table."""
-    path = resources.files("tacit") / "data" / "published" / "parrot.yaml"
-    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return content
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
@@ -47,7 +31,9 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         averages are rounded to the two decimals that the paper prints. ``ours`` is null where it
         cannot be had.
     """
-    return _frame([*_table_1(probe, seed), *_table_5(probe), *_labels(probe), *_majority(probe)])
+    tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
+    printed = [cell for cell in cells(PAPER, tables) if cell.model is None]
+    return _obtained(beside(printed, tables), None)
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
@@ -57,28 +43,35 @@ def model_tables(findings: Findings) -> pl.DataFrame:
         As :func:`data_tables`, with ``model`` the paper's, and ``obtained`` how the beliefs were
         obtained, where that is known; shares in per cent with two decimals.
     """
-    cells = [
-        *_table_3(findings),
-        *_accuracy(findings, "4", "ParRoT"),
-        *_accuracy(findings, "6", "ParRoT++"),
-        *_table_7(findings),
-        *_figure_3(findings),
-        *_drawings(findings),
-    ]
-    return _frame(cells, findings.summary.get("obtained"))
+    import polars as pl
+
+    summary = pl.DataFrame(
+        {"true_share": [findings.summary["true_share"]]}, {"true_share": pl.Float64}
+    )
+    tables = {**findings.tables, "summary": summary, "changed": _changed(findings)}
+    agreed_on = pl.DataFrame({"thing": []}, {"thing": pl.String})
+    printed = [cell for cell in cells(PAPER, {"agreed": agreed_on}) if cell.model is not None]
+    return _obtained(beside(printed, tables), findings.summary.get("obtained"))
 
 
-def _table_1(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> Iterator[Cell]:
-    ours = _sizes(probe, seed)
-    for row, cells in published()["table_1"].items():
-        for column, value in cells.items():
-            yield "1", row, column, None, ours[row].get(column), value
+def _obtained(table: pl.DataFrame, how: str | None) -> pl.DataFrame:
+    import polars as pl
+
+    return table.with_columns(obtained=pl.lit(how, pl.String)).select(SCHEMA)
 
 
-def _sizes(
-    probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None
-) -> dict[str, dict[str, float]]:
-    """Table 1's figures: rows to columns."""
+def _figures(figures: Mapping[str, float | None]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(
+        list(figures.items()), {"row": pl.String, "value": pl.Float64}, orient="row"
+    )
+
+
+def _sizes(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
+    """Table 1's figures."""
+    import polars as pl
+
     drawn = [relation for _, _, _, relation, _ in drawing_statements(probe.drawings).iter_rows()]
     enriched = probe.gold["relation"].to_list()
     n = len(probe.drawings)
@@ -97,7 +90,9 @@ def _sizes(
     if seed is not None:
         sizes["everyday things"]["seed"] = len(seed)
         sizes["parts"]["seed"] = sum(map(len, seed.values()))
-    return sizes
+    rows = [(row, column, n) for row, found in sizes.items() for column, n in found.items()]
+    schema = {"row": pl.String, "column": pl.String, "value": pl.Float64}
+    return pl.DataFrame(rows, schema, orient="row")
 
 
 def _counted(n: int, annotated: int, enriched: int, seed: int | None = None) -> dict[str, float]:
@@ -119,118 +114,35 @@ def _as_table_1(probe: PartsProbe, relation: str) -> str | None:
     return "spatial" if relation == "required by" else _category(probe, relation)
 
 
-def _table_5(probe: PartsProbe) -> Iterator[Cell]:
-    counts = dict(agreed(probe.gold)["thing"].value_counts().iter_rows())
-    printed = {thing: n for n, things in published()["table_5"].items() for thing in things}
-    for thing in sorted({drawing.thing for drawing in probe.drawings}):
-        yield "5", thing, "full agreement", None, counts.get(thing, 0), printed.get(thing, 0)
-
-
-def _table_3(findings: Findings) -> Iterator[Cell]:
-    rows = findings.tables["violation"].iter_rows(named=True)
-    ours = {row["constraint"]: row for row in rows if row["world"] == "before"}
-    for model, cells in published()["table_3"].items():
-        share = _percent(findings.summary["true_share"])
-        yield "3", _JUDGED_TRUE, "rate", model, share, cells[_JUDGED_TRUE]
-        for constraint, values in cells.items():
-            if constraint == _JUDGED_TRUE:
-                continue
-            for column, value in values.items():
-                own = ours[constraint][column]
-                yield (
-                    "3",
-                    constraint,
-                    column,
-                    model,
-                    _percent(own) if column == "rate" else own,
-                    value,
-                )
-
-
-def _accuracy(findings: Findings, table: str, of: str) -> Iterator[Cell]:
-    rows = findings.tables["accuracy"].iter_rows(named=True)
-    found = {r["world"]: r["accuracy"] for r in rows if r["set"] == of and r["gold"] == "all"}
-    before, after = found.get("before"), found.get("paper")
-    gain = None if before is None or after is None else after - before
-    ours = {"before": before, "after": after, "gain": gain}
-    for model, cells in published()[f"table_{table}"].items():
-        for column, value in cells.items():
-            yield table, f"accuracy on {of}", column, model, _percent(ours[column]), value
-
-
-def _labels(probe: PartsProbe) -> Iterator[Cell]:
-    """Labels, agreement and contradictions among annotators."""
-    found = agreement(probe.gold)
-    true = int(probe.gold["label"].sum())
-    ours = {
-        "labelled true": true,
-        "labelled false": probe.gold.height - true,
-        "contradicted by another annotator": int(found["contradicted"].sum()),
-        "agreed on (ParRoT++)": int(found["agreed"].sum()),
-    }
-    for row, value in published()["labels"].items():
-        yield "Section 4.2, appendix C", row, "statements", None, ours[row], value
-
-
-def _majority(probe: PartsProbe) -> Iterator[Cell]:
-    """The accuracy of the majority class in whole per cent, as the paper prints it."""
-    labels = probe.gold["label"]
-    true = None if labels.is_empty() else int(labels.sum()) / len(labels)
-    ours = None if true is None else round(100 * max(true, 1 - true))
-    value = published()["majority class"]
-    yield "Section 6.2", "majority class", "accuracy, %", None, ours, value
-
-
-def _figure_3(findings: Findings) -> Iterator[Cell]:
-    """The share of drawings with an accuracy of at least s per cent, in per cent."""
-    ours = {
-        (row["s"], row["world"]): _percent(row["share"])
-        for row in findings.tables["accuracy_at"].iter_rows(named=True)
-    }
-    for model, worlds in published()["figure_3"].items():
-        for when, world in (("before", "before"), ("after", "paper")):
-            for s, n in worlds[when].items():
-                own, value = ours.get((s, world)), _percent(n / _DRAWINGS)
-                yield "Figure 3", f"% of drawings at least {s} % right", when, model, own, value
-
-
-def _drawings(findings: Findings) -> Iterator[Cell]:
-    """Drawings that repair under the paper's objective improves, worsens or leaves, in per cent."""
-    ours = findings.tables["repair"].filter(objective="paper").row(0, named=True)
-    n = sum(ours[name] or 0 for name in ("improved", "worse", "same"))
-    for model, cells in published()["drawings"].items():
-        for name, value in cells.items():
-            own = _percent(ours[name] / n) if n else None
-            yield "Section 6.3", "% of drawings", name, model, own, _percent(value / _DRAWINGS)
-
-
-def _table_7(findings: Findings) -> Iterator[Cell]:
-    """The example statements about a tree: 1 where they are judged true, 0 where they are not."""
-    for model, examples in published()["table_7"].items():
-        for example in examples:
-            wanted = {name: example[name] for name in ("subject", "relation", "object")}
-            beliefs = findings.tables["beliefs"].filter(thing="tree", **wanted)["p_true"]
-            known = beliefs.drop_nulls()
-            ours = None if known.is_empty() else int(known[0] > 1 / 2)
-            row = "tree: " + " ".join(wanted.values())
-            yield "7", row, _JUDGED_TRUE, model, ours, int(example[_JUDGED_TRUE])
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else round(100 * share, 2)
-
-
-def _frame(cells: list[Cell], obtained: str | None = None) -> pl.DataFrame:
+def _agreed(probe: PartsProbe) -> pl.DataFrame:
+    """How many statements all annotators of a thing agree on, also where that is none."""
     import polars as pl
 
-    rows = [
-        (
-            *cell,
-            None if cell[4] is None or cell[5] is None else round(cell[4] - cell[5], 2),
-            obtained,
-        )
-        for cell in cells
-    ]
-    numbers = {"ours", "published", "difference"}
-    schema = {name: pl.Float64 if name in numbers else pl.String for name in SCHEMA}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    counts = dict(agreed(probe.gold)["thing"].value_counts().iter_rows())
+    things = sorted({drawing.thing for drawing in probe.drawings})
+    rows = [(thing, counts.get(thing, 0)) for thing in things]
+    return pl.DataFrame(rows, {"thing": pl.String, "statements": pl.Int64}, orient="row")
+
+
+def _labels(probe: PartsProbe) -> pl.DataFrame:
+    """Labels, agreement and contradictions among annotators, and the majority in whole per cent."""
+    found, n = agreement(probe.gold), probe.gold.height
+    true = int(probe.gold["label"].sum())
+    return _figures(
+        {
+            "labelled true": true,
+            "labelled false": n - true,
+            "contradicted by another annotator": int(found["contradicted"].sum()),
+            "agreed on (ParRoT++)": int(found["agreed"].sum()),
+            "majority class": round(100 * max(true / n, 1 - true / n)) if n else None,
+        }
+    )
+
+
+def _changed(findings: Findings) -> pl.DataFrame:
+    """The shares of drawings that repair under the paper's objective changes."""
+    ours = findings.tables["repair"].filter(objective="paper").row(0, named=True)
+    names = ("improved", "worse", "same")
+    n = sum(ours[name] or 0 for name in names)
+    shares = {name: ours[name] / n if n else None for name in names}
+    return _figures(shares).rename({"row": "column", "value": "share"})
