@@ -24,6 +24,11 @@ def percent(value: float | None) -> str:
     return f"<{_SPACE}0.1{_SPACE}%" if small else f"{100 * value:.1f}{_SPACE}%"
 
 
+def level(value: float) -> str:
+    """The level of an interval, in whole per cent."""
+    return f"{100 * value:.0f}{_SPACE}%"
+
+
 def score(value: float | None) -> str:
     """A score, as a decimal."""
     if value is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.numbers import UNDEFINED, interval, score
+from tacit.findings.numbers import UNDEFINED, interval, level, score
 from tacit.probes.assumptions.headlines import NUMBERS, elicited, retrieved
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def notes(findings: Findings) -> Iterator[str]:
     made = findings.summary.get("intervals")
     if made:
         yield (
-            f"Intervals hold {made['level']:.0%}: {made['method']} that resamples "
+            f"Intervals hold {level(made['level'])}: {made['method']} that resamples "
             f"{made['clusters']}s, {made['resamples']:,} times, seed {made['seed']}."
         )
     if any(not table.is_empty() for table in findings.tables.values()):

@@ -49,7 +49,7 @@ def prompting_bias(shown: Shown) -> Chart | None:
     )
     told = [
         ways,
-        f"means over {counted(both['n'], 'anchors')}; dotted line: one half",
+        f"means over {counted(both['n'], 'anchor')}; dotted line: one half",
     ]
     charts: list[alt.LayerChart | alt.HConcatChart] = [_bias(both, "a) max and single", shown.look)]
     if len(shown.labels) > 1:

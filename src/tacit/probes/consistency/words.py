@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, estimate, p_value, points, score
+from tacit.findings.numbers import UNDEFINED, estimate, level, p_value, points, score
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
 def _made(how: Mapping[str, Any]) -> str:
     times = how.get("permutations", how.get("resamples"))
     return (
-        f"{how['method']} ({times:,}, seed {how['seed']}, {how['level']:.0%}), clustered by "
+        f"{how['method']} ({times:,}, seed {how['seed']}, {level(how['level'])}), clustered by "
         f"{how['clusters']}"
     )
 

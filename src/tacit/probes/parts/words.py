@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
-from tacit.findings.numbers import estimate, percent, points
+from tacit.findings.numbers import estimate, level, percent, points
 from tacit.probes.parts.accuracy import ASYMMETRIC
 from tacit.probes.parts.tables import decided
 
@@ -154,7 +154,7 @@ def notes(findings: Findings) -> Iterator[str]:
     """How intervals are made, and what a belief and an accuracy are."""
     made = findings.summary["intervals"]
     yield (
-        f"Intervals hold {made['level']:.0%}: {made['method']} that resamples things, "
+        f"Intervals hold {level(made['level'])}: {made['method']} that resamples things, "
         f"{made['resamples']:,} times, seed {made['seed']}. With one thing alone there is none."
     )
     yield (
