@@ -35,22 +35,8 @@ BeliefsFile = Annotated[
     ),
 ]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of a model on the hub.")]
-Drawings = Annotated[
-    Path,
-    typer.Option(help="A folder of drawings, an annotations file, or a file of things and parts."),
-]
 Preset = Annotated[
     str, typer.Option(help="How a question is put: plain, macaw, gpt3 or gpt3-paper.")
-]
-PromptFile = Annotated[
-    Path | None, typer.Option("--prompt", help="A YAML template of your own, in place of a preset.")
-]
-NumberPreset = Annotated[
-    str, typer.Option("--number", help="paper (plural when it ends in s) or grammar.")
-]
-NounsFile = Annotated[
-    Path | None,
-    typer.Option("--nouns", help="YAML: your own exceptions to the rules of --number grammar."),
 ]
 StorePath = Annotated[
     str | None,
@@ -69,9 +55,6 @@ Force = Annotated[
 Questions = Annotated[
     Path,
     typer.Option(help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."),
-]
-KnowledgeBaseFile = Annotated[
-    Path, typer.Option("--kb", help="A knowledge base's file, that tacit kb import made.")
 ]
 NormsFile = Annotated[
     Path, typer.Option("--norms", help="CSLB's norms.dat, McRae's file, or concept, feature, pf.")
