@@ -14,9 +14,7 @@ from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
 from tacit.probes.figures.charts import PALETTES, Look
-from tacit.probes.figures.lettering import broken, shortened, width_of
 from tacit.probes.parts.graph import graphs, parts_graph
-from tacit.probes.parts.graph.ring import ring
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import all_statements, drawing_statements
 
@@ -24,6 +22,8 @@ DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../sh
 PARROT = DATA / "parrot"
 PARTS = Ontology.load("parts")
 SVG = "{http://www.w3.org/2000/svg}"
+
+LETTER = 0.6  # the mean width of letters in DejaVu Sans, as a share of its size, is less
 
 Statement = tuple[str, str, str]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
@@ -162,15 +162,15 @@ def boxes(svg: str) -> tuple[list[tuple[str, Box]], list[Box]]:
     texts: list[tuple[str, Box]] = []
     dots: list[Box] = []
 
-    def walk(element: ET.Element, dx: float, dy: float) -> None:
+    def walk(element: ET.Element, dx: float, dy: float, anchor: str) -> None:
+        anchor = element.get("text-anchor", anchor)
         moved = re.match(r"translate\((\S+) (\S+)\)", element.get("transform", ""))
         if moved:
             dx, dy = dx + float(moved[1]), dy + float(moved[2])
         if element.tag == f"{SVG}text":
             size = float(element.attrib["font-size"])
             words = element.text or ""
-            width = width_of(words, size, bold=element.get("font-weight") == "bold")
-            anchor = element.get("text-anchor", "start")
+            width = LETTER * size * len(words)
             left = dx + float(element.attrib["x"])
             left -= {"start": 0.0, "middle": width / 2, "end": width}[anchor]
             base = dy + float(element.attrib["y"])
@@ -180,9 +180,9 @@ def boxes(svg: str) -> tuple[list[tuple[str, Box]], list[Box]]:
             x, y, r = (float(element.attrib[key]) for key in ("cx", "cy", "r"))
             dots.append((dx + x - r, dy + y - r, dx + x + r, dy + y + r))
         for child in element:
-            walk(child, dx, dy)
+            walk(child, dx, dy, anchor)
 
-    walk(elements(svg), 0, 0)
+    walk(elements(svg), 0, 0, "start")
     return texts, dots
 
 
@@ -273,18 +273,6 @@ def test_a_violated_edge_is_drawn_though_it_follows() -> None:
     svg = parts_graph(table(EGG, short, whole), PARTS)
     assert ("above", "shell", "yolk") in edges_of(svg, "before", "violated")
     assert ("above", "shell", "yolk") not in edges_of(svg, "paper")
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 13, 14, 23, 24, 40])
-def test_names_around_a_ring_keep_apart(n: int) -> None:
-    """From one another and from the dots, however many there are."""
-    parts = [f"{LONG[rank % len(LONG)]} {rank}" for rank in range(n)]
-    spots = ring(parts, 60, 12, 90).spots.values()
-    assert [spot.part for spot in spots] == parts
-    for one, other in combinations(spots, 2):
-        assert not one.label.overlaps(other.label), (one, other)
-    if n < 24:  # then the dots themselves have room
-        assert not any(one.label.overlaps(other.dot) for one in spots for other in spots)
 
 
 def test_violated_edges_differ_in_more_than_colour() -> None:
@@ -399,32 +387,6 @@ def test_names_of_files_hold_no_path() -> None:
     models = pl.concat([one.with_columns(model=pl.lit(name)) for name in ("org/m", "n")])
     found = graphs({"beliefs": models}, PARTS, Look())
     assert [name for name, _ in found] == ["parts_graph-org_m-egg-a1", "parts_graph-n-egg-a1"]
-
-
-@pytest.mark.parametrize(
-    ("words", "plain", "bold"),
-    [  # measured in DejaVu Sans and DejaVu Sans Bold at size 10, kerning included
-        ("egg white", 49.39, 55.93),
-        ("filament support and contact wire", 169.70, 192.15),
-        ("WAVe 13", 43.66, 49.01),
-        ("\N{MULTIPLICATION SIGN} surrounded by", 84.02, 94.16),
-        ("h\u00e4agen \u00f1", 46.95, 52.28),
-    ],
-)
-def test_widths_are_close_upper_bounds(words: str, plain: float, bold: float) -> None:
-    """Never less than the font's own measure, and at most a tenth more."""
-    assert plain <= width_of(words, 10) <= 1.1 * plain
-    assert bold <= width_of(words, 10, bold=True) <= 1.12 * bold
-
-
-def test_words_break_and_shorten_to_a_width() -> None:
-    """No line is wider, and no letter of a broken name is lost."""
-    for name in LONG:
-        lines = broken(name, 10, 60)
-        assert all(width_of(line, 10) <= 60 for line in lines)
-        assert "".join(lines).replace(" ", "") == name.replace(" ", "")
-        assert width_of(shortened(name, 10, 60), 10) <= 60
-    assert shortened("lid", 10, 60) == "lid"
 
 
 @pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")

@@ -2,15 +2,8 @@
 
 An edge stands for a statement and its wording the other way round (``above`` and ``below``, or a
 symmetric relation both ways). A violated edge differs in colour, dashes and width, and a pointer
-resting on it reads why: ``yolk surrounds shell, and shell surrounds yolk``. Two forms are chosen
-between by what is to be shown, so that a drawing of 13 parts, of which a model may believe most of
-the 2,184 statements, can still be read:
-
-*One graph per world*, each line labelled, when it has at most 24 lines and every label finds a
-place of its own. Two parts are joined by one line, which holds all their relations.
-
-*A row per relation* otherwise. Each panel is a graph when it has at most 8 lines or 1.5 per part,
-else a table of subjects and objects.
+resting on it reads why: ``yolk surrounds shell, and shell surrounds yolk``. A drawing whose worlds
+have at most ``drawing.MOST_LINES`` lines is drawn as a graph for each, else as tables.
 
 In graphs, faultless edges of a transitive relation that follow from two others are left out (the
 transitive reduction); captions count them. Tables show all.
@@ -24,7 +17,7 @@ from typing import TYPE_CHECKING
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.probes.figures.charts import Look
-from tacit.probes.parts.graph.compose import Column, Subject, composed
+from tacit.probes.parts.graph.drawing import Column, Subject, drawn
 from tacit.probes.parts.graph.edges import BEFORE, parts_of, picture
 
 if TYPE_CHECKING:
@@ -66,7 +59,7 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Look | None = N
             f"keep the rows of one {' and '.join(group) or 'drawing'}"
         )
     columns = _columns(beliefs, ontology, look.objective, colours)
-    return composed(_subject(beliefs), columns, ontology, colours)
+    return drawn(_subject(beliefs), columns, ontology, colours)
 
 
 def graphs(
