@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 GENEROUS = 60.0
-WHOLE = b'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"model":"m"}'
+WHOLE = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 13\r\n\r\n{"model":"m"}'
 
 
 def silent(answer: Callable[[httpx.Request], httpx.Response] | None = None) -> Client:
