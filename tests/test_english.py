@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tacit.charts.shown import counted
 from tacit.english import number_of, several
-from tacit.probes.figures.panels import counted
 
 
 @pytest.mark.parametrize(

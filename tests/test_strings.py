@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from tacit.charts.save import check_formats, write_charts
+from tacit.charts.shown import Shown
+from tacit.charts.theme import Look
 from tacit.coherence.ontology import Ontology, Relation
 from tacit.english import Nouns
 from tacit.errors import RequestError
@@ -20,9 +23,6 @@ from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import Form, choice_prompts, verify_prompts
 from tacit.probes.consistency.template import Templates, load_templates
-from tacit.probes.figures.charts import Look, check_formats
-from tacit.probes.figures.panels import Shown
-from tacit.probes.figures.writing import write_charts
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
 from tacit.prompts import AnswerScore, LogProbs, Prompt

@@ -49,7 +49,7 @@ _MODULES = {
     "tacit.models.loading": ("LoadOptions", "load_model"),
     "tacit.options": ("option",),
     "tacit.probes.base": ("Answers", "Probe", "Requests"),
-    "tacit.probes.figures.by_key": ("marks_by",),
+    "tacit.charts.by_key": ("marks_by",),
     "tacit.prompts": ("AnswerScore", "LogProbs", "Prompt", "Votes"),
     "tacit.rankings": ("Ranking", "RankingPrompt", "Standing", "Vocabulary"),
     "tacit.runs.reading": ("Run", "Runs"),

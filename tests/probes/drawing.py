@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from tacit.charts.save import write_charts
+from tacit.charts.shown import Shown
+from tacit.charts.theme import Look
 from tacit.findings.findings import Findings
-from tacit.probes.figures.charts import Look
-from tacit.probes.figures.panels import Shown
-from tacit.probes.figures.writing import write_charts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -175,7 +175,7 @@ def test_its_figures_are_drawn(case: Case) -> None:
 
 
 def _look() -> Any:  # noqa: ANN401 - of the charts
-    from tacit.probes.figures.charts import Look
+    from tacit.charts.theme import Look
 
     return Look("house")
 

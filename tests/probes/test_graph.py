@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 import polars as pl
 import pytest
 
+from tacit.charts.theme import PALETTES, Look
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
-from tacit.probes.figures.charts import PALETTES, Look
 from tacit.probes.parts.graph import graphs, parts_graph
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import all_statements, drawing_statements

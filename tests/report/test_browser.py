@@ -245,7 +245,7 @@ def test_a_mark_says_what_it_shows(visit: Visit) -> None:
     visit.page.locator(place).first.hover(force=True)
     tip = visit.page.locator("#vg-tooltip-element")
     tip.wait_for(state="visible")
-    assert "relation" in tip.inner_text()
+    assert "accuracy" in tip.inner_text()
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG")])

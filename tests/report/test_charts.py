@@ -8,20 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.charts.marks import page
+from tacit.charts.shown import Shown, titled, whole_lines
+from tacit.charts.theme import Look
 from tacit.findings.spec import FigureSpec
 from tacit.probes.assumptions.figures import FIGURES
-from tacit.probes.figures.charts import Look
-from tacit.probes.figures.panels import Shown, below, titled, whole_lines
 from tacit.report.charts import figure
 from tests.probes.assumptions.findings_by_hand import Made
 
 WORDS = st.lists(st.text("abc:;=()", min_size=1, max_size=9), min_size=1, max_size=60)
 
 
-@given(lines=st.lists(WORDS.map(" ".join), min_size=1, max_size=5), width=st.integers(120, 700))
-def test_a_caption_is_whole_again(lines: list[str], width: int) -> None:
+@given(lines=st.lists(WORDS.map(" ".join), min_size=1, max_size=5))
+def test_a_caption_is_whole_again(lines: list[str]) -> None:
     """Whatever its words are, wherever it was wrapped."""
-    title = titled("title", *lines, width=width)
+    title = titled("title", *lines)
     assert whole_lines(title.to_dict()["subtitle"]) == tuple(lines)
 
 
@@ -29,8 +30,8 @@ def test_a_caption_is_whole_again(lines: list[str], width: int) -> None:
 def test_a_sentence_does_not_break_before_what_looks_like_a_beginning(begins: str) -> None:
     """The page shows each line of a caption in one piece."""
     long = f"{'x' * 40} {'x' * 40} {'x' * 15} {begins} {'y' * 30}"  # the first three fill a line
-    chart = alt.Chart(pl.DataFrame({"x": [1]})).mark_point().encode(x="x:Q")
-    drawn = below([chart], titled("title", long, "second: line", width=640))
+    chart = alt.LayerChart(layer=[alt.Chart(pl.DataFrame({"x": [1]})).mark_point().encode(x="x:Q")])
+    drawn = page(titled("title", long, "second: line"), [chart])
     found = figure("parts", FigureSpec("any", "", "", lambda _: drawn), drawn, Look().colours)
     assert found.told == (long, "second: line")
 

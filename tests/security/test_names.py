@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.charts.save import write_svg
+from tacit.charts.theme import Look
 from tacit.coherence.ontology import Ontology
 from tacit.naming import file_name
-from tacit.probes.figures.charts import Look, write_svg
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.graph import graphs
 from tacit.probes.parts.probe import PartsProbe

@@ -164,6 +164,10 @@ class TableSpec:
         if missing:
             raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
 
+    def column(self, name: str) -> Column:
+        """The declared column of a name."""
+        return next(each for each in self.columns if each.name == name)
+
     @property
     def key_names(self) -> tuple[str, ...]:
         """The columns that name a row."""
@@ -322,7 +326,7 @@ class FigureSpec:
         name: Its name, and its file's.
         title: What it is.
         reading: How to read it, and which figure of the paper it is.
-        draw: From what is shown (``tacit.probes.figures.panels.Shown``) to a chart; None where
+        draw: From what is shown (``tacit.charts.shown.Shown``) to a chart; None where
             the findings do not allow it.
     """
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.charts.save import charts
+from tacit.charts.theme import Look
 from tacit.english import several
 from tacit.findings.numbers import cell, interval
 from tacit.findings.spec import QUESTIONS
 from tacit.probes.base import declared, probe
-from tacit.probes.figures.charts import Look
-from tacit.probes.figures.writing import charts
 from tacit.report.charts import figure
 from tacit.report.content import Column, Details, Graph, Graphs, Mark, Section, Table, Tile
 from tacit.report.obtained import obtained
@@ -199,7 +199,7 @@ def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
 
 
 def _mark(headline: Headline, spec: TableSpec, run: Run, row: Mapping[str, Any]) -> Mark:
-    column = next(each for each in spec.columns if each.name == headline.column)
+    column = spec.column(headline.column)
     ends = tuple(row[end] for end in column.ends or ())
     low, high = ends or (None, None)
     least, most = headline.scale

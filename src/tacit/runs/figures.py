@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tacit.probes.figures.charts import Chart, Look
-    from tacit.probes.figures.panels import Shown
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Chart, Look
     from tacit.runs.reading import Run
     from tacit.runs.workflow import RunRequest
 
@@ -38,7 +38,8 @@ class Figures:
         Raises:
             RequestError: A format or the palette is not known.
         """
-        from tacit.probes.figures.charts import Look, check_formats
+        from tacit.charts.save import check_formats
+        from tacit.charts.theme import Look
 
         look, chosen = Look(palette), listed(formats)
         check_formats(chosen)
@@ -64,8 +65,7 @@ class Figures:
         """
         if not self.formats:
             return []
-        from tacit.probes.figures.charts import write_svg
-        from tacit.probes.figures.writing import write_charts
+        from tacit.charts.save import write_charts, write_svg
 
         kind, shown = probe(request.probe), shown_of(list(runs.values()), self.look)
         written = write_charts(declared(kind).figures, shown, folder, self.formats)
@@ -77,7 +77,7 @@ class Figures:
 
 def shown_of(runs: Sequence[Run], look: Look) -> Shown:
     """What figures show of runs."""
-    from tacit.probes.figures.panels import Shown
+    from tacit.charts.shown import Shown
 
     sizes = {run.name: run.model.get("parameters") for run in runs}
     return Shown({run.name: run.findings for run in runs}, sizes, look)
@@ -90,7 +90,7 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
         RequestError: The probe draws no such figure, the findings do not allow it, or the palette
             is not known.
     """
-    from tacit.probes.figures.charts import Look, themed
+    from tacit.charts.theme import Look, themed
 
     figures, look = declared(probe(runs[0].probe)).figures, Look(palette)
     if name not in figures:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.charts.theme import Chart
     from tacit.findings.findings import Findings
-    from tacit.probes.figures.charts import Chart
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,7 +17,7 @@ from tests.models.server.raw import raw
 PASSWORD = "hush-hush/hush"  # noqa: S105 - made up
 KEY = "sk-a-secret-key"
 NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"model": "m"}'
+ANSWER = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 14\r\n\r\n{"model": "m"}'
 
 
 @pytest.fixture(autouse=True)

@@ -11,24 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.charts.marks import DASH
+from tacit.charts.save import drawn
+from tacit.charts.shown import Shown
+from tacit.charts.theme import PALETTES, Look, series
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
-from tacit.probes.assumptions.figures import FIGURES
-from tacit.probes.assumptions.panels import by_wording, chance, ends, series
-from tacit.probes.assumptions.panels_examples import chosen, phrases
-from tacit.probes.assumptions.panels_retrieval import ALL
+from tacit.findings.numbers import percent, score
+from tacit.probes.assumptions.captions import by_wording
+from tacit.probes.assumptions.examples import chosen, phrases
+from tacit.probes.assumptions.figures import ALL, FIGURES
 from tacit.probes.assumptions.retrieval import FOUR_ORDERS
 from tacit.probes.assumptions.wording import joined
-from tacit.probes.figures.charts import PALETTES, Look
-from tacit.probes.figures.panels import DASH, Shown
-from tacit.probes.figures.writing import drawn
 from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
 from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.probes.figures.charts import Chart
+    from tacit.charts.theme import Chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODELS = ("x/roberta-large", "x/bert-base", "x/gpt2")
@@ -244,13 +245,13 @@ def test_examples_hold_the_best_candidates_and_mark_the_concept(one: Shown) -> N
     """With their probabilities; the concept's rank and probability stand at the right."""
     chart = FIGURES["retrieval_examples"](one)
     top = next(iter(one.found.values())).tables["retrieval_top"].filter(concept="bear", n=2)
-    held = [row for row in rows(chart) if "place" in row and row["n"] == 2]
+    held = [row for row in rows(chart) if row.get("row") == "2. + is big"]
     for row in top.iter_rows(named=True):
-        told = chance(math.exp(row["logprob"]))
-        right = row["word"] == "bear"
-        cell = {"place": row["place"], "word": row["word"], "told": told, "right": right}
+        told = f"{row['word']} {percent(math.exp(row['logprob']))}"
+        column = "best" if row["place"] == 1 else f"{row['place']}."
+        cell = {"column": column, "told": told, "framed": row["word"] == "bear"}
         assert any(cell.items() <= each.items() for each in held)
-    assert {"+ is big", "has fur", "its rank"} <= set(texts(figure(chart)))
+    assert {"2. + is big", "1. has fur", "its rank"} <= set(texts(figure(chart)))
 
 
 def test_a_concept_that_was_never_ranked_is_no_example() -> None:
@@ -307,19 +308,18 @@ def test_an_undefined_relation_has_a_dash_and_no_mark() -> None:
     chart = FIGURES["elicitation"](shown("m", agreement=table.with_columns(null)))
     svg = figure(chart)
     assert DASH in texts(svg)
-    assert not [tip for tip in tips(svg) if "is: Spearman" in tip]
-    assert len([tip for tip in tips(svg) if "Spearman's rho" in tip]) == 4
+    assert not [tip for tip in tips(svg) if tip.startswith("is, m: rho")]
+    assert len([tip for tip in tips(svg) if ": rho" in tip]) == 4
 
 
-def test_the_ablation_joins_with_and_without(one: Shown) -> None:
-    """And gives the difference with its interval."""
+def test_the_ablation_shows_with_and_without(one: Shown) -> None:
+    """In words, beside the difference with its interval."""
     chart = FIGURES["ablation"](one)
     table = next(iter(one.found.values())).tables["ablation"]
     row = table.filter(relation="has a", measure="spearman").row(0, named=True)
-    pair = {"relation": "has a", "value": row["with_preface"], "other": row["without_preface"]}
-    gain = {"relation": "has a", "value": row["difference"], "low": row["low"], "n": row["prompts"]}
-    for wanted in (pair, gain):
-        assert any(wanted.items() <= held.items() for held in rows(chart))
+    gain = {"relation": "has a", "value": row["difference"], "low": row["low"]}
+    pair = {"with": score(row["with_preface"]), "without": score(row["without_preface"])}
+    assert any((gain | pair).items() <= held.items() for held in rows(chart))
 
 
 def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None:
@@ -327,10 +327,9 @@ def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None
     svg = figure(FIGURES["favoured"](one))
     table = next(iter(one.found.values())).tables["favoured"]
     best = table.filter(preface=True, relation="has").head(1).row(0, named=True)
-    share = f"{100 * best['share']:.1f} %"
     assert (
-        f"roberta-large, has {best['word']}: first in {best['first']} of 16 prompts ({share}), "
-        f"right in {best['right']}"
+        f"roberta-large, has {best['word']}: first in {best['first']} of 16 prompts, right in "
+        f"{best['right']}"
     ) in tips(svg)
     for relation in ("is", "made of"):
         words = {
@@ -340,27 +339,6 @@ def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None
         }
         held = table.filter(pl.col("first") > 0, preface=True, relation=relation).height
         assert len(words) == min(5, held)
-
-
-@pytest.mark.parametrize(
-    ("probability", "text"),
-    [(None, DASH), (1.0, "1.00"), (0.1, "0.10"), (0.0123, "0.012"), (0.0009, "< 0.001")],
-)
-def test_small_probabilities_are_not_written_as_0(probability: float | None, text: str) -> None:
-    """They are told apart as far as three decimals go."""
-    assert chance(probability) == text
-
-
-@given(st.lists(st.floats(-1, 1) | st.none(), max_size=6))
-def test_an_axis_holds_its_values_and_0(values: list[float | None]) -> None:
-    """With little room to spare."""
-    low, high = ends(values, least=-2.0)
-    held = [value for value in values if value is not None]
-    assert low <= min([0.0, *held])
-    assert max([0.0, *held]) <= high
-    assert low <= 0 < high
-    most = max([0.0, *held])
-    assert high <= max(1.25 * most, 1.0 if most < 1e-300 else 0)
 
 
 def test_series_differ_in_hue_shape_or_dash() -> None:
@@ -408,4 +386,5 @@ def test_a_whole_sentences_probability_is_not_drawn() -> None:
     held = said(figure(FIGURES["retrieval"](causal)))
     assert "b) probability among the candidates" in held
     cells = [held for held in rows(FIGURES["retrieval_examples"](causal)) if "told" in held]
-    assert {held["told"] for held in cells if held["place"] == 1} == {f"{0.48 * math.exp(0.1):.2f}"}
+    best = {held["told"].split(" ", 1)[1] for held in cells if held["column"] == "best"}
+    assert best == {percent(0.48 * math.exp(0.1))}

@@ -6,20 +6,275 @@ or has nothing to show gives no figure, and what is missing or undefined no mark
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tacit.charts.marks import Axis, Cells, Curves, Rows, bounds, measured, page, written
+from tacit.charts.shown import counted, titled
+from tacit.charts.theme import SHAPES, Series, mixed, series
+from tacit.english import several
 from tacit.findings.spec import FigureSpec
-from tacit.probes.assumptions.panels_elicitation import ablation, elicitation
-from tacit.probes.assumptions.panels_examples import retrieval_examples
-from tacit.probes.assumptions.panels_favoured import favoured
-from tacit.probes.assumptions.panels_retrieval import (
-    retrieval,
-    retrieval_categories,
-    retrieval_orders,
-)
+from tacit.probes.assumptions import captions
+from tacit.probes.assumptions import tables as declared
+from tacit.probes.assumptions.captions import by_wording, spread, with_preface, wordings
+from tacit.probes.assumptions.examples import retrieval_examples
+from tacit.probes.assumptions.retrieved import MAIN, reads_sentences
+from tacit.probes.assumptions.templates import load_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    import altair as alt
+    import polars as pl
+
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Chart, Palette
+
+ALL = "all categories"
+MOST = 5
+"""Favoured words of a relation that are shown."""
+
+_CONCEPTS = declared.RETRIEVAL_BY_NUMBER.column("concepts")
+_PROMPTS = declared.ELICITATION_BY_RELATION.column("prompts")
+_MEASURES = {
+    "mrr": "mean reciprocal rank",
+    "probability": "probability",
+    "renormalised": "probability among the candidates",
+}
+_ORDERS = {
+    "top-decreasing": ("top, decreasing", "before", "circle", ()),
+    "top-increasing": ("top, increasing", "before", "triangle-up", (6, 3)),
+    "random": ("random", "gold", "cross", (2, 2)),
+    "bottom-decreasing": ("bottom, decreasing", "paper", "square", ()),
+    "bottom-increasing": ("bottom, increasing", "paper", "triangle-down", (6, 3)),
+}
+_HEADINGS = {
+    "map vocabulary": "mAP, vocabulary",
+    "map sensible": "mAP, sensible words",
+    "spearman": "agreement with people",
+}
+_SETS = (
+    "mAP: mean average precision of people's responses; vocabulary: all words are candidates; "
+    "sensible: the words that people completed the relation with for any concept"
+)
+_RANKS = (
+    "agreement: mean over prompts of Spearman's rho between production frequency and probability"
+)
+
+
+def retrieval(shown: Shown) -> Chart | None:
+    """Figure 2: reciprocal rank and probability of the concept by number of properties.
+
+    Returns:
+        The chart, a curve per model and wording; None when no concept has a rank.
+    """
+    import polars as pl
+
+    table = _ranked(shown)
+    table = None if table is None else table.filter(pl.col("category").is_null(), order=MAIN)
+    if table is None or table.is_empty():
+        return None
+    table = table.with_columns(series="of")
+    told = series(table["of"].unique(maintain_order=True), shown.look.colours)
+    measures = [name for name in _MEASURES if not table[name].is_null().all()]
+    panels = [
+        replace(
+            _curves(table, table, name, told, shown.look.colours),
+            heading=f"{letter}) {_MEASURES[name]}",
+            legend=letter == "a",
+        ).chart()
+        for letter, name in zip("abc", measures, strict=False)
+    ]
+    title = titled(
+        f"Retrieving a concept from its properties{_named(table['of'].unique())}",
+        "mean over concepts of the reciprocal rank of the concept's word among the candidates, of "
+        "its probability among all that the model may write there, and of its probability among "
+        f"the candidates alone{captions.whole_sentences(shown)}",
+        captions.retrieval_chance(table),
+        f"properties: the most frequently named first; bands: {shown.intervals()}",
+        f"{counted(table['concepts'], 'concept')}{captions.unwritable(table)}; {wordings(table)}",
+    )
+    return page(title, panels)
+
+
+def retrieval_categories(shown: Shown) -> Chart | None:
+    """Figure 3a: the same with properties of one category only, and of all.
+
+    Returns:
+        The chart, a row of panels per model, the third with the number of concepts; None when no
+        category was asked about.
+    """
+    import polars as pl
+
+    table = _ranked(shown)
+    table = None if table is None else table.filter(order=MAIN)
+    if table is None or table["category"].is_null().all():
+        return None
+    colours = shown.look.colours
+    kinds = table["category"].drop_nulls().unique(maintain_order=True)
+    table = table.with_columns(series=pl.col("category").fill_null(ALL))
+    whole = Series(ALL, colours.gold, SHAPES[0], (6, 3))
+    told = [whole, *series([ALL, *kinds], colours)[1:]]
+    panels = [
+        [*_pair(table, str(of), told, colours), _counts(part, colours)]
+        for (of,), part in table.group_by("of", maintain_order=True)
+    ]
+    title = titled(
+        "Retrieving a concept from properties of one category",
+        "a concept counts at k properties when it has at least k of the category, so that the "
+        "concepts are fewer the larger k is",
+        f"properties: the most frequently named first; bands: {shown.intervals()}; "
+        f"{wordings(table)}",
+        captions.retrieval_chance(table),
+    )
+    return page(title, *panels)
+
+
+def retrieval_orders(shown: Shown) -> Chart | None:
+    """Figure 3b: the most and the least frequently named properties, in either order, and random.
+
+    Returns:
+        The chart, a row of panels per model; None when only one order was asked.
+    """
+    import polars as pl
+
+    table = _ranked(shown)
+    if table is None:
+        return None
+    table = table.filter(pl.col("category").is_null(), pl.col("order").is_in(list(_ORDERS)))
+    orders = set(table["order"])
+    if len(orders) < 2:  # noqa: PLR2004 - one order has nothing beside it
+        return None
+    colours = shown.look.colours
+    hues = {"before": colours.before, "gold": colours.gold, "paper": colours.after["paper"]}
+    told = [
+        Series(name, hues[hue], shape, dash)
+        for order, (name, hue, shape, dash) in _ORDERS.items()
+        if order in orders
+    ]
+    names = {order: name for order, (name, *_) in _ORDERS.items()}
+    table = table.with_columns(series=pl.col("order").replace_strict(names))
+    panels = [
+        _pair(table, str(of), told, colours, ["random"])
+        for of in table["of"].unique(maintain_order=True)
+    ]
+    title = titled(
+        "Retrieving a concept by which properties are stated, and in which order",
+        "top: the concept's most frequently named properties; bottom: its least frequently named; "
+        "stated by decreasing or increasing production frequency",
+        f"random: mean over each concept's draws first; band: {shown.intervals()}"
+        * ("random" in orders),
+        captions.retrieval_chance(table),
+        f"{counted(table['concepts'], 'concept')}{captions.unwritable(table)}; {wordings(table)}",
+    )
+    return page(title, *panels)
+
+
+def elicitation(shown: Shown) -> Chart | None:
+    """Table 2 as marks: mean average precision and Spearman's rho of each relation.
+
+    Returns:
+        The chart, a lane per model; None when none of the three is defined.
+    """
+    found = {name: rows for name, rows in _elicited(shown) if not rows["value"].is_null().all()}
+    if not found:
+        return None
+    order = _relations(found.values())
+    panels = [
+        _lanes(rows, name, f"{letter}) {_HEADINGS[name]}", order, shown)
+        for letter, (name, rows) in zip("abc", found.items(), strict=False)
+    ]
+    title = titled(
+        f"Eliciting a concept's properties, by relation{_named(shown.labels.values())}",
+        _SETS,
+        f"{_RANKS}; {captions.elicitation_wording(shown)}; lines: {shown.intervals()}; n: prompts",
+        captions.elicitation_chance(shown),
+        *captions.elicitation_left_out(shown),
+    )
+    return page(title, panels)
+
+
+def ablation(shown: Shown) -> Chart | None:
+    """What "Everyone knows that" is worth: each measure with it and without, and the difference.
+
+    Returns:
+        The chart, a panel per measure; None when no difference is defined.
+    """
+    import polars as pl
+
+    table = shown.defined("ablation", "difference")
+    if table is None:
+        return None
+    column = declared.ABLATION.column("difference")
+    drawn = measured(
+        table.with_columns(label="relation", series="model"), column, n=_PROMPTS
+    ).with_columns(
+        pl.Series(name, [written(value, "score") for value in table[f"{name}_preface"]], pl.String)
+        for name in ("with", "without")
+    )
+    words = (("with", "with"), ("without", "without"), ("difference", "told"), ("n", "count"))
+    panels = []
+    for name, heading in _HEADINGS.items():
+        rows = drawn.filter(measure=name)
+        if not rows["value"].is_null().all():
+            panels.append([_lanes(rows, name, heading, _relations([rows]), shown, words)])
+    title = titled(
+        f'Elicitation with and without "Everyone knows that"{_named(shown.labels.values())}',
+        f"difference: without less with (above 0: better without), over the same n prompts; lines: "
+        f"{shown.intervals()}",
+        _SETS,
+        _RANKS,
+    )
+    return page(title, *panels)
+
+
+def favoured(shown: Shown) -> Chart | None:
+    """The most frequent top candidates of each relation, and how often they were right.
+
+    Returns:
+        The chart, a row of panels per model; None when no word was ever the top candidate.
+    """
+    import polars as pl
+
+    table = shown.table("favoured")
+    if table is None:
+        return None
+    table, preface = with_preface(table)
+    table = table.filter(pl.col("first") > 0).drop_nulls("share")
+    table = table.group_by("model", "relation", maintain_order=True).head(MOST)
+    if table.is_empty():
+        return None
+    column = declared.FAVOURED.column("share")
+    table = table.with_columns(label="word", correct=pl.col("right") / pl.col("prompts"))
+    drawn = measured(table, column, "correct").with_columns(
+        tip=pl.format(
+            "{}, {} {}: first in {} of {} prompts, right in {}",
+            *("model", "relation", "word", "first", "prompts", "right"),
+        )
+    )
+    axis = Axis("share first", (0.0, bounds(table["share"])[1]), percent=True)
+    panels = [
+        [
+            Rows(
+                part,
+                axis,
+                shown.look.colours,
+                f"{model}: {relation}" if at == 0 else str(relation),
+                part["word"].to_list(),
+                words=(("first", "told"),),
+                width=100,
+            ).chart()
+            for at, ((relation,), part) in enumerate(of.group_by("relation", maintain_order=True))
+        ]
+        for (model,), of in drawn.group_by("model", maintain_order=True)
+    ]
+    title = titled(
+        "The words that a model favours, whatever the concept",
+        "how often a word is the best of the whole vocabulary, as a share of a relation's prompts "
+        f"(n = {spread(table['prompts'].to_list())}); the {MOST} most frequent; tick: the share in "
+        f"which it was one of people's responses; {preface}",
+    )
+    return page(title, *panels)
 
 
 FIGURES: Mapping[str, FigureSpec] = {
@@ -63,3 +318,137 @@ FIGURES: Mapping[str, FigureSpec] = {
         ),
     )
 }
+
+
+def _ranked(shown: Shown) -> pl.DataFrame | None:
+    """The measures of retrieval where some concept has a rank, with ``of``.
+
+    The probability of a whole sentence is left out: only the one among the candidates is shown.
+    """
+    import polars as pl
+
+    table = shown.defined("retrieval_by_number", "mrr")
+    if table is None:
+        return None
+    kinds = dict(shown.summaries("kind"))
+    whole = pl.Series(
+        [
+            reads_sentences(kinds.get(model), wording)
+            for model, wording in table.select("model", "wording").iter_rows()
+        ],
+        dtype=pl.Boolean,
+    )
+    names = [f"probability{end}" for end in ("", "_low", "_high")]
+    hidden = (pl.when(~whole).then(pl.col(name)).alias(name) for name in names)
+    return by_wording(table.with_columns(hidden).drop_nulls("mrr"))
+
+
+def _curves(
+    table: pl.DataFrame,
+    whole: pl.DataFrame,
+    measure: str,
+    told: Sequence[Series],
+    colours: Palette,
+) -> Curves:
+    """A measure by the number of properties; its axis is the same for all models, of ``whole``."""
+    import polars as pl
+
+    column = declared.RETRIEVAL_BY_NUMBER.column(measure)
+    label = pl.format("{} (n = {})", "of", "n")
+    drawn = measured(table.with_columns(label=label, at="n"), column, n=_CONCEPTS)
+    drawn = drawn.with_columns(
+        tip=pl.Series(
+            [
+                f"{of}, {series}, {several(n, 'property', 'properties')}: {_MEASURES[measure]} "
+                f"{tip.split(column.heading, 1)[1].strip()}"
+                for of, series, n, tip in drawn.select("of", "series", "n", "tip").iter_rows()
+            ],
+            dtype=pl.String,
+        ),
+        chance=pl.col("chance_mrr") if measure == "mrr" else pl.lit(None, pl.Float64),
+    )
+    values = [*whole[measure], *whole[f"{measure}_high"]]
+    values += [*whole["chance_mrr"]] if measure == "mrr" else []
+    axis = Axis(_MEASURES[measure], bounds([0.0, *values]), column.kind == "percent")
+    held = set(drawn["series"])
+    shown = [one for one in told if one.name in held]
+    across = "number of properties in the prompt"
+    return Curves(drawn, axis, colours, _MEASURES[measure], across, shown)
+
+
+def _pair(
+    table: pl.DataFrame,
+    of: str,
+    told: Sequence[Series],
+    colours: Palette,
+    banded: Collection[str] | None = None,
+) -> list[alt.LayerChart]:
+    """A model's reciprocal rank, and its probability (of whole sentences: among candidates)."""
+    part = table.filter(of=of)
+    second = "renormalised" if part["probability"].is_null().all() else "probability"
+    first = replace(_curves(part, table, "mrr", told, colours), heading=of, banded=banded)
+    other = replace(_curves(part, table, second, told, colours), banded=banded)
+    return [first.chart(), replace(other, legend=False).chart()]
+
+
+def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
+    """How many concepts each point of a model's panels rests on."""
+    import polars as pl
+
+    cells = part.select(
+        "series",
+        row="series",
+        column=pl.col("n").cast(pl.String),
+        told=pl.Series([f"{n:,}" for n in part["concepts"]]),
+        hue=pl.lit(mixed(colours.muted, 0.2)),
+        tip=pl.format("{}, {} properties: {} concepts", "series", "n", "concepts"),
+    )
+    rows = cells["row"].unique(maintain_order=True).to_list()
+    columns = sorted(cells["column"].unique(), key=int)
+    return Cells(cells, colours, "concepts", rows, columns, cell=(34, 24)).chart()
+
+
+def _elicited(shown: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Each measure of elicitation that there is, as ``measured`` gives it."""
+    import polars as pl
+
+    lanes = {"label": pl.col("relation"), "series": pl.col("model")}
+    if (table := shown.table("elicitation_by_relation")) is not None:
+        table = with_preface(table)[0].with_columns(**lanes)
+        column = declared.ELICITATION_BY_RELATION.column("map")
+        for over in ("vocabulary", "sensible"):
+            yield f"map {over}", measured(table.filter(over=over), column, n=_PROMPTS)
+    if (table := shown.table("agreement")) is not None:
+        table, column = with_preface(table)[0], declared.AGREEMENT.column("spearman")
+        used = declared.AGREEMENT.column("used")
+        yield "spearman", measured(table.with_columns(**lanes), column, n=used)
+
+
+def _lanes(
+    rows: pl.DataFrame,
+    measure: str,
+    heading: str,
+    order: Sequence[str],
+    shown: Shown,
+    words: Sequence[tuple[str, str]] = (("", "told"), ("n", "count")),
+) -> alt.LayerChart:
+    """A row per relation with a lane per model."""
+    values = [0.0, *rows["value"], *rows["low"], *rows["high"]]
+    title = "Spearman's rho" if measure == "spearman" else "mean average precision"
+    domain = bounds(values, -1.0)
+    axis = Axis(title, domain, dotted=0.0 if domain[0] < 0 else None)
+    told = series(shown.labels.values(), shown.look.colours)
+    several = told if len(told) > 1 else ()
+    return Rows(rows, axis, shown.look.colours, heading, order, several, words=words).chart()
+
+
+def _relations(tables: Iterable[pl.DataFrame]) -> list[str]:
+    """The relations that some table has, in the paper's order."""
+    held = {name for table in tables for name in table["relation"]}
+    known = list(load_templates().relations)
+    return [name for name in known if name in held] + sorted(held - set(known))
+
+
+def _named(names: Collection[str]) -> str:
+    """The model's name behind a title, where there is one only."""
+    return f": {next(iter(names))}" if len(names) == 1 else ""

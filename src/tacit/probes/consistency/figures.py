@@ -1,130 +1,219 @@
 """The figures of the consistency probe, from its findings (Sahu et al. 2022, Figures 3 to 7).
 
-They show one model or several, under the names that the caller gives them; models of different
-sizes stand against their number of parameters where the paper's figure does that. A table that is
-absent or has nothing to show gives no figure, and what is undefined no mark.
+They show one model or several; models of different sizes stand against their number of parameters
+where the paper's figure does that. A table that is absent or has nothing to show gives no figure,
+and what is undefined no mark.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tacit.charts.marks import (
+    DASH,
+    Axis,
+    Cells,
+    Curves,
+    Rows,
+    bounds,
+    heading,
+    measured,
+    page,
+    told_apart,
+    written,
+)
+from tacit.charts.shown import Shown, counted, titled
+from tacit.charts.theme import PAPER, Series, mixed, series
+from tacit.english import several
+from tacit.findings.numbers import score
 from tacit.findings.spec import FigureSpec
-from tacit.probes.consistency import panels_models, panels_relations, panels_sensitivity
-from tacit.probes.consistency.panels_bias import prompting_bias
-from tacit.probes.figures.panels import DASH, MINUS, Shown, below, counted, score, titled
+from tacit.probes.consistency import tables as declared
+from tacit.probes.consistency.knowing import mean_of
+from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    import altair as alt
     import polars as pl
 
-    from tacit.probes.figures.charts import Chart
+    from tacit.charts.theme import Chart, Palette
+    from tacit.findings.spec import Column
 
+FARTHEST = 6
+"""Relations of a scatter that are named."""
+
+_N = declared.CONSISTENCY.column("n")
+_LIFT = declared.CONSISTENCY.column("lift")
 _CHANCE = "tick: its chance level, the mean over permutations"
-_ANCHORS = tuple(
-    f"{anchor} with a background score and an answer" for anchor in ("anchor", "anchors")
-)
+_ANCHORS = ("anchor with a background score and an answer", "anchors with both")
 _HOLLOW = "hollow: no interval (too few anchors, or a perfect ranking)"
-_LIFT = f"(consistency {MINUS} chance) / (1 {MINUS} chance)"
-_SMALLEST = (
-    "triangle: the smallest lift that so many anchors would show (at 5 %, in 80 of 100 samples)"
-)
+_FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
+_SMALLEST = "tick: the smallest lift that so many anchors would show (at 5 %, in 80 of 100 samples)"
 _P = "p: one-sided, from permutations"
-_WIDE = 1040.0  # pixels of the caption of two models side by side
+_HALF = 0.5  # the background score of who always gives the same answer
+_LEAST = 0.1  # the least distance from one half that is given its full shade
+_NO_PAIR = "no pair"  # of a form that names none
+_SINGLE = "Yes/No"  # with the last meta-prompt: the paper does not name its single prompt
+_SIGNS = ("positive_accuracy", "negative_accuracy")
 
 
 def consistency(shown: Shown) -> Chart | None:
-    """Figure 3: conceptual consistency with its chance level, and the lift above it.
-
-    Returns:
-        The chart; None when consistency is undefined for every model.
-    """
-    import altair as alt
-
+    """Figure 3: conceptual consistency with its chance level, and the lift above it."""
     table = shown.defined("consistency", "consistency")
     if table is None:
         return None
-    table = table.with_columns(label="model")
     panels = [
-        ("a) conceptual consistency (CC)", panels_models.precision(table)),
-        ("b) lift above chance", panels_models.lift(table)),
+        _models(*_measure(kind, table.with_columns(label="model")), shown, text)
+        for kind, text in (("consistency", "a) conceptual consistency"), ("lift", "b) lift"))
     ]
     title = titled(
         "Conceptual consistency",
         f"a) average precision of the background score as a predictor of right anchors; {_CHANCE}",
-        f"b) {_LIFT}; lines: {shown.intervals('consistency')}; {_SMALLEST}"
-        + _cut(table)
-        + ("" if shown.by_size else f"; {_P}"),
+        f"b) {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}; {_P}",
         f"{counted(table['n'], *_ANCHORS)}; {_HOLLOW}",
-        *panels_models.sizes_told(panels, shown),
+        *_sizes_told(shown),
     )
-    return alt.vconcat(panels_models.by_model(panels, shown), title=title)
+    return page(title, panels)
 
 
 def background_and_anchors(shown: Shown) -> Chart | None:
     """Figure 4: the background score averaged over relations, and the anchor accuracy.
 
-    Returns:
-        The chart, with one panel when only one of the two is defined; None when neither is.
+    With one panel when only one of the two is defined.
     """
-    import altair as alt
+    import polars as pl
 
-    score_of, accuracy = panels_models.background(shown), panels_models.anchors(shown)
-    panels, told = [], []
-    if score_of is not None:
-        panels.append(("a) background score", score_of))
-        told.append(
-            "a) mean over relations of their background scores; lines: Student's 95 % intervals "
-            f"over {counted(score_of.rows['n'], 'relation')}; dotted line: the same answer to "
-            "every question"
+    choices = shown.table("choices")
+    guesses = {} if choices is None else _guessing(choices)
+    known = [(label, of) for label, of in shown.summaries("background_score")]
+    right = [
+        (label, {**each, "guess": guesses.get(label)})
+        for label, of in shown.summaries("anchor_accuracy")
+        for each in of
+        if each["of"] == "all"
+    ]
+    panels: list[alt.LayerChart] = []
+    told: list[str] = []
+    for spec, rows, reference, n in (
+        (declared.BACKGROUND_SCORE, known, None, "relations"),
+        (declared.ANCHOR_ACCURACY, right, "guess", "n"),
+    ):
+        names = [n, "value", "low", "high", *([reference] if reference else [])]
+        table = pl.DataFrame(
+            [{"label": label} | {name: of[name] for name in names} for label, of in rows],
+            {"label": pl.String, n: pl.Int64} | dict.fromkeys(names[1:], pl.Float64),
         )
-    if accuracy is not None:
-        panels.append(("b) anchor accuracy", accuracy))
+        if table["value"].is_null().all():
+            continue
+        letter = "ab"[len(panels)]
+        column = spec.column("value")
+        drawn = measured(table, column, reference, spec.column(n))
+        dotted = None if reference else _HALF
+        axis = _axis(column, [dotted, *(x for name in names[1:] for x in table[name])], dotted)
+        panels.append(_models(drawn, axis, column, shown, f"{letter}) {spec.title.lower()}"))
         told.append(
-            f"b) share of all answered anchors that are right, "
-            f"{counted(accuracy.rows['n'], 'anchor')}; lines: {shown.intervals('others')}; "
-            "tick: guessing"
+            f"{letter}) share of all answered anchors that are right, "
+            f"{counted(table[n], 'anchor')}; lines: {shown.intervals('others')}; tick: guessing"
+            if reference
+            else f"{letter}) mean over relations of their background scores; lines: Student's "
+            f"95 % intervals over {counted(table[n], 'relation')}; dotted line: the same answer to "
+            "every question"
         )
     if not panels:
         return None
-    told += panels_models.sizes_told(panels, shown)
-    title = titled("Background score and anchor accuracy", *told)
-    return alt.vconcat(panels_models.by_model(panels, shown), title=title)
+    return page(titled("Background score and accuracy", *told, *_sizes_told(shown)), panels)
 
 
 def background_against_consistency(shown: Shown) -> Chart | None:
-    """Figure 5: background score against consistency, by relation.
-
-    Returns:
-        The chart, a scatter per model; None when no relation has both.
-    """
-    import altair as alt
+    """Figure 5: background score against consistency, by relation, a scatter per model."""
     import polars as pl
 
     found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
     if found is None or known is None:
         return None
     columns = ("model", "consistency", "chance", "n", "lift_low")
-    keys = ["model", "relation"]
-    both = known.join(
-        found.select(*columns, relation="name"), on=keys, how="left", maintain_order="left"
-    ).with_columns(sure=pl.col("lift_low").is_not_null())
+    found = found.select(*columns, relation="name")
+    both = known.join(found, on=["model", "relation"], how="left", maintain_order="left")
     table = both.drop_nulls(["background_score", "consistency"])
     if table.is_empty():
         return None
-    left = both.join(table, on=keys, how="anti", maintain_order="left")
+    left = both.filter(pl.any_horizontal(pl.col("background_score", "consistency").is_null()))
+    ends = bounds(
+        value
+        for name in ("background_score", "low", "high", "consistency")
+        for value in table[name]
+    )
+    panels = [
+        _scatter(part, ends, str(model), shown.look.colours)
+        for (model,), part in table.group_by("model", maintain_order=True)
+    ]
     facts = counted(table["facts"], "fact").removeprefix("n = ")
+    undefined = "; ".join(
+        f"{model}: {name} ({n or 0:,})"
+        for model, name, n in left.select("model", "relation", "n").iter_rows()
+    )
     title = titled(
         "Background score against conceptual consistency, by relation",
-        f"diamonds, with their number of anchors: the {panels_relations.FARTHEST} relations "
-        "farthest from the diagonal (dotted); circles: the others",
-        f"lines: of the background score, {shown.intervals('background_by_relation')}",
-        f"{counted(table['n'], 'anchor')} and {facts} per relation; hollow diamond: no "
-        "interval of the lift (too few anchors, or a perfect ranking)",
-        _left_out(left),
+        f"named, with their number of anchors: the {FARTHEST} relations farthest from the diagonal "
+        f"(dotted); lines: of the background score, {shown.intervals('background_by_relation')}",
+        f"{counted(table['n'], 'anchor')} and {facts} per relation",
+        f"undefined, so without a mark, with their number of anchors: {undefined}"
+        * bool(undefined),
     )
-    return alt.vconcat(panels_relations.scatters(table, shown), title=title)
+    return page(title, *(panels[at : at + 2] for at in range(0, len(panels), 2)))
+
+
+def prompting_bias(shown: Shown) -> Chart | None:
+    """Figure 6: accuracy on positive and on negative facts, majority-style and by one input."""
+    import polars as pl
+
+    table = shown.defined("background_ways", "background_score")
+    if table is None:
+        return None
+    most = table.filter(pl.col("preset").is_in(("max", "votes")))
+    single = table.filter(preset="single", pair=_SINGLE)
+    single = single.filter(pl.col("meta") == pl.col("meta").max().over("model"))
+    ranks = {label: rank for rank, label in enumerate(shown.labels.values())}
+    both = pl.concat([most, single]).sort(
+        pl.col("model").replace_strict(ranks), "preset", maintain_order=True
+    )
+    both = both.with_columns(label=pl.format("{}: {}", "model", "preset"))
+    columns = [declared.BACKGROUND_WAYS.column(sign) for sign in _SIGNS]
+    means = declared.BACKGROUND_WAYS.column("background_score")
+    drawn = pl.concat(
+        measured(both.with_columns(series=pl.lit(column.heading)), column, n=_N).with_columns(
+            mean=pl.Series(
+                [written(mean, means.kind) for mean in both[means.name]], dtype=pl.String
+            )
+        )
+        for column in columns
+    )
+    hues = (shown.look.colours.after["log-odds"], shown.look.colours.faults[0])
+    signs = [
+        Series(column.heading, hue, shape)
+        for column, hue, shape in zip(columns, hues, ("circle", "diamond"), strict=True)
+    ]
+    inputs = " or ".join(f"meta-prompt {meta}" for meta in sorted(single["meta"].unique()))
+    title = titled(
+        "Prompting bias",
+        "max: as the highest-scoring of all inputs says (majority-style), or votes: as most "
+        f"sampled replies say; single: as {inputs or 'one meta-prompt'} with {_SINGLE} says",
+        "the line between the two accuracies is long where one answer is preferred; mean: of the "
+        f"two, the background score; means over {counted(both['n'], 'anchor')}; dotted: one half",
+    )
+    panel = Rows(
+        drawn,
+        Axis("accuracy", (0.0, 1.0), percent=True, dotted=_HALF),
+        shown.look.colours,
+        "accuracy on facts and on negatives",
+        both["label"].to_list(),
+        signs,
+        joined=True,
+        words=(("mean", "mean"), ("n", "count")),
+        width=300,
+    )
+    return page(title, [panel.chart()])
 
 
 def consistency_by_relation(shown: Shown) -> Chart | None:
@@ -138,46 +227,77 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
 
 
 def prompt_sensitivity(shown: Shown) -> Chart | None:
-    """Not in the paper: the background score of every meta-prompt and pair of words.
-
-    Returns:
-        The chart, a row of panels per model; None when no score is defined.
-    """
+    """Not in the paper: the background score of every meta-prompt and pair of words."""
     ways, winners = shown.table("background_ways"), shown.table("winners")
     alone = None if ways is None else ways.filter(preset="single")
     if ways is None or alone is None or alone["background_score"].is_null().all():
         return None
-    alone_told = (
+    colours = shown.look.colours
+    far = [abs(value - _HALF) for value in alone["background_score"].drop_nulls()]
+    panels = []
+    for (model,), part in alone.group_by("model", maintain_order=True):
+        shades = [_shade(value, max([_LEAST, *far]), colours) for value in part["background_score"]]
+        column = declared.BACKGROUND_WAYS.column("background_score")
+        heat = _cells(part, column, shades, colours, f"{model}: background score")
+        panels.append([heat, *_gives(winners, str(model), "background", colours)])
+    parts = ways.filter(ways["preset"] != "single")
+    together = [
+        f"all inputs of {model}: "
+        + ", ".join(
+            f"{name} {score(value)}"
+            for name, value in part.select("preset", "background_score").iter_rows()
+        )
+        for (model,), part in parts.group_by("model", maintain_order=True)
+    ]
+    title = titled(
+        "Background score by the way to ask",
         "left: each meta-prompt and pair of words alone (single), mean over "
         f"{counted(alone['n'], 'anchor')}; the deeper the shade, the farther from 0.50, which the "
-        "same answer to every question gets"
+        "same answer to every question gets",
+        "right: how many background questions each gave the answer to" * _beside(panels),
+        *together,
+        *_meta_prompts(alone),
     )
-    told = [alone_told]
-    won = None if winners is None else winners.filter(of="background")
-    if won is not None and won["count"].sum():
-        told.append(
-            "right: how many background questions each gave the answer to, as the run reads them"
-        )
-    title = titled("Background score by the way to ask", *told, *_together(ways))
-    return below(panels_sensitivity.background(alone, won, shown), title)
+    return page(title, *panels)
 
 
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Not in the paper: the accuracy on the anchors of every form.
+    """Not in the paper: the accuracy on the anchors of every form, for each way to answer."""
+    import polars as pl
 
-    Returns:
-        The chart, a row of panels per model and way to answer; None when no accuracy is defined.
-    """
-    ways = shown.defined("anchor_ways", "accuracy")
+    ways, winners = shown.defined("anchor_ways", "accuracy"), shown.table("winners")
     if ways is None:
         return None
+    ways = ways.with_columns(
+        series=pl.col("pair").fill_null(_NO_PAIR), label=pl.col("meta").cast(str)
+    )
+    colours, column = shown.look.colours, declared.ANCHOR_WAYS.column("accuracy")
+    pairs = series(ways["series"].unique(maintain_order=True), colours)
+    keys = ways.select("model", "anchoring").unique(maintain_order=True).rows()
+    known = {(model, way): _known(model, way, shown) for model, way in keys}
+    domain = bounds([*ways["accuracy"], *(value for both in known.values() for value in both)])
+    panels = []
+    for (model, way), (guess, together) in known.items():
+        part = ways.filter(model=model, anchoring=way)
+        panel = Rows(
+            measured(part, column, n=declared.ANCHOR_WAYS.column("n")),
+            Axis("accuracy", domain, percent=True, dotted=guess, solid=together),
+            colours,
+            f"{model}: {way}",
+            part["label"].unique(maintain_order=True).to_list(),
+            pairs,
+            width=300,
+        )
+        panels.append([panel.chart(), *_gives(winners, model, way, colours)])
     title = titled(
         "Anchor accuracy by the way to ask",
         f"left: each form alone, share of {counted(ways['n'], 'answered anchor')} that are right; "
         "solid line: all forms together; dotted line: guessing",
-        "right: how many anchors each gave the answer to, the highest score of all deciding",
+        "right: how many anchors each gave the answer to, the highest score of all deciding"
+        * _beside(panels),
+        *_meta_prompts(ways),
     )
-    return below(panels_sensitivity.anchors(ways, shown.table("winners"), shown), title)
+    return page(title, *panels)
 
 
 FIGURES: Mapping[str, FigureSpec] = {
@@ -230,55 +350,217 @@ FIGURES: Mapping[str, FigureSpec] = {
 }
 
 
+def _measure(kind: str, table: pl.DataFrame) -> tuple[pl.DataFrame, Axis, Column]:
+    """The rows and the axis of ``consistency`` or of ``lift``."""
+    import polars as pl
+
+    if kind == "consistency":
+        column = declared.CONSISTENCY_COLUMN
+        drawn = measured(table, column, "chance", _N)
+        return drawn, _axis(column, [*table["consistency"], *table["chance"]]), column
+    drawn = measured(table, _LIFT, "smallest_lift", _N).with_columns(
+        p=pl.Series([written(p, "p") for p in table["p_corrected"]], dtype=pl.String)
+    )
+    names = ("lift", "lift_low", "lift_high", "smallest_lift")
+    values = [0.0, *(value for name in names for value in table[name])]
+    return drawn, _axis(_LIFT, values, 0.0, least=-1.0), _LIFT
+
+
+def _axis(
+    column: Column, values: list[float | None], dotted: float | None = None, least: float = 0.0
+) -> Axis:
+    return Axis(column.heading, bounds(values, least), column.kind == "percent", dotted)
+
+
+def _models(
+    drawn: pl.DataFrame, axis: Axis, column: Column, shown: Shown, text: str
+) -> alt.LayerChart:
+    """A row per model, or a mark per model against its size where sizes are compared."""
+    import polars as pl
+
+    labels, colours = list(shown.labels.values()), shown.look.colours
+    if not shown.by_size:
+        words = [(column.heading.split()[-1], "told"), ("n", "count")]
+        words += [("p", "p")] * ("p" in drawn.columns)
+        return Rows(drawn, axis, colours, text, labels, words=words).chart()
+    sizes = {label: shown.sizes[name] for name, label in shown.labels.items()}
+    table = drawn.with_columns(
+        at=pl.col("label").replace_strict(sizes, return_dtype=pl.Float64),
+        family=pl.col("label").replace_strict(dict(shown.families)),
+        series="label",
+    )
+    told = series(labels, colours)
+    return Curves(table, axis, colours, text, "parameters", told, log=True, joined="family").chart()
+
+
+def _sizes_told(shown: Shown) -> Iterator[str]:
+    """What a caption says of panels against size."""
+    if shown.by_size:
+        joined = len(set(shown.families.values())) < len(shown.families)
+        yield "against the number of parameters, on a logarithmic scale" + (
+            "; a line joins models whose names differ in size alone" * joined
+        )
+
+
 def _subsets(shown: Shown, kind: str) -> Chart | None:
-    import altair as alt
+    """Consistency and lift of each relation or concept, a pair of panels per model."""
+    import polars as pl
 
     table = shown.defined(f"consistency_by_{kind}", "consistency")
     if table is None:
         return None
+    table = table.with_columns(label="name")
+    order = (
+        table.group_by("name")
+        .agg(pl.col("n").max())
+        .sort("n", "name", descending=[True, False])["name"]
+        .to_list()
+    )
+    parts = {name: _measure(name, table) for name in ("consistency", "lift")}
+    panels = []
+    for model in table["model"].unique(maintain_order=True):
+        row = []
+        for name, (drawn, axis, column) in parts.items():
+            words = [
+                (column.heading, "told"),
+                *([("p", "p")] if name == "lift" else [("n", "count")]),
+            ]
+            panel = Rows(
+                drawn.filter(model=model),
+                axis,
+                shown.look.colours,
+                model if name == "consistency" else "lift",
+                order,
+                words=words,
+                labelled=name == "consistency",
+            )
+            row.append(panel.chart())
+        panels.append(row)
     models = table["model"].n_unique()
-    rows = table["name"].n_unique() * models
-    empty = f"; an empty row: not among that model's {kind}s" if table.height < rows else ""
+    empty = f"; an empty row: not among that model's {kind}s" * (len(table) < len(order) * models)
     title = titled(
         f"Conceptual consistency by {kind}",
         f"CC: conceptual consistency over the n anchors whose background holds the {kind}; "
         f"{_CHANCE}",
-        f"lift: {_LIFT}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}",
+        f"lift: {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}",
         f"{_P}, corrected over the {kind}s of a model (Benjamini and Hochberg); {_HOLLOW}; "
         f"{DASH}: undefined{empty}",
-        width=_WIDE if models > 1 else None,
     )
-    return alt.vconcat(panels_relations.subsets(table, shown), title=title)
+    return page(title, *panels)
 
 
 def _cut(table: pl.DataFrame) -> str:
     """What a caption says of intervals of the lift that go on beyond the axis."""
-    beyond = (table["lift_low"] < -1).any()
-    return f"; arrow: an interval that goes on below {MINUS}1" if beyond else ""
+    return "; intervals are cut at \N{MINUS SIGN}1" * bool((table["lift_low"] < -1).any())
 
 
-def _left_out(table: pl.DataFrame) -> str:
-    """Which relations have no mark, each with its number of anchors."""
-    if table.is_empty():
-        return ""
-    of = [
-        f"{model}: "
-        + ", ".join(f"{name} ({n or 0:,})" for name, n in part.select("relation", "n").rows())
-        for (model,), part in table.group_by("model", maintain_order=True)
+def _scatter(
+    part: pl.DataFrame, ends: tuple[float, float], model: str, colours: Palette
+) -> alt.LayerChart:
+    """The relations of one model, those that are the farthest from the diagonal named."""
+    import altair as alt
+    import polars as pl
+
+    column = declared.BACKGROUND_BY_RELATION.column("background_score")
+    table = measured(part.with_columns(label="relation"), column)
+    tips = [
+        f"{row['tip']}, {several(row['facts'], 'fact')}; CC {score(row['consistency'])}, chance "
+        f"{score(row['chance'])}, n = {row['n']:,}"
+        for row in table.iter_rows(named=True)
     ]
-    return f"undefined, so without a mark, with their number of anchors: {'; '.join(of)}"
-
-
-def _together(ways: pl.DataFrame) -> list[str]:
-    """What the inputs get together, for a caption."""
-    parts = ways.filter(ways["preset"] != "single")
-    return [
-        f"all inputs of {model}: "
-        + ", ".join(
-            f"{preset} {score(value)}"
-            for preset, value in parts.filter(model=model)
-            .select("preset", "background_score")
-            .iter_rows()
-        )
-        for model in parts["model"].unique(maintain_order=True)
+    apart = (pl.col("background_score") - pl.col("consistency")).abs()
+    table = table.with_columns(tip=pl.Series(tips)).sort(-apart, "relation")
+    far, near = table.head(FARTHEST), table.slice(FARTHEST)
+    far = far.with_columns(series=pl.format("{} ({})", "relation", "n"))
+    across, up = Axis("CC", ends), Axis(column.heading, ends, percent=True)
+    x, y = alt.X("consistency:Q", **across.shared), alt.Y("value:Q", **up.shared)
+    corners = alt.InlineData(values=[{"a": end} for end in ends])
+    diagonal = alt.Chart(corners).mark_line(color=colours.muted, strokeDash=[2, 3], strokeWidth=1.2)
+    marks: dict[str, Any] = {"opacity": 1, "size": 60, "aria": True}
+    others = alt.Chart(near).mark_point(color=colours.muted, filled=False, fill=PAPER, **marks)
+    spans = alt.Chart(far.drop_nulls(["low", "high"])).mark_rule(color=colours.muted)
+    named = alt.Chart(far).mark_point(filled=True, **marks)
+    layers = [
+        diagonal.encode(x=alt.X("a:Q", **across.shared), y=alt.Y("a:Q", **up.shared)),
+        others.encode(x=x, y=y, description="tip:N"),
+        spans.encode(x=x, y=alt.Y("low:Q", **up.shared), y2="high:Q"),
+        named.encode(
+            x=x, y=y, description="tip:N", **told_apart(series(far["series"], colours), legend=True)
+        ),
     ]
+    chart = alt.LayerChart(layer=layers)
+    return chart.properties(width=330, height=330, title=heading(model))
+
+
+def _gives(
+    winners: pl.DataFrame | None, model: str, of: str, colours: Palette
+) -> Iterator[alt.LayerChart]:
+    """The panel of how often each form or input gives the answer; none where that is not known."""
+    won = None if winners is None else winners.filter(model=model, of=of)
+    if won is not None and won["count"].sum():
+        column = declared.WINNERS.column("share")
+        most = max(won["share"].drop_nulls(), default=1.0)
+        shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
+        text = f"gave the answer (% of {won['count'].sum():,})"
+        yield _cells(won, column, shades, colours, text)
+
+
+def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
+    """Whether anything stands at the right of the first panel."""
+    return any(len(row) > 1 for row in panels)
+
+
+def _cells(
+    part: pl.DataFrame, column: Column, shades: Sequence[str], colours: Palette, text: str
+) -> alt.LayerChart:
+    """Meta-prompts down and pairs across, each cell with its number."""
+    import polars as pl
+
+    named = part.with_columns(pl.col("pair").fill_null(_NO_PAIR))
+    named = named.with_columns(label=pl.format("meta-prompt {}, {}", "meta", "pair"))
+    table = measured(named, column).with_columns(
+        row=pl.col("meta").cast(str), column="pair", hue=pl.Series(shades, dtype=pl.String)
+    )
+    rows, columns = (
+        table[name].unique(maintain_order=True).to_list() for name in ("row", "column")
+    )
+    return Cells(table, colours, text, sorted(rows, key=int), columns, "meta-prompt").chart()
+
+
+def _shade(value: float | None, most: float, colours: Palette) -> str:
+    """The deeper, the farther from one half."""
+    if value is None:
+        return PAPER
+    hue = colours.before if value > _HALF else colours.after["paper"]
+    return mixed(hue, abs(value - _HALF) / most)
+
+
+def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
+    """The meta-prompts in words (Table 1), for a caption."""
+    texts, dots = load_templates().meta_prompts, "\N{HORIZONTAL ELLIPSIS}"
+    for meta in sorted(ways["meta"].unique()):
+        if meta <= len(texts):
+            text = texts[meta - 1].format(question=dots, label_a="Yes", label_b="No")
+            yield f"meta-prompt {meta}, with Yes/No: {text}"
+
+
+def _guessing(choices: pl.DataFrame) -> dict[str, float]:
+    """By model, the accuracy of guessing: the mean over anchors of one in so many choices."""
+    import polars as pl
+
+    counts = choices.group_by("model", "anchor", "meta", "pair").len()
+    widest = counts.group_by("model", "anchor").agg(pl.col("len").max())
+    return dict(widest.group_by("model").agg((1 / pl.col("len")).mean()).iter_rows())
+
+
+def _known(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
+    """What guessing gets and what all forms together get; None where that is not known."""
+    choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
+    guess = None if choices is None else _guessing(choices).get(model)
+    if anchors is None:
+        return guess, None
+    # The way to answer that does not count has its name before its columns.
+    other = f"{anchoring}_right"
+    of = anchors.filter(model=model)
+    counts = other not in of.columns or of[other].is_null().all()
+    return guess, mean_of(of["right" if counts else other])

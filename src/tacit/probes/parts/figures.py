@@ -1,69 +1,99 @@
 """The figures of the parts probe, from its findings (Gu et al. 2023, Figures 3 to 6 and 11).
 
-Every figure compares the raw beliefs with the world repaired under one objective. When a table
-has a column ``model``, each model has a chart of its own, one above the other. A table without a
-row gives no figure; a share that could not be had (n = 0) has no mark, and one without an interval
-has a mark alone.
+Every figure compares the raw beliefs with the world repaired under one objective, with a row of
+panels per model. A table without a row gives no figure.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tacit.charts.marks import Axis, Curves, Rows, measured, page
+from tacit.charts.shown import counted, titled
+from tacit.charts.theme import Series
+from tacit.findings.numbers import points
 from tacit.findings.spec import FigureSpec
-from tacit.probes.parts import panels
+from tacit.probes.parts.tables import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import altair as alt
     import polars as pl
 
-    from tacit.probes.figures.charts import Chart, Look
-    from tacit.probes.figures.panels import Shown
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Chart, Look
 
-    Panel = Callable[[pl.DataFrame, Look, str], alt.LayerChart | alt.HConcatChart]
+_INTERVAL = "95 % bootstrap intervals, clustered by thing"
+_GAIN = "gain: after repair less before, in percentage points"
+_COLUMN = 20  # things below one another
+_BEFORE = "before repair"
 
 
 def accuracy_at(shown: Shown) -> Chart | None:
-    """Figure 3: the share of drawings with at least s % of their gold statements right.
+    """Figure 3: the share of drawings with at least s % of their gold statements right."""
+    import polars as pl
 
-    Returns:
-        The chart, with the improvement in percentage points; None when the table is empty.
-    """
-    return _per_model(shown.alone("accuracy_at"), shown.look, panels.accuracy_at)
+    table, look = _worlds("accuracy_at", shown), shown.look
+    if table is None:
+        return None
+    column = BY_NAME["accuracy_at"].column("share")
+    gains = _gains(table, ["model", "s"], "share")
+    better = gains.select("model", "s", share="gain", series=pl.lit("improvement"))
+    both = pl.concat([table, better], how="diagonal_relaxed").with_columns(at="s")
+    drawn = measured(both.with_columns(label=pl.format("s = {} %", "s")), column)
+    series = (*_series(look), Series("improvement", look.colours.ink, "square", (4, 3)))
+    least = min(0.0, *drawn["value"].drop_nulls())
+    axis = Axis("share of drawings", (least, 1.0), percent=True)
+    panels = [
+        Curves(
+            drawn.filter(model=model), axis, look.colours, model, "s: accuracy, %", series
+        ).chart()
+        for model in table["model"].unique(maintain_order=True)
+    ]
+    title = titled(
+        "Drawings with at least s % of their gold statements right",
+        f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
+        "improvement: the share after repair less the share before",
+    )
+    return page(title, *([each] for each in panels))
 
 
 def accuracy_by_relation(shown: Shown) -> Chart | None:
     """Figure 4: accuracy before and after repair for each relation, and the gain.
 
-    Returns:
-        The chart, relations by falling accuracy before repair; None when the table is empty.
+    Relations stand by falling accuracy before repair.
     """
-    table = shown.alone("accuracy_by_relation")
-    return _per_model(table, shown.look, panels.accuracy_by_relation)
+    table = _worlds("accuracy_by_relation", shown)
+    if table is None:
+        return None
+    title = titled(
+        "Accuracy by relation, before and after repair",
+        f"in brackets: gold statements with a belief; {_left_out(table)}; lines: {_INTERVAL}",
+        f"{_GAIN}; dotted line: one half",
+    )
+    panels = []
+    for (model,), part in table.group_by("model", maintain_order=True):
+        before = part.filter(series=_BEFORE)
+        ranks = before.sort("accuracy", descending=True, nulls_last=True, maintain_order=True)
+        names = dict(zip(ranks["relation"], _counts(ranks, "relation"), strict=True))
+        panels.append([_rows(part, names, "relation", str(model), shown.look)])
+    return page(title, *panels)
 
 
 def best_and_worst_things(shown: Shown) -> Chart | None:
-    """Figures 5 and 6: the things with the best and the worst accuracy before repair.
+    """Figures 5 and 6: the things with the best and the worst accuracy before repair."""
+    import polars as pl
 
-    Returns:
-        The chart; None when no thing is in either band.
-    """
-    table = shown.alone("accuracy_by_thing")
-    ends = None if table is None else table.filter(table["band"] != "middle").drop_nulls("rank")
-    return _per_model(ends, shown.look, panels.best_and_worst)
+    return _things(shown, pl.col("band") != "middle", "band")
 
 
 def all_things(shown: Shown) -> Chart | None:
-    """Figure 11: the things between the best and the worst (ranks 21 to 80 of 100).
+    """Figure 11: the things between the best and the worst (ranks 21 to 80 of 100)."""
+    import polars as pl
 
-    Returns:
-        The chart; None when no thing is in the middle band.
-    """
-    table = shown.alone("accuracy_by_thing")
-    middle = None if table is None else table.filter(table["band"] == "middle").drop_nulls("rank")
-    return _per_model(middle, shown.look, panels.middle_things)
+    return _things(shown, pl.col("band") == "middle", "column")
 
 
 FIGURES: Mapping[str, FigureSpec] = {
@@ -92,18 +122,107 @@ FIGURES: Mapping[str, FigureSpec] = {
 }
 
 
-def _per_model(table: pl.DataFrame | None, look: Look, panel: Panel) -> Chart | None:
-    """One chart per model, one above the other; None when there is nothing to show."""
-    import altair as alt
+def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
+    """Accuracy by thing, a panel for each value of ``by``, those of a model side by side."""
+    import polars as pl
 
+    table = _worlds("accuracy_by_thing", shown)
+    table = None if table is None else table.filter(band).drop_nulls("rank").sort("rank")
+    if table is None or table.is_empty():
+        return None
+    ranks = {rank: at // _COLUMN for at, rank in enumerate(sorted(set(table["rank"])))}
+    table = table.with_columns(column=pl.col("rank").replace_strict(ranks))
+    panels = []
+    for (model,), of in table.group_by("model", maintain_order=True):
+        row = []
+        for _, part in of.group_by(by, maintain_order=True):
+            before = part.filter(series=_BEFORE)
+            labels = _counts(before, "thing")
+            names = {
+                thing: f"{rank}. {label}"
+                for thing, rank, label in zip(before["thing"], before["rank"], labels, strict=True)
+            }
+            first, *_, last = [*before["rank"], before["rank"][-1]]
+            kind = f"{part['band'][0].split()[0]}: " if by == "band" else ""
+            row.append(
+                _rows(part, names, "thing", f"{model}: {kind}ranks {first} to {last}", shown.look)
+            )
+        panels.append(row)
+    title = titled(
+        "Accuracy by thing, before and after repair",
+        f"by rank before repair; in brackets: gold statements with a belief; {_left_out(table)}",
+        f"{_GAIN}; dotted line: one half",
+    )
+    return page(title, *panels)
+
+
+def _rows(
+    part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Look
+) -> alt.LayerChart:
+    """A row per key: both accuracies, with their intervals or what lies between, and the gain."""
+    import polars as pl
+
+    labelled = part.with_columns(label=pl.col(key).replace_strict(names))
+    gains = _gains(labelled, ["label"], "accuracy").with_columns(
+        series=pl.lit(look.objective),
+        gain=pl.col("gain").map_elements(_points, return_dtype=pl.String),
+    )
+    labelled = labelled.join(gains, on=["label", "series"], how="left", maintain_order="left")
+    column = BY_NAME["accuracy_by_relation"].column("accuracy")
+    intervals = "low" in part.columns
+    panel = Rows(
+        measured(labelled, column, n=BY_NAME["accuracy_by_relation"].column("n")),
+        Axis("accuracy", (0.0, 1.0), percent=True, dotted=0.5),
+        look.colours,
+        heading,
+        list(names.values()),
+        _series(look),
+        joined=not intervals,
+        words=(("gain", "gain"),),
+    )
+    return replace(panel, width=280 if intervals else 200).chart()
+
+
+def _worlds(name: str, shown: Shown) -> pl.DataFrame | None:
+    """A finding before and after repair, with the world as ``series``; None without a row."""
+    import polars as pl
+
+    table = shown.table(name)
     if table is None:
         return None
-    table = table.filter(table["world"].is_in(panels.worlds_of(look)))
-    if table.is_empty():
-        return None
-    if "model" not in table.columns:
-        charts = [panel(table, look, "")]
-    else:
-        models = table["model"].unique(maintain_order=True)
-        charts = [panel(table.filter(table["model"] == name), look, f"{name}: ") for name in models]
-    return alt.vconcat(*charts, spacing=30)
+    named = {"before": _BEFORE, shown.look.objective: shown.look.objective}
+    table = table.filter(pl.col("world").is_in(list(named)))
+    table = table.with_columns(series=pl.col("world").replace_strict(named))
+    return None if table.is_empty() else table
+
+
+def _series(look: Look) -> tuple[Series, Series]:
+    colours = look.colours
+    return (
+        Series(_BEFORE, colours.before, "circle"),
+        Series(look.objective, colours.of(look.objective), "diamond"),
+    )
+
+
+def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
+    """The keys that have both shares, and ``gain``: after less before."""
+    import polars as pl
+
+    before = table.filter(series=_BEFORE).select(*keys, before=share)
+    after = table.filter(pl.col("series") != _BEFORE).select(*keys, after=share)
+    both = before.join(after, on=keys, maintain_order="left")
+    return both.select(*keys, gain=pl.col("after") - pl.col("before")).drop_nulls()
+
+
+def _points(gain: float) -> str:
+    return points(gain).removesuffix(" points")
+
+
+def _left_out(table: pl.DataFrame) -> str:
+    missing = table.filter(series=_BEFORE)["missing"].sum()
+    return f"{missing} without a belief left out"
+
+
+def _counts(table: pl.DataFrame, name: str) -> list[str]:
+    """What stands beside a row: its name and its n."""
+    return [f"{name} ({n:,})" for name, n in table.select(name, "n").iter_rows()]

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Look
     from tacit.findings.spec import FigureSpec, Headline, Pictures, TableSpec, View
-    from tacit.probes.figures.charts import Look
-    from tacit.probes.figures.panels import Shown
     from tacit.probes.parts.worlds import Worlds
     from tacit.prompts import LogProbs, Prompt, Votes
     from tacit.sources.drawings import Drawing

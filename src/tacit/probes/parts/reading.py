@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.charts.theme import Look
     from tacit.findings.findings import Findings
-    from tacit.probes.figures.charts import Look
 
 MOST_GRAPHS = 40
 """Of one model; a drawing's graph is drawn in a third of a second."""

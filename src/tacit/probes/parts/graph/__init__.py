@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tacit.charts.theme import Look
 from tacit.english import several
 from tacit.errors import DataError, RequestError
-from tacit.probes.figures.charts import Look
 from tacit.probes.parts.graph.drawing import Column, Subject, drawn
 from tacit.probes.parts.graph.edges import BEFORE, parts_of, picture
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.charts.theme import Palette
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.figures.charts import Palette
     from tacit.probes.parts.graph.edges import Picture
 
 _GROUP = ("model", "thing", "annotator")

@@ -21,8 +21,8 @@ from tacit.probes.parts.graph.svg import add, document, mark, number, serialised
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tacit.charts.theme import Palette
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.figures.charts import Palette
     from tacit.probes.parts.graph.edges import Edge, Picture
     from tacit.probes.parts.graph.svg import Element, Value
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeAlias
 from xml.etree import ElementTree as ET
 
-from tacit.probes.figures.charts import FONT, legal
+from tacit.charts.save import legal
+from tacit.charts.theme import FONT
 
 Element: TypeAlias = ET.Element
 Value: TypeAlias = str | float

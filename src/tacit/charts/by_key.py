@@ -1,0 +1,47 @@
+"""The figure of a declared column: one row of marks per key, one panel per model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.findings.spec import FigureSpec
+
+if TYPE_CHECKING:
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Chart
+    from tacit.findings.spec import TableSpec
+
+
+def marks_by(
+    spec: TableSpec, column: str, key: str, domain: tuple[float, float] = (0.0, 1.0)
+) -> FigureSpec:
+    """A figure of one column of a table, with its interval, by one of its keys.
+
+    Args:
+        spec: The table.
+        column: The column that is drawn.
+        key: The column whose values are the rows of the figure.
+        domain: The ends of the axis.
+    """
+    declared = spec.column(column)
+
+    def draw(shown: Shown) -> Chart | None:
+        from tacit.charts.marks import Axis, Rows, measured, page
+        from tacit.charts.shown import titled
+
+        table = shown.defined(spec.name, column)
+        if table is None:
+            return None
+        table = table.with_columns(label=table[key].cast(str))
+        order = table["label"].unique(maintain_order=True).to_list()
+        chance = declared.chance
+        drawn = measured(table, declared, chance if isinstance(chance, str) else None)
+        line = chance if isinstance(chance, float) else None
+        axis = Axis(declared.heading, domain, declared.kind == "percent", line)
+        panels = [
+            Rows(drawn.filter(model=label), axis, shown.look.colours, label, order).chart()
+            for label in shown.labels.values()
+        ]
+        return page(titled(spec.title, spec.reading), panels)
+
+    return FigureSpec(spec.name, spec.title, spec.reading, draw)

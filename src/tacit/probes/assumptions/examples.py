@@ -1,0 +1,192 @@
+"""What a model takes a concept for while properties are added (Weir et al. 2020, Figure 1)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from tacit.charts.marks import DASH, Cells, page, written
+from tacit.charts.shown import titled
+from tacit.charts.theme import PAPER, mixed
+from tacit.english import several
+from tacit.probes.assumptions.candidates import chance_mrr
+from tacit.probes.assumptions.captions import by_wording, spread, wordings
+from tacit.probes.assumptions.retrieved import MAIN, reads_sentences
+from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.wording import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import altair as alt
+    import polars as pl
+
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Chart, Palette
+
+PAPERS = "bear"  # the concept of the paper's Figure 1
+BEST = 5
+_SHARES = (0.75, 0.5, 0.25)  # of concepts that do worse than the one that is shown
+_AMONG_SEVERAL = 2  # concepts, where several models are shown
+_COLUMNS = ("best", "2.", "3.", "4.", "5.", "its rank", "probability")
+
+
+def retrieval_examples(shown: Shown) -> Chart | None:
+    """Figure 1: the five best candidates for some concepts as properties are added.
+
+    Returns:
+        The chart; None when the best candidates were not kept.
+    """
+    import polars as pl
+
+    table, top = shown.table("retrieval"), shown.table("retrieval_top")
+    if table is None or top is None:
+        return None
+    kinds = dict(shown.summaries("kind"))
+    table, top = (_with_shown(each, kinds) for each in (table, top))
+    table = by_wording(table.filter(pl.col("category").is_null(), order=MAIN))
+    top = by_wording(top.filter(pl.col("place") <= BEST))
+    names, how = chosen(table)
+    panels = [
+        [_panel(part, found, str(of), shown.look.colours)]
+        for name in names
+        for (of,), part in table.filter(concept=name).group_by("of", maintain_order=True)
+        if not (found := top.filter(concept=name, of=of)).is_empty()
+    ]
+    if not panels:
+        return None
+    title = titled(
+        "What a model takes a concept for as properties are added",
+        f"each row adds a property to the prompt; its {BEST} best candidates with their "
+        "probabilities, the deeper the shade the higher; framed: the concept itself",
+        _among(table, kinds),
+        f"concepts: {how}; {wordings(table)}",
+    )
+    return page(title, *panels)
+
+
+def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
+    """The table with ``shown``: the probability that stands in the figure.
+
+    Args:
+        table: ``model``, ``wording``, ``logprob`` and ``renormalised``.
+        kinds: Each model's kind.
+    """
+    import polars as pl
+
+    shown = [
+        row["renormalised"]
+        if reads_sentences(kinds.get(row["model"]), row["wording"])
+        else row["logprob"]
+        for row in table.select("model", "wording", "logprob", "renormalised").iter_rows(named=True)
+    ]
+    return table.with_columns(shown=pl.Series(shown, dtype=pl.Float64).exp())
+
+
+def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
+    """What a caption says of the candidates, and of probabilities that are among them."""
+    counts = sorted(set(table["candidates"]))
+    whole = any(
+        reads_sentences(kinds.get(model), wording)
+        for model, wording in table.select("model", "wording").unique().iter_rows()
+    )
+    chances = " to ".join(dict.fromkeys(f"{chance_mrr(n):.3f}" for n in counts if n))
+    told = f"rank: among {spread(counts)} candidates (chance MRR {chances})"
+    among = "probability of a causal model in the wording sentence: among the candidates"
+    return f"{told}; {among}" if whole else told
+
+
+def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
+    """Which concepts are shown: the paper's bear when it is there, and typical others.
+
+    Args:
+        table: The finding ``retrieval`` of all models in the main order, with ``of``.
+
+    Returns:
+        The concepts, and in words how they were chosen: by their mean reciprocal rank over all
+        prompts and models, one that half of the concepts are below, and so on.
+    """
+    import polars as pl
+
+    of = table["of"].n_unique()
+    means = (
+        table.drop_nulls("rank")
+        .group_by("concept", maintain_order=True)
+        .agg(pl.col("of").n_unique(), mean=(1 / pl.col("rank")).mean())
+        .filter(of=of)
+        .sort("mean", maintain_order=True)
+    )
+    ranked = means["concept"].to_list()
+    shares = _SHARES if of == 1 else _SHARES[1:_AMONG_SEVERAL]
+    typical = [ranked[round(share * (len(ranked) - 1))] for share in shares if ranked]
+    with_paper = PAPERS in ranked
+    names = list(dict.fromkeys([PAPERS, *typical] if with_paper else typical))
+    which = ", ".join(f"{100 * share:.0f}th" for share in shares)
+    rest = (
+        f"by mean reciprocal rank, of {several(len(ranked), 'concept')}, at the {which} percentile"
+    )
+    return names, (f"{PAPERS}, the paper's; {rest}" if with_paper else rest)
+
+
+def phrases(texts: Sequence[str], wording: str) -> list[str]:
+    """What each prompt adds to the one before: ``has fur``, ``+ is big``; else its whole text."""
+    said = [_properties(text, wording) for text in texts]
+    known: list[str] = []
+    for whole in said:
+        before = joined([*known, ""])  # up to where the next one stands
+        if whole is None or not whole.startswith(before):
+            return list(texts)
+        known.append(whole[len(before) :])
+    return [f"+ {each}" if at else each for at, each in enumerate(known)]
+
+
+def _properties(text: str, wording: str) -> str | None:
+    """The properties of a prompt as one phrase; None where its text is of another form."""
+    template = load_templates().retrieval.get(wording)
+    if template is None:
+        return None
+    form = re.escape(template)
+    for field, pattern in (("A", "An?"), ("a", "an?"), ("properties", "(.+)")):
+        form = form.replace(re.escape(f"{{{field}}}"), pattern)
+    found = re.fullmatch(form, text)
+    return None if found is None else found[1]
+
+
+def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> alt.LayerChart:
+    """A row per number of properties: the best candidates, and the concept's rank."""
+    import polars as pl
+
+    part = part.sort("n")
+    concept, word, wording = part.select("concept", "word", "wording").row(0)
+    steps = phrases(part["text"].to_list(), wording)
+    rows = {n: f"{n}. {step}" for n, step in zip(part["n"], steps, strict=True)}
+    cells = [_cell(row, rows, word, colours) for row in top.iter_rows(named=True)]
+    for row in part.iter_rows(named=True):
+        rank = DASH if row["rank"] is None else f"{row['rank']:,}"
+        pair = (rank, written(row["shown"], "percent"))
+        for column, told in zip(_COLUMNS[BEST:], pair, strict=True):
+            tip = f"{concept}, {several(row['n'], 'property', 'properties')}: {column} {told}"
+            cell = {"row": rows[row["n"]], "column": column, "told": told, "hue": PAPER, "tip": tip}
+            cells.append({**cell, "framed": False})
+    named = concept if concept == word else f"{concept} (as {word})"
+    among = several(max(part["candidates"]), "candidate")
+    heading = f"{named}: {of}, among {among}"
+    panel = Cells(
+        pl.DataFrame(cells), colours, heading, list(rows.values()), _COLUMNS, cell=(104, 20)
+    )
+    return panel.chart()
+
+
+def _cell(
+    row: Mapping[str, Any], rows: Mapping[int, str], word: str, colours: Palette
+) -> dict[str, Any]:
+    probability = written(row["shown"], "percent")
+    place = f"place {row['place']} of {several(row['n'], 'property', 'properties')}"
+    return {
+        "row": rows[row["n"]],
+        "column": _COLUMNS[row["place"] - 1],
+        "told": f"{row['word']} {probability}",
+        "hue": mixed(colours.before, row["shown"]),
+        "framed": row["word"] == word,
+        "tip": f"{row['word']}: probability {probability}, {place}",
+    }
