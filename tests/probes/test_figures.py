@@ -230,7 +230,14 @@ def test_empty_tables_give_no_figure(tmp_path: Path) -> None:
     few = {**TABLES, "accuracy_by_thing": THINGS.filter(pl.col("rank") < 20)}
     assert figures.all_things(of_one(few)) is None
     empty = {name: table.clear() for name, table in TABLES.items()}
-    assert all(draw(of_one(empty)) is None for draw in figures.FIGURES.values())
+    nulls = {
+        name: table.with_columns(pl.lit(None, pl.Float64).alias(column))
+        for (name, table), column in zip(
+            TABLES.items(), ("share", "accuracy", "accuracy"), strict=True
+        )
+    }
+    for tables in (empty, nulls):
+        assert all(draw(of_one(tables)) is None for draw in figures.FIGURES.values())
     assert write(empty, tmp_path) == []
     assert write({}, tmp_path) == []
     assert list(tmp_path.iterdir()) == []

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where the runs and the report are put.")] = Path(
-        "tacit-demo"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", "--output", help="Where the runs and the report are put."),
+    ] = Path("tacit-demo"),
     force: Force = False,
     no_open: Annotated[
         bool, typer.Option("--no-open", help="Do not open the report in a browser.")

@@ -12,7 +12,7 @@ from tacit.cli.options import Force
 RunFolders = Annotated[
     list[Path], typer.Argument(help="Runs' folders, or folders that hold several.")
 ]
-HtmlFile = Annotated[Path, typer.Option("--out", help="The file to write.")]
+HtmlFile = Annotated[Path, typer.Option("--out", "-o", "--output", help="The file to write.")]
 
 
 def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force = False) -> None:

@@ -1,7 +1,7 @@
 """The figures of the parts probe, from its findings (Gu et al. 2023, Figures 3 to 6 and 11).
 
 Every figure compares the raw beliefs with the world repaired under one objective, with a row of
-panels per model. A table without a row gives no figure.
+panels per model. A table with nothing to show gives no figure.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     """Figure 3: the share of drawings with at least s % of their gold statements right."""
     import polars as pl
 
-    table, look = _worlds("accuracy_at", shown), shown.look
+    table, look = _worlds("accuracy_at", "share", shown), shown.look
     if table is None:
         return None
     column = BY_NAME["accuracy_at"].column("share")
@@ -44,7 +44,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     both = pl.concat([table, better], how="diagonal_relaxed").with_columns(at="s")
     drawn = measured(both.with_columns(label=pl.format("s = {} %", "s")), column)
     series = (*_series(look), Series("improvement", look.colours.ink, "square", (4, 3)))
-    least = min(0.0, *drawn["value"].drop_nulls())
+    least = min([0.0, *drawn["value"].drop_nulls()])
     axis = Axis("share of drawings", (least, 1.0), percent=True)
     panels = [
         Curves(
@@ -65,7 +65,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
 
     Relations stand by falling accuracy before repair.
     """
-    table = _worlds("accuracy_by_relation", shown)
+    table = _worlds("accuracy_by_relation", "accuracy", shown)
     if table is None:
         return None
     title = titled(
@@ -126,7 +126,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
     """Accuracy by thing, a panel for each value of ``by``, those of a model side by side."""
     import polars as pl
 
-    table = _worlds("accuracy_by_thing", shown)
+    table = _worlds("accuracy_by_thing", "accuracy", shown)
     table = None if table is None else table.filter(band).drop_nulls("rank").sort("rank")
     if table is None or table.is_empty():
         return None
@@ -183,11 +183,11 @@ def _rows(
     return replace(panel, width=280 if intervals else 200).chart()
 
 
-def _worlds(name: str, shown: Shown) -> pl.DataFrame | None:
-    """A finding before and after repair, with the world as ``series``; None without a row."""
+def _worlds(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
+    """A finding before and after repair, with the world as ``series``; None of nulls alone."""
     import polars as pl
 
-    table = shown.table(name)
+    table = shown.defined(name, column)
     if table is None:
         return None
     named = {"before": _BEFORE, shown.look.objective: shown.look.objective}
