@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.cli.anchor import echo_anchor
 from tacit.cli.findings import echo_runs
 from tacit.findings.numbers import bounds, percent, score
 from tacit.probes.consistency.trace import trace
+from tacit.probes.consistency.trace_words import traced
 from tacit.probes.consistency.words import verdict
 from tacit.prompts import OUTSIDE, AnswerScore, LogProbs, Prompt
 from tacit.report.writing import report
@@ -165,9 +165,7 @@ def test_main_figures_are_printed(found: Findings, printed: str) -> None:
         assert line[-4:-1] == [score(row[name]) for name in ("consistency", "chance", "lift")]
 
 
-def test_a_fact_without_a_margin_is_followed(
-    found: Findings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_fact_without_a_margin_is_followed(found: Findings) -> None:
     """What was said is told, and that nobody knows by how much."""
-    echo_anchor(trace(found.tables, "two choices"))
-    assert "said 'On' (meta-prompt 1, On/Off, by how much is not known)" in capsys.readouterr().out
+    text = traced(trace(found.tables, "two choices"))
+    assert "said 'On' (meta-prompt 1, On/Off, by how much is not known)" in text

@@ -174,7 +174,7 @@ def test_no_prompt_is_no_error(tacit: Tacit, norms: Path) -> None:
         ),
         (
             ("--norms", "norms.dat", "--elicitation", "--least", 3, "--articles", "candidate"),
-            "--least, --articles would do nothing with --elicitation",
+            "--articles, --least would do nothing with --elicitation",
         ),
     ],
 )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tacit.cli.score import read_prompts
 from tacit.coherence.beliefs import read_beliefs
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.ontology_file import read_ontology
@@ -26,6 +25,7 @@ from tacit.probes.assumptions.corrections import read_corrections
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.parts.elsewhere import answers_in
 from tacit.probes.parts.template import Template
+from tacit.runs.score_files import read_prompts
 from tacit.sources.anchors import read_anchors
 from tacit.sources.drawings import files_of, is_things, read_drawings, read_things, undrawn
 from tacit.sources.dumps import Dump

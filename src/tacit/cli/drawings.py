@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tacit.cli.group import group
 from tacit.cli.options import Force
 from tacit.english import several
-from tacit.errors import DataError, RequestError
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from tacit.coherence.ontology import Ontology
-    from tacit.sources.drawings import Drawing
+from tacit.errors import RequestError
 
 app = group("Read people's drawings of everyday things.")
 
@@ -44,21 +38,10 @@ def enrich_command(
     _keep_input(path, out)
     check_outputs([], [(out, table_with("a table of labelled statements", *labelled))], force=force)
 
-    from tacit.coherence.enrich import enrich
-    from tacit.coherence.ontology import Ontology
-    from tacit.sources.drawings import is_things, read_drawings
-    from tacit.sources.statements import drawing_statements
+    from tacit.probes.parts.drawn import enriched_drawings
 
-    if is_things(path):
-        raise RequestError(f"{path} holds things and parts without relations: nothing follows")
-    ontology = Ontology.load("parts")
-    found = read_drawings(path, ontology.relations, None if things is None else things.split(","))
-    try:
-        enriched = enrich(drawing_statements(found), ontology)
-    except DataError as error:
-        raise DataError(str(error), path) from error
-    summary = _summary(found, enriched, ontology)
-    write_table(enriched, out)
+    table, summary = enriched_drawings(path, None if things is None else things.split(","))
+    write_table(table, out)
     typer.echo(json.dumps(summary) if as_json else f"{_readable(summary)}\n\nWritten: {out}")
 
 
@@ -71,56 +54,6 @@ def _keep_input(path: Path, out: Path) -> None:
     )
     if target == path.resolve() or inside:
         raise RequestError(f"{out} is a file of the drawings; give --out another name")
-
-
-def _summary(found: list[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
-    """The counts that the command prints; ``categories`` are the ontology's."""
-    from tacit.sources.statements import agreed, all_statements, drawing_statements
-
-    asked = all_statements(found, ontology.relations)
-    together = agreed(enriched)
-    drawn = _by_category(drawing_statements(found), ontology)
-    labelled = _by_category(enriched, ontology)
-    return {
-        "things": len({drawing.thing for drawing in found}),
-        "drawings": len(found),
-        "parts": sum(len(drawing.parts) for drawing in found),
-        "relations": sum(len(drawing.relations) for drawing in found),
-        "repeated_rows": sum(drawing.repeated for drawing in found),
-        **_labels(enriched),
-        "agreed": _labels(together),
-        "categories": {
-            name: {"relations": drawn.get(name, 0), "statements": count}
-            for name, count in labelled.items()
-        },
-        "table_1": _as_table_1(enriched, labelled),
-        "to_ask": {
-            "statements": asked.height,
-            "distinct": asked.n_unique(["thing", "subject", "relation", "object"]),
-        },
-    }
-
-
-def _labels(labelled: pl.DataFrame) -> dict[str, int]:
-    true = int(labelled["label"].sum())
-    return {"statements": labelled.height, "true": true, "false": labelled.height - true}
-
-
-def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]:
-    """How many statements each category of relations has, in the ontology's order."""
-    counts = dict(statements["relation"].value_counts().iter_rows())
-    totals: dict[str, int] = {}
-    for name, relation in ontology.relations.items():
-        category = relation.category or "no category"
-        totals[category] = totals.get(category, 0) + counts.get(name, 0)
-    return totals
-
-
-def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """The categories as the paper's Table 1 has them: required by stands with the spatial."""
-    moved = enriched.filter(enriched["relation"] == "required by").height
-    shift = {"spatial": moved, "functional": -moved}
-    return {name: count + shift.get(name, 0) for name, count in categories.items()}
 
 
 def _readable(summary: dict[str, Any]) -> str:

@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from tacit.cli import options as given
+from tacit.cli.declared import declared
 from tacit.cli.group import group
 from tacit.english import several
 from tacit.errors import RequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
-    from tacit.probes.assumptions.corrections import Correction
-    from tacit.probes.assumptions.elicitation import Elicitation
-    from tacit.probes.assumptions.filters import Chosen, ConceptPreset, Step
-    from tacit.probes.assumptions.properties import WordedNorms
-    from tacit.sources.norms import Norms
+from tacit.probes.assumptions.options import NormsOptions
 
 app = group("Make prompts of the properties that people name of concepts.")
 
-_LEAST = 10
 _SHOWN = 30
 """The most line numbers that are printed."""
 
-
-@dataclass(frozen=True)
-class _Retrieval:
-    """The options of concept retrieval alone."""
-
-    articles: Literal["fixed", "candidate"]
-    vocabulary: Path | None
-    least: int
-    most_words: int | None
+_OF_RETRIEVAL = ("articles", "least", "most_words")
 
 
 @app.command("prompts")
+@declared()
 def prompts_command(
-    norms: given.NormsFile,
+    *,
     out: Annotated[Path, typer.Option(help="The prompts: TSV, CSV, JSONL or Parquet.")],
+    options: NormsOptions,
     elicitation: Annotated[
         bool, typer.Option("--elicitation", help="Ask for properties, not for concepts.")
     ] = False,
@@ -53,17 +37,9 @@ def prompts_command(
         Literal["sentence", "blank-last"],
         typer.Option(help="blank-last is for models that cannot see what follows the blank."),
     ] = "sentence",
-    corrections: given.Corrections = None,
-    least_people: given.LeastPeople = 0,
-    limit: given.ConceptLimit = None,
-    most_words: given.MostWords = None,
-    least: given.LeastProperties = _LEAST,
     vocabulary: Annotated[
         Path | None, typer.Option(help="Retrieval: only these concepts; a word on each line.")
     ] = None,
-    articles: given.ArticleRule = "fixed",
-    concepts: given.ConceptPreset = "paper",
-    responses: given.ResponsePreset = "people",
     no_preface: Annotated[
         bool, typer.Option("--no-preface", help='Elicitation: without "Everyone knows that".')
     ] = False,
@@ -76,148 +52,39 @@ def prompts_command(
     """
     from tacit.outputs import check_outputs, table_with
 
-    files = [path for path in (norms, corrections, vocabulary) if path is not None]
+    files = [path for path in (options.norms, options.corrections, vocabulary) if path is not None]
     check_outputs(files, [(out, table_with("a table of prompts", "concept", "text"))], force=force)
-    options = _Retrieval(articles, vocabulary, least, most_words)
-    _check(options, responses, elicitation=elicitation, no_preface=no_preface)
+    _check(options, vocabulary, elicitation=elicitation, no_preface=no_preface)
 
     from tacit.knowledge.words import spare_torch
-    from tacit.probes.assumptions.corrections import read_corrections
-    from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, elicit
-    from tacit.probes.assumptions.properties import Limits, word_properties
-    from tacit.sources.norms import read_norms
+    from tacit.probes.assumptions.elicitation import Phrasing
+    from tacit.probes.assumptions.prompt_tables import elicitation_prompts, retrieval_prompts_of
     from tacit.tables import write_table
 
     spare_torch(None)
-    read = read_norms(norms)
-    own = read_corrections(corrections) if corrections else ()
-    if elicitation:
-        rules = ElicitationRules(concepts, responses, least_people)
-        asked = elicit(read, Phrasing(not no_preface, wording), own, rules)
-        table, summary = _elicited(asked, read, limit)
-    else:
-        worded = word_properties(read, own, Limits(least_people, options.most_words))
-        chosen = _chosen(worded, concepts, options)
-        table, summary = _retrieved(worded, chosen, options, wording, limit)
-    summary = {"norms": _about(read), **summary, **_unmatched(own, read), "prompts": table.height}
+    table, summary = (
+        elicitation_prompts(options, Phrasing(not no_preface, wording))
+        if elicitation
+        else retrieval_prompts_of(options, wording, vocabulary)
+    )
     write_table(table, out)
     typer.echo(json.dumps(summary) if as_json else f"{_readable(summary)}\n\nWritten: {out}")
 
 
-def _check(options: _Retrieval, responses: str, *, elicitation: bool, no_preface: bool) -> None:
+def _check(
+    options: NormsOptions, vocabulary: Path | None, *, elicitation: bool, no_preface: bool
+) -> None:
     """Refuses options that would do nothing."""
-    idle = {
-        "--most-words": options.most_words is not None,
-        "--least": options.least != _LEAST,
-        "--vocabulary": options.vocabulary is not None,
-        "--articles": options.articles != "fixed",
-    }
-    named = [name for name, is_given in idle.items() if is_given]
-    if elicitation and named:
-        raise RequestError(f"{', '.join(named)} would do nothing with --elicitation: leave it out")
-    asking = {"--no-preface": no_preface, "--responses": responses != "people"}
-    named = [name for name, is_given in asking.items() if is_given]
-    if named and not elicitation:
+    changed = {one.name for one in fields(options) if getattr(options, one.name) != one.default}
+    idle = [f"--{name.replace('_', '-')}" for name in _OF_RETRIEVAL if name in changed]
+    idle += ["--vocabulary"] * (vocabulary is not None)
+    if elicitation and idle:
+        raise RequestError(f"{', '.join(idle)} would do nothing with --elicitation: leave it out")
+    idle = ["--no-preface"] * no_preface + ["--responses"] * ("responses" in changed)
+    if idle and not elicitation:
         raise RequestError(
-            f"{', '.join(named)} would do nothing without --elicitation: leave it out"
+            f"{', '.join(idle)} would do nothing without --elicitation: leave it out"
         )
-
-
-def _chosen(worded: WordedNorms, concepts: ConceptPreset, options: _Retrieval) -> Chosen:
-    from tacit.probes.assumptions.filters import Filters, choose_concepts
-    from tacit.probes.assumptions.words import read_words
-
-    words = None if options.vocabulary is None else read_words(options.vocabulary).words
-    return choose_concepts(worded, Filters(concepts, options.articles, words, options.least))
-
-
-def _retrieved(
-    worded: WordedNorms, chosen: Chosen, options: _Retrieval, wording: str, limit: int | None
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The prompts, and what the properties and the filters came to."""
-    import polars as pl
-
-    from tacit.probes.assumptions.retrieval import Asking, retrieval_prompts
-
-    concepts = chosen.concepts[:limit]
-    prompts = retrieval_prompts(concepts, Asking(wording, options.articles))
-    table = pl.DataFrame(
-        [(one.word, one.n, one.text, one.answer) for one in prompts],
-        {"concept": pl.String, "n": pl.Int64, "text": pl.String, "answer": pl.String},
-        orient="row",
-    )
-    if options.articles == "fixed":
-        table = table.drop("answer")  # the concept
-    summary = {
-        "properties": {
-            "usable": worded.usable,
-            **worded.dropped,
-            "corrected": worded.corrected,
-            **{f"by the feature: {why}": count for why, count in worded.from_feature.items()},
-        },
-        "filters": _steps(chosen.steps),
-        "concepts": len(concepts),
-    }
-    return table, summary
-
-
-def _elicited(
-    asked: Elicitation, norms: Norms, limit: int | None
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The prompts, and how many there are by relation, beside the paper's."""
-    import polars as pl
-
-    from tacit.probes.assumptions.templates import load_templates
-
-    published = load_templates().published if norms.layout == "cslb" else {}
-    kept = asked.limited(norms, limit).prompts
-    rows = [
-        (
-            prompt.relation,
-            prompt.concept,
-            prompt.text,
-            json.dumps({one.word: one.frequency for one in prompt.responses}, ensure_ascii=False),
-        )
-        for prompt in kept
-    ]
-    columns = ("relation", "concept", "text", "responses")
-    summary = {
-        "relations": {
-            relation: {
-                "prompts": count,
-                "published": published.get(relation),
-                "without": asked.without[relation],
-            }
-            for relation, count in asked.counts().items()
-        },
-        "filters": _steps(asked.steps),
-        "responses": dict(asked.notes),
-        "concepts": len({prompt.concept for prompt in kept}),
-    }
-    return pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row"), summary
-
-
-def _steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    return [
-        {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
-    ]
-
-
-def _about(norms: Norms) -> dict[str, Any]:
-    return {
-        "layout": norms.layout,
-        "rows": norms.rows,
-        "properties": len(norms.properties),
-        "concepts": len(norms.by_concept()),
-        "skipped": dict(norms.skipped),
-        "uncounted": {problem: list(lines) for problem, lines in norms.uncounted.items()},
-    }
-
-
-def _unmatched(own: tuple[Correction, ...], norms: Norms) -> dict[str, Any]:
-    from tacit.probes.assumptions.corrections import Corrections
-
-    return {"unmatched_corrections": [one.shown for one in Corrections(norms, own).unmatched]}
 
 
 def _readable(summary: dict[str, Any]) -> str:

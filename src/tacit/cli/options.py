@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -55,42 +55,5 @@ Force = Annotated[
 Questions = Annotated[
     Path,
     typer.Option(help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."),
-]
-NormsFile = Annotated[
-    Path, typer.Option("--norms", help="CSLB's norms.dat, McRae's file, or concept, feature, pf.")
-]
-Corrections = Annotated[
-    Path | None,
-    typer.Option(help="Your own wordings: a table or YAML with concept, feature, wording."),
-]
-LeastPeople = Annotated[int, typer.Option(min=0, help="Only properties that so many people named.")]
-ConceptLimit = Annotated[
-    int | None, typer.Option(min=1, help="Only the first so many concepts that are left.")
-]
-MostWords = Annotated[
-    int | None, typer.Option(min=1, help="Retrieval: only properties of at most so many words.")
-]
-LeastProperties = Annotated[
-    int, typer.Option(min=1, help="Retrieval: only concepts with so many usable properties.")
-]
-ArticleRule = Annotated[
-    Literal["fixed", "candidate"],
-    typer.Option(help="Retrieval: A for all, or each candidate's own, scored with it."),
-]
-ConceptPreset = Annotated[
-    Literal["paper", "tagged", "all"],
-    typer.Option(
-        "--concepts",
-        help="paper: without seal_(animal) and the like; tagged: the tag is stripped; all: also "
-        "several words, in elicitation.",
-    ),
-]
-ResponsePreset = Annotated[
-    Literal["people", "feature", "first"],
-    typer.Option(
-        "--responses",
-        help="Elicitation: alternatives with the number of people who gave each, all with that of "
-        "the feature, or the feature's first wording.",
-    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

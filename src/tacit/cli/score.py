@@ -14,14 +14,13 @@ from tacit.cli.declared import declared
 from tacit.cli.findings import echo_estimate
 from tacit.engine.options import EngineOptions
 from tacit.english import several
-from tacit.errors import DataError, PromptError
+from tacit.errors import DataError
 from tacit.models.settings import ModelSettings
 from tacit.present.reporter import Terminal
-from tacit.prompts import missing_by_reason
 
 if TYPE_CHECKING:
     from tacit.engine.voting import VotingEngine
-    from tacit.prompts import AnswerScore, LogProbs, Prompt, Votes
+    from tacit.prompts import Prompt
 
 
 @declared()
@@ -49,12 +48,13 @@ def score(
     from tacit.runs import asking
     from tacit.runs.cost import Cost, chats_of
     from tacit.runs.estimate import estimate
+    from tacit.runs.score_files import counts, is_scores, read_prompts, write_scores
 
     begun, reporter = time.monotonic(), Terminal()
     options = settings.options([model])
     if out.suffix != ".jsonl":
         raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
-    check_outputs([prompts], [(out, Kind("a file of scores", _is_scores))], force=force)
+    check_outputs([prompts], [(out, Kind("a file of scores", is_scores))], force=force)
     asked = read_prompts(prompts)
     kept = Store(store) if store else Store.default()
     engine.check([model], options)
@@ -79,13 +79,13 @@ def score(
         return
     plan = started.plan(asked)
     scores = asking.score(started, asked, plan, reporter)
-    _write(scores, out)
+    write_scores(scores, out)
     summary = {
         "prompts": len(asked),
         "asked": plan.prompts,
         "skipped": len(plan.skipped),
         "tokens": plan.tokens,
-        **_counts(scores),
+        **counts(scores),
         "model": scorer.name,
         "obtained": scorer.description.get("obtained"),
         "fingerprint": scorer.fingerprint,
@@ -100,13 +100,12 @@ def _sample(
 ) -> dict[str, Any]:
     """Asks for replies, writes their votes, and gives a summary."""
     from tacit.findings.findings import votes_summary
-    from tacit.publishing import publish_text
     from tacit.runs import asking
+    from tacit.runs.score_files import write_votes
 
     plan = engine.plan(asked)
     votes = asking.vote(engine, asked, plan, reporter)
-    lines = [json.dumps(_row_of_votes(one), ensure_ascii=False) for one in votes]
-    publish_text(out, "".join(f"{line}\n" for line in lines))
+    write_votes(votes, out)
     return {
         "prompts": len(asked),
         "asked": plan.tokens,
@@ -127,96 +126,6 @@ def _readable_votes(summary: dict[str, Any]) -> str:
         "no answer for certain\n"
         f"Written: {summary['out']}"
     )
-
-
-def read_prompts(path: Path) -> list[Prompt]:
-    """The prompts of a JSONL file.
-
-    Raises:
-        DataError: A line is malformed; the message names it.
-    """
-    from tacit.tables import read_json_lines
-
-    found = []
-    for line, record in read_json_lines(path):
-        try:
-            found.append(_prompt(record))
-        except PromptError as error:
-            raise DataError(str(error), path, line) from error
-    if not found:
-        raise DataError('holds no prompts; expected lines {"text": …, "answers": [...]}', path)
-    return found
-
-
-def _prompt(record: dict[str, Any]) -> Prompt:
-    from tacit.prompts import Prompt
-
-    unknown = sorted(set(record) - {"text", "answers", "separator"})
-    if unknown:
-        raise PromptError(f"has the key {unknown[0]!r}; expected text, answers, separator")
-    text, answers, separator = (
-        record.get("text"),
-        record.get("answers"),
-        record.get("separator", " "),
-    )
-    if not isinstance(text, str) or not isinstance(separator, str):
-        raise PromptError("text and separator must be strings, and text must be there")
-    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-        raise PromptError("answers must be a list of strings")
-    return Prompt(text, tuple(answers), separator)
-
-
-def _write(scores: list[LogProbs], out: Path) -> None:
-    from tacit.publishing import publish_text
-
-    lines = [
-        json.dumps({"scores": [_row(answer) for answer in one.answers]}, ensure_ascii=False)
-        for one in scores
-    ]
-    publish_text(out, "".join(f"{line}\n" for line in lines))
-
-
-def _is_scores(path: Path) -> bool:
-    """Whether a file begins with a line of scores or of votes."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            first = json.loads(lines.readline())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and bool({"scores", "votes"} & set(first))
-
-
-def _row(score: AnswerScore) -> dict[str, Any]:
-    """An answer's score as it is written; why there is none stands only where there is none."""
-    row = {
-        "answer": score.answer,
-        "logprob": score.logprob,
-        "tokens": score.tokens,
-        "bytes": score.bytes,
-    }
-    return row if score.missing is None else {**row, "missing": score.missing}
-
-
-def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """What ``tacit score`` writes of a prompt: each answer's votes and share, with its interval."""
-    from tacit.statistics.shares import wilson
-
-    rows = []
-    for answer, count in votes.counts.items():
-        share = wilson(count, votes.parsed)
-        rows.append({"answer": answer, "votes": count, "share": share.value})
-        rows[-1] |= {"low": share.low, "high": share.high}
-    return {"votes": rows, "unparsed": votes.unparsed, "truncated": votes.truncated}
-
-
-def _counts(scores: list[LogProbs]) -> dict[str, Any]:
-    answers = [answer for one in scores for answer in one.answers]
-    return {
-        "answers": len(answers),
-        "missing": sum(answer.logprob is None for answer in answers),
-        "missing_by_reason": missing_by_reason(scores),
-        "spanned": sum(answer.spanned for answer in answers),
-    }
 
 
 def _readable(summary: dict[str, Any]) -> str:

@@ -108,15 +108,12 @@ def anchor(
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """
-    from tacit.cli.anchor import echo_anchor
     from tacit.probes.consistency.trace import TABLES, trace
+    from tacit.probes.consistency.trace_words import traced
     from tacit.runs.folder import read_findings
 
     found = trace(read_findings(run, TABLES), question)
-    if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
-        return
-    echo_anchor(found)
+    typer.echo(json.dumps(found, ensure_ascii=False) if as_json else traced(found))
 
 
 @app.command("sources")

@@ -12,6 +12,7 @@ from tacit.options import option, sha256_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.probe import Candidates, Choices
 
 _VOCABULARIES = ("shared", "own", "concepts")
@@ -39,28 +40,15 @@ def vocabulary_file(name: str) -> Path | None:
 
 
 @dataclass(frozen=True)
-class AssumptionsOptions:
-    """What is asked of models."""
+class NormsOptions:
+    """Which norms are read, and which of their concepts, properties and responses are used."""
 
     norms: Path = option(help="CSLB's norms.dat, McRae's file, or concept, feature, pf.")
     corrections: Path | None = option(
         None, help="Your own wordings: a table or YAML with concept, feature, wording."
     )
-    vocabulary: str = option(
-        "shared",
-        metavar="shared|own|concepts|FILE",
-        help="Retrieval ranks the words that all models share, own ones, the concepts, or those "
-        "of a file, one per line.",
-        data=_of_vocabulary,
-    )
-    wording: Literal["blank-last", "sentence", "both"] = option(
-        "blank-last", help="How a causal model is asked for a concept."
-    )
     articles: Literal["fixed", "candidate"] = option(
         "fixed", help="Retrieval: A for all, or each candidate's own, scored with it."
-    )
-    orders: Literal["all", "main"] = option(
-        "all", help="all (also bottom, increasing and random), or main, which is quicker."
     )
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",
@@ -80,6 +68,35 @@ class AssumptionsOptions:
         None, help="Retrieval: only properties of at most so many words.", least=1
     )
     limit: int | None = option(None, help="Only the first so many concepts that are left.", least=1)
+
+    def own_wordings(self) -> tuple[Correction, ...]:
+        """The corrections.
+
+        Raises:
+            DataError: They are missing or malformed.
+        """
+        from tacit.probes.assumptions.corrections import read_corrections
+
+        return read_corrections(self.corrections) if self.corrections else ()
+
+
+@dataclass(frozen=True)
+class AssumptionsOptions(NormsOptions):
+    """What is asked of models."""
+
+    vocabulary: str = option(
+        "shared",
+        metavar="shared|own|concepts|FILE",
+        help="Retrieval ranks the words that all models share, own ones, the concepts, or those "
+        "of a file, one per line.",
+        data=_of_vocabulary,
+    )
+    wording: Literal["blank-last", "sentence", "both"] = option(
+        "blank-last", help="How a causal model is asked for a concept."
+    )
+    orders: Literal["all", "main"] = option(
+        "all", help="all (also bottom, increasing and random), or main, which is quicker."
+    )
     top: int = option(20, help="How many of the best candidates are kept of each ranking.", least=1)
     seed: int = option(0, help="Where the draws of the random baseline begin.")
 
@@ -90,7 +107,6 @@ class AssumptionsOptions:
             RequestError: An option is unknown, or two do not go together.
             DataError: The corrections or the vocabulary are missing or malformed.
         """
-        from tacit.probes.assumptions.corrections import read_corrections
         from tacit.probes.assumptions.probe import Choices
         from tacit.probes.assumptions.properties import Limits
         from tacit.probes.assumptions.words import read_words
@@ -106,7 +122,7 @@ class AssumptionsOptions:
             responses=self.responses,
             least=self.least,
             limits=Limits(self.least_people, self.most_words),
-            corrections=read_corrections(self.corrections) if self.corrections else (),
+            corrections=self.own_wordings(),
             limit=self.limit,
             top=self.top,
             seed=self.seed,

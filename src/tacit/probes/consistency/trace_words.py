@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from tacit.english import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-def echo_anchor(found: Mapping[str, Any]) -> None:
-    """Prints what ``tacit.probes.consistency.trace.trace`` gives."""
-    typer.echo("\n".join([*_question(found), "", *_facts(found), "", *_contribution(found)]))
+def traced(found: Mapping[str, Any]) -> str:
+    """What ``tacit.probes.consistency.trace.trace`` gives, in lines."""
+    return "\n".join([*_question(found), "", *_facts(found), "", *_contribution(found)])
 
 
 def _question(found: Mapping[str, Any]) -> Iterator[str]:

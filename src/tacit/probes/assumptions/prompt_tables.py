@@ -1,0 +1,146 @@
+"""The prompts that norms make, as tables, with how many concepts each filter left out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tacit.probes.assumptions.corrections import Corrections
+from tacit.probes.assumptions.elicitation import ElicitationRules, elicit
+from tacit.probes.assumptions.filters import Filters, choose_concepts
+from tacit.probes.assumptions.properties import Limits, word_properties
+from tacit.probes.assumptions.retrieval import Asking, retrieval_prompts
+from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.words import read_words
+from tacit.sources.norms import read_norms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tacit.probes.assumptions.corrections import Correction
+    from tacit.probes.assumptions.elicitation import Phrasing
+    from tacit.probes.assumptions.filters import Step
+    from tacit.probes.assumptions.options import NormsOptions
+    from tacit.sources.norms import Norms
+
+
+def retrieval_prompts_of(
+    options: NormsOptions, wording: str, vocabulary: Path | None = None
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The prompts that ask for a concept.
+
+    Args:
+        options: The norms, and what is used of them.
+        wording: sentence or blank-last.
+        vocabulary: Only these concepts: a file with a word on each line.
+
+    Returns:
+        The prompts, and the counts of properties, filters and concepts.
+
+    Raises:
+        DataError: A file is missing or malformed.
+    """
+    import polars as pl
+
+    norms, own = read_norms(options.norms), options.own_wordings()
+    worded = word_properties(norms, own, Limits(options.least_people, options.most_words))
+    words = None if vocabulary is None else read_words(vocabulary).words
+    filters = Filters(options.concepts, options.articles, words, options.least)
+    chosen = choose_concepts(worded, filters)
+    concepts = chosen.concepts[: options.limit]
+    prompts = retrieval_prompts(concepts, Asking(wording, options.articles))
+    table = pl.DataFrame(
+        [(one.word, one.n, one.text, one.answer) for one in prompts],
+        {"concept": pl.String, "n": pl.Int64, "text": pl.String, "answer": pl.String},
+        orient="row",
+    )
+    if options.articles == "fixed":
+        table = table.drop("answer")  # the concept
+    properties = {
+        "usable": worded.usable,
+        **worded.dropped,
+        "corrected": worded.corrected,
+        **{f"by the feature: {why}": count for why, count in worded.from_feature.items()},
+    }
+    found = {
+        "properties": properties,
+        "filters": _steps(chosen.steps),
+        "concepts": len(concepts),
+    }
+    return table, _summary(norms, own, found, table)
+
+
+def elicitation_prompts(
+    options: NormsOptions, phrasing: Phrasing
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The prompts that ask for the properties of a concept.
+
+    Returns:
+        The prompts with people's responses, and how many there are by relation, beside the paper's
+        where the norms are CSLB's.
+
+    Raises:
+        DataError: A file is missing or malformed.
+    """
+    import polars as pl
+
+    norms, own = read_norms(options.norms), options.own_wordings()
+    rules = ElicitationRules(options.concepts, options.responses, options.least_people)
+    asked = elicit(norms, phrasing, own, rules)
+    published = load_templates().published if norms.layout == "cslb" else {}
+    kept = asked.limited(norms, options.limit).prompts
+    rows = [
+        (
+            prompt.relation,
+            prompt.concept,
+            prompt.text,
+            json.dumps({one.word: one.frequency for one in prompt.responses}, ensure_ascii=False),
+        )
+        for prompt in kept
+    ]
+    columns = ("relation", "concept", "text", "responses")
+    table = pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row")
+    relations = {
+        relation: {
+            "prompts": count,
+            "published": published.get(relation),
+            "without": asked.without[relation],
+        }
+        for relation, count in asked.counts().items()
+    }
+    found = {
+        "relations": relations,
+        "filters": _steps(asked.steps),
+        "responses": dict(asked.notes),
+        "concepts": len({prompt.concept for prompt in kept}),
+    }
+    return table, _summary(norms, own, found, table)
+
+
+def _summary(
+    norms: Norms, own: tuple[Correction, ...], found: dict[str, Any], table: pl.DataFrame
+) -> dict[str, Any]:
+    about = {
+        "layout": norms.layout,
+        "rows": norms.rows,
+        "properties": len(norms.properties),
+        "concepts": len(norms.by_concept()),
+        "skipped": dict(norms.skipped),
+        "uncounted": {problem: list(lines) for problem, lines in norms.uncounted.items()},
+    }
+    unmatched = [one.shown for one in Corrections(norms, own).unmatched]
+    return {
+        "norms": about,
+        **found,
+        "unmatched_corrections": unmatched,
+        "prompts": table.height,
+    }
+
+
+def _steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    return [
+        {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
+    ]

@@ -1,0 +1,116 @@
+"""The files of ``tacit score``: prompts as JSON lines, and their scores or votes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import DataError, PromptError
+from tacit.prompts import Prompt, missing_by_reason
+from tacit.publishing import publish_text
+from tacit.statistics.shares import wilson
+from tacit.tables import read_json_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tacit.prompts import AnswerScore, LogProbs, Votes
+
+
+def read_prompts(path: Path) -> list[Prompt]:
+    """The prompts of a JSONL file.
+
+    Raises:
+        DataError: A line is malformed; the message names it.
+    """
+    found = []
+    for line, record in read_json_lines(path):
+        try:
+            found.append(_prompt(record))
+        except PromptError as error:
+            raise DataError(str(error), path, line) from error
+    if not found:
+        raise DataError('holds no prompts; expected lines {"text": …, "answers": [...]}', path)
+    return found
+
+
+def _prompt(record: dict[str, Any]) -> Prompt:
+    unknown = sorted(set(record) - {"text", "answers", "separator"})
+    if unknown:
+        raise PromptError(f"has the key {unknown[0]!r}; expected text, answers, separator")
+    text, answers, separator = (
+        record.get("text"),
+        record.get("answers"),
+        record.get("separator", " "),
+    )
+    if not isinstance(text, str) or not isinstance(separator, str):
+        raise PromptError("text and separator must be strings, and text must be there")
+    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
+        raise PromptError("answers must be a list of strings")
+    return Prompt(text, tuple(answers), separator)
+
+
+def write_scores(scores: Sequence[LogProbs], out: Path) -> None:
+    """Writes the scores of each prompt's answers, a line each.
+
+    Raises:
+        WorkError: The file cannot be written.
+    """
+    lines = [
+        json.dumps({"scores": [_row(answer) for answer in one.answers]}, ensure_ascii=False)
+        for one in scores
+    ]
+    publish_text(out, "".join(f"{line}\n" for line in lines))
+
+
+def write_votes(votes: Sequence[Votes], out: Path) -> None:
+    """Writes the votes for each prompt's answers, a line each.
+
+    Raises:
+        WorkError: The file cannot be written.
+    """
+    lines = [json.dumps(_row_of_votes(one), ensure_ascii=False) for one in votes]
+    publish_text(out, "".join(f"{line}\n" for line in lines))
+
+
+def is_scores(path: Path) -> bool:
+    """Whether a file begins with a line of scores or of votes."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            first = json.loads(lines.readline())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and bool({"scores", "votes"} & set(first))
+
+
+def _row(score: AnswerScore) -> dict[str, Any]:
+    """An answer's score as it is written; why there is none stands only where there is none."""
+    row = {
+        "answer": score.answer,
+        "logprob": score.logprob,
+        "tokens": score.tokens,
+        "bytes": score.bytes,
+    }
+    return row if score.missing is None else {**row, "missing": score.missing}
+
+
+def _row_of_votes(votes: Votes) -> dict[str, Any]:
+    """What ``tacit score`` writes of a prompt: each answer's votes and share, with its interval."""
+    rows = []
+    for answer, count in votes.counts.items():
+        share = wilson(count, votes.parsed)
+        rows.append({"answer": answer, "votes": count, "share": share.value})
+        rows[-1] |= {"low": share.low, "high": share.high}
+    return {"votes": rows, "unparsed": votes.unparsed, "truncated": votes.truncated}
+
+
+def counts(scores: Sequence[LogProbs]) -> dict[str, Any]:
+    """How many answers there are, how many have no score and why, and how many share a token."""
+    answers = [answer for one in scores for answer in one.answers]
+    return {
+        "answers": len(answers),
+        "missing": sum(answer.logprob is None for answer in answers),
+        "missing_by_reason": missing_by_reason(scores),
+        "spanned": sum(answer.spanned for answer in answers),
+    }
