@@ -15,6 +15,8 @@ import polars as pl
 import pytest
 
 import tacit
+from tacit.charts.shown import Shown
+from tacit.charts.theme import Look
 from tacit.errors import DataError, FindingsError
 from tacit.findings.findings import Findings
 from tacit.models.demo import DEMO_MASKED
@@ -117,6 +119,18 @@ def test_figures_are_right(pairs: Path) -> None:
         assert run.summary["total"][0]["accuracy"] == means[-1]
     assert runs.comparison is not None
     assert runs.comparison["difference"][-1] == pytest.approx(means[1] - means[0])
+
+
+def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
+    """A row for each, not only those of the other tables."""
+    run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
+    spec = base.declared(base.probe("synonyms")).tables["questions"]
+    shown = Shown({"demo": run.findings}, {}, Look())
+    chart = tacit.marks_by(spec, "belief", "synonym")(shown)
+    assert chart is not None
+    held = [row for rows in chart.to_dict()["datasets"].values() for row in rows]
+    beliefs = {row["synonym"]: row["value"] for row in held if "value" in row}
+    assert beliefs == dict(run.questions.select("synonym", "belief").iter_rows())
 
 
 def test_it_goes_on_where_it_stopped(command: Tacit, pairs: Path, workplace: Path) -> None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.findings.spec import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -70,15 +71,23 @@ class Shown:
         return {label: re.sub(r"[-_. ]+", "-", name).strip("-") for label, name in bare.items()}
 
     def table(self, name: str) -> pl.DataFrame | None:
-        """A finding of all models, with the model's label as ``model``; None without a row."""
+        """A finding of all models, with the model's label as ``model``; None without a row.
+
+        Args:
+            name: A table's name, or ``questions``.
+        """
         import polars as pl
 
         tables = [
             table.with_columns(model=pl.lit(label))
             for model, label in self.labels.items()
-            if (table := self.found[model].tables.get(name)) is not None and not table.is_empty()
+            if (table := self._found(model, name)) is not None and not table.is_empty()
         ]
         return pl.concat(tables, how="diagonal_relaxed") if tables else None
+
+    def _found(self, model: str, name: str) -> pl.DataFrame | None:
+        found = self.found[model]
+        return found.questions if name == QUESTIONS else found.tables.get(name)
 
     def alone(self, name: str) -> pl.DataFrame | None:
         """The same; of a single model without its label."""
