@@ -11,7 +11,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.cli.obtained import obtained_told
 from tacit.cli.reproduce import _assumptions_run
 from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError, TacitError
@@ -25,7 +24,7 @@ from tacit.models.server.trying import same_replies
 from tacit.probes.assumptions.published import published_table
 from tacit.probes.assumptions.sentences import ranked_told
 from tacit.rankings import Ranking, RankingPrompt, Vocabulary
-from tacit.report.obtained import differing
+from tacit.report.obtained import differing, obtained_told
 from tacit.report.writing import report
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tacit.cli.obtained import obtained_told
 from tacit.english import several
 from tacit.present import progress
 from tacit.present.comparison import print_comparison
 from tacit.present.tables import MOST_ROWS, print_table
 from tacit.probes.base import declared, probe
+from tacit.report.obtained import obtained_told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -52,13 +52,13 @@ def parrot(
     """
     import polars as pl
 
-    from tacit.cli.obtained import obtained_told
     from tacit.engine.store import Store
     from tacit.options import digests
     from tacit.outputs import check_outputs
     from tacit.probes.parts.probe import PartsProbe
     from tacit.probes.parts.published import data_tables, model_tables
     from tacit.probes.parts.words import judged, missing
+    from tacit.report.obtained import obtained_told
     from tacit.runs.workflow import RunRequest
     from tacit.sources.drawings import read_things
 
@@ -127,10 +127,10 @@ def sta(
 
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """
-    from tacit.cli.obtained import obtained_told
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table
     from tacit.probes.assumptions.sentences import ranked_told
+    from tacit.report.obtained import obtained_told
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)

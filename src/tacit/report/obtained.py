@@ -57,3 +57,23 @@ def differing(runs: Sequence[Run]) -> list[str]:
         mine = [run for run in runs if run.probe == probe]
         warnings += warnings_of_elicitation(probe, {run.name: run.obtained for run in mine})
     return warnings
+
+
+def obtained_told(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
+    """A sentence; none for a run that does not say. Of sampled replies also how many were read.
+
+    Args:
+        summary: A run's summary.
+        listed: Whether a run's folder lists the prompts that were skipped.
+    """
+    if "obtained" not in summary:
+        return
+    yield f"Obtained: {summary['obtained']}"
+    yield from skipped_told(summary, listed=listed)
+    votes = summary.get("votes")
+    if votes is not None:
+        cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""
+        yield (
+            f"{votes['unparsed']:,} of {several(votes['replies'], 'reply is', 'replies are')} no "
+            f"answer for certain and count as none{cut}"
+        )
