@@ -11,16 +11,20 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import altair as alt
 import polars as pl
 import pytest
 
 import tacit
+from tacit import figure
+from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
 from tacit.charts.theme import Look
 from tacit.errors import DataError, FindingsError
 from tacit.findings.findings import Findings
 from tacit.models.demo import DEMO_MASKED
 from tacit.probes import base
+from tacit.report.charts import figure as report_figure
 from tests import manifests
 from tests.cli.conftest import tacit as command
 from tests.cli.conftest import workplace
@@ -41,6 +45,13 @@ fast\tslow\tno
 cat\tdog\tno
 huge\tlarge\tyes
 """
+
+
+@figure("Beliefs", "P(yes) of each pair.")
+def beliefs(shown: Shown) -> alt.Chart | None:
+    """A bar for each pair."""
+    table = shown.table("questions")
+    return None if table is None else alt.Chart(table).mark_bar().encode(x="belief", y="synonym")
 
 
 @pytest.fixture(autouse=True)
@@ -131,6 +142,16 @@ def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
     held = [row for rows in chart.to_dict()["datasets"].values() for row in rows]
     beliefs = {row["synonym"]: row["value"] for row in held if "value" in row}
     assert beliefs == dict(run.questions.select("synonym", "belief").iter_rows())
+
+
+def test_a_figure_of_ones_own_is_drawn(pairs: Path) -> None:
+    """Any Altair chart, as a file and in the report."""
+    run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
+    shown = Shown({"demo": run.findings}, {}, Look())
+    assert beliefs.name == "beliefs"
+    assert drawn(beliefs(shown), Look().colours).startswith("<svg")
+    page = report_figure("synonyms", beliefs, beliefs(shown), Look().colours)
+    assert (page.title, page.about) == ("Beliefs", "P(yes) of each pair.")
 
 
 def test_it_goes_on_where_it_stopped(command: Tacit, pairs: Path, workplace: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.errors import TacitError
     from tacit.findings.findings import Findings
-    from tacit.findings.spec import Column, FigureSpec, Headline, Layout, TableSpec, View
+    from tacit.findings.spec import Column, FigureSpec, Headline, Layout, TableSpec, View, figure
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
     from tacit.models.loading import LoadOptions, load_model
@@ -43,7 +43,10 @@ _MODULES = {
     "tacit.engine.store": ("Store",),
     "tacit.errors": ("TacitError",),
     "tacit.findings.findings": ("Findings",),
-    "tacit.findings.spec": ("Column", "FigureSpec", "Headline", "Layout", "TableSpec", "View"),
+    "tacit.findings.spec": (
+        *("Column", "FigureSpec", "Headline", "Layout", "TableSpec", "View"),
+        "figure",
+    ),
     "tacit.models.base": ("LanguageModel",),
     "tacit.models.fake": ("FakeModel",),
     "tacit.models.loading": ("LoadOptions", "load_model"),
@@ -97,6 +100,7 @@ __all__ = [
     "compare",
     "demo_data",
     "enrich",
+    "figure",
     "load_model",
     "load_run",
     "marks_by",

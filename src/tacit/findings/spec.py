@@ -340,6 +340,20 @@ class FigureSpec:
         return self.draw(shown)
 
 
+def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureSpec]:
+    """Declares the figure that a function draws, under the function's name.
+
+    Args:
+        title: What it is.
+        reading: How to read it, and which figure of the paper it is.
+    """
+
+    def declared(draw: Callable[[Any], Any]) -> FigureSpec:
+        return FigureSpec(draw.__name__, title, reading, draw)
+
+    return declared
+
+
 def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, TableSpec]) -> None:
     """Refuses findings' tables, ``questions`` apart, that are not as a probe declares them.
 

@@ -9,6 +9,7 @@ from tacit.charts.marks import DASH, Cells, page, written
 from tacit.charts.shown import titled
 from tacit.charts.theme import PAPER, mixed
 from tacit.english import several
+from tacit.findings.spec import figure
 from tacit.probes.assumptions.candidates import chance_mrr
 from tacit.probes.assumptions.captions import by_wording, spread, wordings
 from tacit.probes.assumptions.retrieved import MAIN, reads_sentences
@@ -31,6 +32,7 @@ _AMONG_SEVERAL = 2  # concepts, where several models are shown
 _COLUMNS = ("best", "2.", "3.", "4.", "5.", "its rank", "probability")
 
 
+@figure("Examples of concept retrieval", "Figure 1 of the paper.")
 def retrieval_examples(shown: Shown) -> Chart | None:
     """Figure 1: the five best candidates for some concepts as properties are added.
 

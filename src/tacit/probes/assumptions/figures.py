@@ -13,7 +13,7 @@ from tacit.charts.marks import Axis, Cells, Curves, Rows, bounds, measured, page
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
-from tacit.findings.spec import FigureSpec
+from tacit.findings.spec import figure
 from tacit.probes.assumptions import captions
 from tacit.probes.assumptions import tables as declared
 from tacit.probes.assumptions.captions import by_wording, spread, with_preface, wordings
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Chart, Palette
+    from tacit.findings.spec import FigureSpec
 
 ALL = "all categories"
 MOST = 5
@@ -62,6 +63,7 @@ _RANKS = (
 )
 
 
+@figure("Concept retrieval by number of properties", "Figure 2 of the paper.")
 def retrieval(shown: Shown) -> Chart | None:
     """Figure 2: reciprocal rank and probability of the concept by number of properties.
 
@@ -97,6 +99,7 @@ def retrieval(shown: Shown) -> Chart | None:
     return page(title, panels)
 
 
+@figure("Concept retrieval by category", "Figure 3 of the paper.")
 def retrieval_categories(shown: Shown) -> Chart | None:
     """Figure 3a: the same with properties of one category only, and of all.
 
@@ -130,6 +133,10 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
+@figure(
+    "Concept retrieval by the order of properties",
+    "Properties that many people named first, that few named first, and drawn at random.",
+)
 def retrieval_orders(shown: Shown) -> Chart | None:
     """Figure 3b: the most and the least frequently named properties, in either order, and random.
 
@@ -170,6 +177,7 @@ def retrieval_orders(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
+@figure("Properties elicited", "Table 2 of the paper, drawn.")
 def elicitation(shown: Shown) -> Chart | None:
     """Table 2 as marks: mean average precision and Spearman's rho of each relation.
 
@@ -194,6 +202,7 @@ def elicitation(shown: Shown) -> Chart | None:
     return page(title, panels)
 
 
+@figure("With and without “Everyone knows that”", "Paired differences.")
 def ablation(shown: Shown) -> Chart | None:
     """What "Everyone knows that" is worth: each measure with it and without, and the difference.
 
@@ -228,6 +237,7 @@ def ablation(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
+@figure("Favoured words", "What the model says first, whatever it is asked about.")
 def favoured(shown: Shown) -> Chart | None:
     """The most frequent top candidates of each relation, and how often they were right.
 
@@ -278,44 +288,15 @@ def favoured(shown: Shown) -> Chart | None:
 
 
 FIGURES: Mapping[str, FigureSpec] = {
-    spec.name: spec
-    for spec in (
-        FigureSpec(
-            "retrieval_examples",
-            "Examples of concept retrieval",
-            "Figure 1 of the paper.",
-            retrieval_examples,
-        ),
-        FigureSpec(
-            "retrieval",
-            "Concept retrieval by number of properties",
-            "Figure 2 of the paper.",
-            retrieval,
-        ),
-        FigureSpec(
-            "retrieval_categories",
-            "Concept retrieval by category",
-            "Figure 3 of the paper.",
-            retrieval_categories,
-        ),
-        FigureSpec(
-            "retrieval_orders",
-            "Concept retrieval by the order of properties",
-            "Properties that many people named first, that few named first, and drawn at random.",
-            retrieval_orders,
-        ),
-        FigureSpec(
-            "elicitation", "Properties elicited", "Table 2 of the paper, drawn.", elicitation
-        ),
-        FigureSpec(
-            "ablation", "With and without “Everyone knows that”", "Paired differences.", ablation
-        ),
-        FigureSpec(
-            "favoured",
-            "Favoured words",
-            "What the model says first, whatever it is asked about.",
-            favoured,
-        ),
+    one.name: one
+    for one in (
+        retrieval_examples,
+        retrieval,
+        retrieval_categories,
+        retrieval_orders,
+        elicitation,
+        ablation,
+        favoured,
     )
 }
 

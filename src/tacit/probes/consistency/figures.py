@@ -26,7 +26,7 @@ from tacit.charts.shown import Shown, counted, titled
 from tacit.charts.theme import PAPER, Series, mixed, series
 from tacit.english import several
 from tacit.findings.numbers import score
-from tacit.findings.spec import FigureSpec
+from tacit.findings.spec import figure
 from tacit.probes.consistency import tables as declared
 from tacit.probes.consistency.knowing import mean_of
 from tacit.probes.consistency.template import load_templates
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.charts.theme import Chart, Palette
-    from tacit.findings.spec import Column
+    from tacit.findings.spec import Column, FigureSpec
 
 FARTHEST = 6
 """Relations of a scatter that are named."""
@@ -58,6 +58,9 @@ _SINGLE = "Yes/No"  # with the last meta-prompt: the paper does not name its sin
 _SIGNS = ("positive_accuracy", "negative_accuracy")
 
 
+@figure(
+    "Conceptual consistency", "Figure 3 of the paper, with its chance level and the lift above it."
+)
 def consistency(shown: Shown) -> Chart | None:
     """Figure 3: conceptual consistency with its chance level, and the lift above it."""
     table = shown.defined("consistency", "consistency")
@@ -77,6 +80,7 @@ def consistency(shown: Shown) -> Chart | None:
     return page(title, panels)
 
 
+@figure("Background score and answers", "Figure 4 of the paper.")
 def background_and_anchors(shown: Shown) -> Chart | None:
     """Figure 4: the background score averaged over relations, and the anchor accuracy.
 
@@ -125,6 +129,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
     return page(titled("Background score and accuracy", *told, *_sizes_told(shown)), panels)
 
 
+@figure("Background against consistency, by relation", "Figure 5 of the paper.")
 def background_against_consistency(shown: Shown) -> Chart | None:
     """Figure 5: background score against consistency, by relation, a scatter per model."""
     import polars as pl
@@ -164,6 +169,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     return page(title, *(panels[at : at + 2] for at in range(0, len(panels), 2)))
 
 
+@figure("Prompting bias", "Figure 6 of the paper.")
 def prompting_bias(shown: Shown) -> Chart | None:
     """Figure 6: accuracy on positive and on negative facts, majority-style and by one input."""
     import polars as pl
@@ -216,16 +222,22 @@ def prompting_bias(shown: Shown) -> Chart | None:
     return page(title, [panel.chart()])
 
 
+@figure("Consistency by relation", "Figure 7a of the paper.")
 def consistency_by_relation(shown: Shown) -> Chart | None:
     """Figure 7a: consistency over the anchors whose background holds a relation."""
     return _subsets(shown, "relation")
 
 
+@figure("Consistency by concept", "Figure 7b of the paper.")
 def consistency_by_concept(shown: Shown) -> Chart | None:
     """Figure 7b: consistency over the anchors whose background holds a concept."""
     return _subsets(shown, "concept")
 
 
+@figure(
+    "How the way to ask changes the background score",
+    "Not in the paper: each meta-prompt and pair of answer words alone.",
+)
 def prompt_sensitivity(shown: Shown) -> Chart | None:
     """Not in the paper: the background score of every meta-prompt and pair of words."""
     ways, winners = shown.table("background_ways"), shown.table("winners")
@@ -261,6 +273,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
+@figure("How the way to ask changes the answers", "Not in the paper: each form alone.")
 def anchor_sensitivity(shown: Shown) -> Chart | None:
     """Not in the paper: the accuracy on the anchors of every form, for each way to answer."""
     import polars as pl
@@ -301,51 +314,16 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
 
 
 FIGURES: Mapping[str, FigureSpec] = {
-    spec.name: spec
-    for spec in (
-        FigureSpec(
-            "consistency",
-            "Conceptual consistency",
-            "Figure 3 of the paper, with its chance level and the lift above it.",
-            consistency,
-        ),
-        FigureSpec(
-            "background_and_anchors",
-            "Background score and answers",
-            "Figure 4 of the paper.",
-            background_and_anchors,
-        ),
-        FigureSpec(
-            "background_against_consistency",
-            "Background against consistency, by relation",
-            "Figure 5 of the paper.",
-            background_against_consistency,
-        ),
-        FigureSpec("prompting_bias", "Prompting bias", "Figure 6 of the paper.", prompting_bias),
-        FigureSpec(
-            "consistency_by_relation",
-            "Consistency by relation",
-            "Figure 7a of the paper.",
-            consistency_by_relation,
-        ),
-        FigureSpec(
-            "consistency_by_concept",
-            "Consistency by concept",
-            "Figure 7b of the paper.",
-            consistency_by_concept,
-        ),
-        FigureSpec(
-            "prompt_sensitivity",
-            "How the way to ask changes the background score",
-            "Not in the paper: each meta-prompt and pair of answer words alone.",
-            prompt_sensitivity,
-        ),
-        FigureSpec(
-            "anchor_sensitivity",
-            "How the way to ask changes the answers",
-            "Not in the paper: each form alone.",
-            anchor_sensitivity,
-        ),
+    one.name: one
+    for one in (
+        consistency,
+        background_and_anchors,
+        background_against_consistency,
+        prompting_bias,
+        consistency_by_relation,
+        consistency_by_concept,
+        prompt_sensitivity,
+        anchor_sensitivity,
     )
 }
 

@@ -13,7 +13,7 @@ from tacit.charts.marks import Axis, Curves, Rows, measured, page
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import Series
 from tacit.findings.numbers import points
-from tacit.findings.spec import FigureSpec
+from tacit.findings.spec import figure
 from tacit.probes.parts.tables import BY_NAME
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Chart, Look
+    from tacit.findings.spec import FigureSpec
 
 _INTERVAL = "95 % bootstrap intervals, clustered by thing"
 _GAIN = "gain: after repair less before, in percentage points"
@@ -31,6 +32,10 @@ _COLUMN = 20  # things below one another
 _BEFORE = "before repair"
 
 
+@figure(
+    "How many drawings are right to at least s per cent",
+    "Figure 3 of the paper. Higher is better; the further right, the stricter.",
+)
 def accuracy_at(shown: Shown) -> Chart | None:
     """Figure 3: the share of drawings with at least s % of their gold statements right."""
     import polars as pl
@@ -60,6 +65,10 @@ def accuracy_at(shown: Shown) -> Chart | None:
     return page(title, *([each] for each in panels))
 
 
+@figure(
+    "Accuracy by relation",
+    "Figure 4 of the paper: agreement with people's drawings before and after repair.",
+)
 def accuracy_by_relation(shown: Shown) -> Chart | None:
     """Figure 4: accuracy before and after repair for each relation, and the gain.
 
@@ -82,6 +91,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
+@figure("The best and the worst things", "Figures 5 and 6 of the paper.")
 def best_and_worst_things(shown: Shown) -> Chart | None:
     """Figures 5 and 6: the things with the best and the worst accuracy before repair."""
     import polars as pl
@@ -89,6 +99,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
     return _things(shown, pl.col("band") != "middle", "band")
 
 
+@figure("The things between", "Figure 11 of the paper.")
 def all_things(shown: Shown) -> Chart | None:
     """Figure 11: the things between the best and the worst (ranks 21 to 80 of 100)."""
     import polars as pl
@@ -97,27 +108,12 @@ def all_things(shown: Shown) -> Chart | None:
 
 
 FIGURES: Mapping[str, FigureSpec] = {
-    spec.name: spec
-    for spec in (
-        FigureSpec(
-            "accuracy_at",
-            "How many drawings are right to at least s per cent",
-            "Figure 3 of the paper. Higher is better; the further right, the stricter.",
-            accuracy_at,
-        ),
-        FigureSpec(
-            "accuracy_by_relation",
-            "Accuracy by relation",
-            "Figure 4 of the paper: agreement with people's drawings before and after repair.",
-            accuracy_by_relation,
-        ),
-        FigureSpec(
-            "best_and_worst_things",
-            "The best and the worst things",
-            "Figures 5 and 6 of the paper.",
-            best_and_worst_things,
-        ),
-        FigureSpec("all_things", "The things between", "Figure 11 of the paper.", all_things),
+    one.name: one
+    for one in (
+        accuracy_at,
+        accuracy_by_relation,
+        best_and_worst_things,
+        all_things,
     )
 }
 
