@@ -47,3 +47,16 @@ def test_the_page_on_adding_a_probe_shows_the_probe_of_the_tests() -> None:
     assert len(blocks) == 6
     for block in blocks:
         assert block in plugin
+
+
+ADD_A_BACKEND = Path(__file__).parents[1] / "docs" / "how-to" / "add-a-backend.md"
+
+
+def test_the_page_on_adding_a_backend_shows_the_one_of_the_tests() -> None:
+    """Every block of Python stands in the file as it is."""
+    text = ADD_A_BACKEND.read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    backend = PLUGIN.with_name("letters.py").read_text(encoding="utf-8")
+    assert len(blocks) == 3
+    for block in blocks:
+        assert block in backend

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
 from tacit.models.allocation import keep_freed
+from tacit.models.backends import backend_of
+from tacit.models.base import RanksVocabulary
 from tacit.models.checkpoints import (
     adapter_files,
     check_adapter,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+    from tacit.models.backends import Backend
     from tacit.models.base import LanguageModel
     from tacit.models.chat import Chat
     from tacit.models.masked import MaskedMode
@@ -93,7 +96,7 @@ def load_model(
 
     Args:
         name: A folder that holds a model, a model's name on the hub, ``demo`` or ``demo-masked``,
-            or a server's address.
+            a server's address, or the name of a model of another back-end, such as ``mlx:phi-3``.
         options: Revision, number format, device, batch size.
         hashes: Remembers the hashes of weight files.
         called: What messages and manifests call it; its name when None.
@@ -111,6 +114,9 @@ def load_model(
         # The store, beside whose hashes the descriptions of servers lie.
         kept = hashes.path.parent if hashes and hashes.path else None
         return _served(name, options.server, kept)
+    other = _other_backend(name)
+    if other is not None:
+        return other(name, options)
     keep_kernels_away(options.trust)
     try:
         _look_up(name, options)
@@ -194,6 +200,11 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
 
     options = options or LoadOptions()
     check_place(name, options)
+    if not is_address(name) and _other_backend(name) is not None:
+        model = load_model(name, options)
+        if not isinstance(model, RanksVocabulary):
+            raise ModelError(f"{name}: its back-end does not rank words, which is asked of it")
+        return str(model.description.get("kind", "causal")), model.whole_words()
     keep_kernels_away(options.trust)
     try:
         _look_up(name, options)
@@ -203,6 +214,11 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     config, tokenizer = load_part("config", name, options), load_part("tokenizer", name, options)
     check_tokenizer(name, tokenizer, config)
     return kind_of(name, config), whole_words(bare(tokenizer))
+
+
+def _other_backend(name: str) -> Backend | None:
+    """What loads a model of another package's back-end; None where it is a folder or on the hub."""
+    return None if named_folder(name) else backend_of(name)
 
 
 def _look_up(name: str, options: LoadOptions) -> None:
@@ -232,6 +248,8 @@ def check_place(name: str, options: LoadOptions) -> None:
                 f"{name}: --chat, --adapter and --device-map are for models in this process; a "
                 "server takes none of them"
             )
+        return
+    if _other_backend(name) is not None:
         return
     folder = named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1

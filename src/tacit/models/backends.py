@@ -1,0 +1,47 @@
+"""Back-ends of other packages: what loads the models whose names begin with a scheme."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import metadata
+from typing import TYPE_CHECKING, TypeAlias
+
+from tacit.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tacit.models.base import LanguageModel
+    from tacit.models.loading import LoadOptions
+
+    Backend: TypeAlias = Callable[[str, LoadOptions], LanguageModel]
+
+GROUP = "tacit.models"
+"""The entry-point group: a name is a scheme, and its object takes a model's name and options."""
+
+
+def backend_of(name: str) -> Backend | None:
+    """What loads a model that is named with a scheme, such as ``mlx:phi-3``; None without one.
+
+    Args:
+        name: A model's name; addresses and the paths of folders that exist are not for this.
+
+    Raises:
+        ModelError: No back-end is registered for the scheme.
+    """
+    scheme, colon, _ = name.partition(":")
+    if not colon:
+        return None
+    if scheme not in _registered():
+        known = ", ".join(sorted(_registered())) or "none"
+        raise ModelError(
+            f"{name}: no back-end is installed for models named {scheme}:… (installed: {known}); a "
+            "server's address begins with http:// or https://"
+        )
+    found: Backend = _registered()[scheme].load()
+    return found
+
+
+@cache
+def _registered() -> Mapping[str, metadata.EntryPoint]:
+    return {one.name: one for one in metadata.entry_points(group=GROUP)}
