@@ -125,7 +125,7 @@ def undecided(
 
 
 def trial(world: World, n: int, accuracy: float, random: np.random.Generator) -> Trial:
-    """Draws a sample and makes every interval of it."""
+    """SamplingPrompt a sample and makes every interval of it."""
     right, score, cluster = undecided(world, n, accuracy, random)
     how = Permutations(DRAWS, seed=int(random.integers(2**32)))
     sample = Sample.of(right, score, cluster)

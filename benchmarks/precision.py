@@ -22,7 +22,7 @@ from ranking import Clock  # type: ignore[import-not-found]  # beside this file
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.requests import Prompt, Scores
 
 DTYPES = ("float32", "bfloat16", "float16")
 REPEATS = 3
@@ -32,7 +32,7 @@ REPEATS = 3
 class Answered:
     """How a model answered in one number format, and the seconds it took."""
 
-    scores: Sequence[LogProbs]
+    scores: Sequence[Scores]
     seconds: Sequence[float]
 
 
@@ -63,12 +63,12 @@ def ask(name: str, dtype: str, device: str, prompts: Sequence[Prompt]) -> Answer
     from tacit.models.loading import LoadOptions, load_model
 
     model = load_model(name, LoadOptions(dtype=dtype, device=device))
-    model.score(prompts[:1])  # the first is slow for any
+    model.answer(prompts[:1])  # the first is slow for any
     seconds = []
     for _ in range(REPEATS):
         clock = Clock(device)
         with clock:
-            scores = model.score(prompts)
+            scores = model.answer(prompts)
         seconds.append(clock.worked)
     return Answered(scores, seconds)
 
@@ -89,7 +89,7 @@ def told(one: Answered, exact: Answered) -> str:
     )
 
 
-def likeliest(score: LogProbs) -> str:
+def likeliest(score: Scores) -> str:
     """The answer with the highest log-probability."""
     known = [one for one in score.answers if one.logprob is not None]
     return max(known, key=lambda one: one.logprob or 0.0).answer if known else ""

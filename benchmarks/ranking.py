@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
     from tacit.models.masked import MaskedModel
-    from tacit.rankings import RankingPrompt
+    from tacit.requests import RankingPrompt
 
 BATCHES = (8, 16, 32, 64)
 # Prompts in succession: those of a concept, 1 to 10 properties.
@@ -221,9 +221,9 @@ def run_tacit(place: Path, some: list[int], threads: int) -> Took:
     asked = [prompts[at] for at in some]
     once, clock = Clock(), Clock()
     with once:
-        model.ranking_tokens(asked[:1])
+        model.cost(asked[:1])
     with clock:
-        rankings = model.rank(asked)
+        rankings = model.answer(asked)
     found = [(one.targets[0].logprob or 0.0, one.targets[0].rank or 0) for one in rankings]
     return clock.took(found, {"vocabulary": once.processor})
 
@@ -239,7 +239,7 @@ def run_engine(place: Path, threads: int) -> Took:
     for name, inner in names.items():
         vars(model)[name] = clocked(getattr(model, name), inner)
     with clock:
-        Engine(model, Store(place / "store")).rank(prompts)
+        Engine(model, Store(place / "store")).ask(prompts)
     return clock.took([], {name: inner.processor for name, inner in within.items()})
 
 
@@ -281,7 +281,7 @@ def load_tacit(place: Path, threads: int) -> tuple[MaskedModel, list[RankingProm
     import torch
 
     from tacit.models.loading import LoadOptions, load_model
-    from tacit.rankings import RankingPrompt, Vocabulary
+    from tacit.requests import RankingPrompt, Vocabulary
 
     torch.set_num_threads(threads)
     model: Any = load_model(str(place / "model"), LoadOptions(device="cpu"))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from tacit.models.local import LocalModel
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 
 @dataclass

@@ -42,7 +42,7 @@ def run(task: Task) -> Profile:
     whole = Clock()
     prompts = task.prompts
     with whole:
-        model.score(prompts)
+        model.answer(prompts)
     spent = {name: clock.processor for name, clock in clocks.items()}
     stages = {
         "tokenizing": spent["tokens"],

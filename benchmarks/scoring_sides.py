@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from tacit.models.base import LanguageModel
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.requests import Prompt, Scores
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ def run_tacit(task: Task, *, packing: bool = True) -> Scored:
     model = load_tacit(task, packing=packing)
     clock, work, prompts = Clock(task.device), Work(), task.prompts
     if task.device != "cpu":
-        model.score(prompts[:1])  # the first is slow for any
+        model.answer(prompts[:1])  # the first is slow for any
     work.watch(body_of(model))
     with clock:
-        scores = model.score(prompts)
+        scores = model.answer(prompts)
     scored = _scored(clock, work, body_of(model), _values(scores))
     if not packing or not scored.flops:
         return scored
@@ -264,7 +264,7 @@ def body_of(model: Any) -> PreTrainedModel:  # noqa: ANN401 - a local model
     return inner
 
 
-def _values(scores: Sequence[LogProbs]) -> list[float]:
+def _values(scores: Sequence[Scores]) -> list[float]:
     return [one.logprob or 0.0 for score in scores for one in score.answers]
 
 

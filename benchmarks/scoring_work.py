@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerFast
 
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 DEMO = Path(tacit.__file__).parent / "data" / "demo"
 # Paths of two hops are many: this gives above 10,000 facts, where one hop gives 5,000.
@@ -127,7 +127,7 @@ def write(path: Path, prompts: Sequence[Prompt]) -> None:
 
 def read(path: Path) -> list[Prompt]:
     """Reads them again."""
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
     told = json.loads(path.read_text())
     return [Prompt(text, tuple(answers), separator) for text, answers, separator in told]

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.engine.voting import VotingEngine
-from tacit.models.chat_samples import Sample, votes_of
+from tacit.models.chat_samples import votes_of
 from tacit.models.loading import LoadOptions, load_model
 from tacit.models.server.address import ServerOptions
 from tacit.models.server.chatting import load_first_tokens, load_sampled
-from tacit.prompts import Prompt
+from tacit.requests import Prompt, Sample, SamplingPrompt
 from tacit.statistics.shares import wilson
 from tests.models import chatting, tiny
 from tests.models.server.serving import Manners, Serving, Toy, serving
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from tacit.models.base import LanguageModel
-    from tacit.prompts import LogProbs
+    from tacit.requests import Scores
 
 SAMPLES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 PARTS = (
@@ -84,7 +84,7 @@ def asked_of(model: LanguageModel, words: list[str]) -> Asked:
     folded = [word.casefold() for word in words]
     alone = [word for word in words if folded.count(word.casefold()) == 1]
     prompts, beliefs, replies = [], [], {}
-    scores = model.score([Prompt(text, tuple(alone)) for text in TEXTS])
+    scores = model.answer([Prompt(text, tuple(alone)) for text in TEXTS])
     for text, score in zip(TEXTS, scores, strict=True):
         raw = {one.answer: math.exp(_known(one.logprob)) for one in score.answers}
         shares = {word: value / sum(raw.values()) for word, value in raw.items()}
@@ -102,7 +102,7 @@ def _known(value: float | None) -> float:
     return -math.inf if value is None else value
 
 
-def belief(scores: LogProbs) -> float:
+def belief(scores: Scores) -> float:
     """Of the first answer against the second."""
     first, second = (math.exp(_known(one.logprob)) for one in scores.answers)
     return first / (first + second)
@@ -114,8 +114,8 @@ def sampled(server: Serving, asked: Asked, samples: int, **options: object) -> l
     with tempfile.TemporaryDirectory() as folder:
         store = Store(folder)
         model = load_sampled(server.address, given)
-        VotingEngine(model, store).ask(asked.prompts)
-        rows = store.read_samples(model.fingerprint)
+        Engine(model, store).ask(asked.prompts)
+        rows = store.read(model.fingerprint, SamplingPrompt)
         engine = {(text, number): (reply, state) for text, number, reply, state in rows.iter_rows()}
     return [
         [Sample(*engine[prompt.text, number]) for number in range(samples)]
@@ -217,7 +217,7 @@ def main(path: Path) -> None:
     speech = Speech(replies=lambda text: asked.replies.get(text) or opinions(text))
     with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners(speech=speech)) as server:
         first = load_first_tokens(server.address, ServerOptions(api="chat"))
-        found = [belief(scores) for scores in first.score(asked.prompts)]
+        found = [belief(scores) for scores in first.answer(asked.prompts)]
         off = max(abs(a - b) for a, b in zip(found, asked.beliefs, strict=True))
         print(f"questions: {len(asked.prompts)}; first tokens of the server against the model in")
         print(f"this process: at most {off:.1e} apart\n")

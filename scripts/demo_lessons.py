@@ -18,7 +18,7 @@ from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.probes.parts.template import Template
 from tacit.probes.parts.wording import Wording
-from tacit.prompts import BLANK
+from tacit.requests import BLANK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tacit.models.boundary import Filled, Tokens, tokenize
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

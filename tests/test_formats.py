@@ -23,7 +23,7 @@ from tacit.errors import DataError, RequestError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
-from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.requests import AnswerScore, Prompt, Scores
 from tacit.runs import folder as run_folder
 from tacit.runs.folder import RunFolder, read_findings
 from tacit.sources.drawings import Drawing
@@ -101,7 +101,7 @@ def test_a_table_of_a_newer_format_is_refused(tmp_path: Path) -> None:
 def test_a_segment_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     """It is whole: it stays where it is, and is not asked again."""
     model, prompt, store = FakeModel(lambda *_: -1.0), Prompt("x", ("a",)), Store(tmp_path)
-    scores = [LogProbs((AnswerScore("a", -1.0, 1),))]
+    scores = [Scores((AnswerScore("a", -1.0, 1),))]
     segment = tmp_path / store.append(model.description, [prompt], scores)
     table = pq.read_table(io.BytesIO(segment.read_bytes()))
     about = table.schema.metadata

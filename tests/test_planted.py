@@ -29,7 +29,7 @@ from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.probes.parts.probe import PartsProbe
-from tacit.rankings import RankingPrompt
+from tacit.requests import RankingPrompt
 from tacit.sources.anchors import read_anchors
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.findings.findings import Findings
-    from tacit.rankings import Vocabulary
+    from tacit.requests import Vocabulary
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +88,7 @@ class Asked:
         prompts = retrieval_prompts(concepts, Asking(self.wording))
         asked = [RankingPrompt(one.text, self.vocabulary, (one.word,), top=1) for one in prompts]
         ranks: dict[str, list[float]] = {}
-        for one, ranking in zip(prompts, self.engine.rank(asked), strict=True):
+        for one, ranking in zip(prompts, self.engine.ask(asked), strict=True):
             rank = ranking[one.word].rank
             assert rank is not None
             ranks.setdefault(one.concept, []).append(1 / rank)

@@ -16,7 +16,7 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.words import Words
-from tacit.models.chat_samples import Sample, read_answer, votes_of
+from tacit.models.chat_samples import read_answer, votes_of
 from tacit.models.fake import FakeModel
 from tacit.probes.assumptions.filters import Filters
 from tacit.probes.assumptions.wording import joined
@@ -25,8 +25,7 @@ from tacit.probes.consistency.questions import Form, choice_prompts, verify_prom
 from tacit.probes.consistency.template import Templates, load_templates
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
-from tacit.prompts import AnswerScore, LogProbs, Prompt
-from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Sample, Scores, Vocabulary
 from tacit.runs.folder import read_findings
 from tacit.sources.anchors import Anchor
 from tacit.sources.choices import Choices
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 WORDS = ("Paris", "Rome")
 VOCABULARY = Vocabulary(WORDS)
-SCORES = LogProbs(tuple(AnswerScore(word, -1.0, 1) for word in WORDS))
+SCORES = Scores(tuple(AnswerScore(word, -1.0, 1) for word in WORDS))
 FORM = Form(1, None, WORDS, "{question}?")
 
 CLASSES: dict[str, Callable[[Any], object]] = {

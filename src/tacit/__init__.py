@@ -26,8 +26,19 @@ if TYPE_CHECKING:
     from tacit.models.loading import LoadOptions, load_model
     from tacit.options import option
     from tacit.probes.base import Answers, Probe, Requests
-    from tacit.prompts import AnswerScore, LogProbs, Prompt, Votes
-    from tacit.rankings import Ranking, RankingPrompt, Standing, Vocabulary
+    from tacit.requests import (
+        AnswerScore,
+        Prompt,
+        Ranking,
+        RankingPrompt,
+        Sample,
+        Samples,
+        SamplingPrompt,
+        Scores,
+        Standing,
+        Vocabulary,
+        Votes,
+    )
     from tacit.runs.reading import Run, Runs
     from tacit.sources.demo import demo_data
     from tacit.sources.drawings import Drawing, read_drawings
@@ -53,8 +64,10 @@ _MODULES = {
     "tacit.options": ("option",),
     "tacit.probes.base": ("Answers", "Probe", "Requests"),
     "tacit.charts.by_key": ("marks_by",),
-    "tacit.prompts": ("AnswerScore", "LogProbs", "Prompt", "Votes"),
-    "tacit.rankings": ("Ranking", "RankingPrompt", "Standing", "Vocabulary"),
+    "tacit.requests": (
+        *("AnswerScore", "Prompt", "Ranking", "RankingPrompt", "Sample", "Samples"),
+        *("SamplingPrompt", "Scores", "Standing", "Vocabulary", "Votes"),
+    ),
     "tacit.runs.reading": ("Run", "Runs"),
     "tacit.sources.demo": ("demo_data",),
     "tacit.sources.drawings": ("Drawing", "read_drawings"),
@@ -76,7 +89,6 @@ __all__ = [
     "LanguageModel",
     "Layout",
     "LoadOptions",
-    "LogProbs",
     "Ontology",
     "Probe",
     "Prompt",
@@ -87,6 +99,10 @@ __all__ = [
     "Requests",
     "Run",
     "Runs",
+    "Sample",
+    "Samples",
+    "SamplingPrompt",
+    "Scores",
     "Standing",
     "Store",
     "TableSpec",

@@ -11,8 +11,8 @@ from tacit.findings.numbers import bounds, percent, score
 from tacit.probes.consistency.trace import trace
 from tacit.probes.consistency.trace_words import traced
 from tacit.probes.consistency.words import verdict
-from tacit.prompts import OUTSIDE, AnswerScore, LogProbs, Prompt
 from tacit.report.writing import report
+from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from tacit.runs.reading import Run
 
 
-def cut(prompt: Prompt) -> LogProbs:
+def cut(prompt: Prompt) -> Scores:
     """A server's scores: some prompts tell positive words alone, some nothing, some all."""
     words = "Yes" in prompt.answers or prompt.answers[0] in POSITIVE
     told = "farm" not in prompt.text and (words or "dog" not in prompt.text)
-    return LogProbs(
+    return Scores(
         tuple(
             AnswerScore(one, -1.0 - len(one), 1)
             if told and (not words or one in POSITIVE)

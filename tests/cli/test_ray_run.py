@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
-    from tacit.engine.plan import BlockOf, PlanOf
+    from tacit.engine.plan import Part, Plan
     from tacit.engine.ray_crew import RayCrew
     from tests.cli.conftest import Ran, Tacit
 
@@ -71,7 +71,7 @@ def on_ray(tacit: Tacit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
     crews: list[RayCrew] = []
 
     def run(name: str, workers: int, disturb: Disturb = lambda _, __: None) -> Ran:
-        def disturbed(crew: RayCrew, plan: PlanOf[Any]) -> Generator[BlockOf[Any]]:
+        def disturbed(crew: RayCrew, plan: Plan) -> Generator[Part]:
             crews.append(crew)
             with closing(carry_out(crew, plan)) as done:
                 for number, block in enumerate(done, 1):

@@ -139,11 +139,10 @@ def test_what_is_for_servers_is_refused_in_words(
 
 
 def test_a_dry_run_writes_nothing(run: Callable[..., Ran], workplace: Path) -> None:
-    """It tells how many texts there are, ranked and word by word."""
+    """It tells how many requests there are, ranked and word by word together."""
     ran = run("run", "--dry-run", "--json", "--wording", "sentence", of=("causal",))
     told = json.loads(ran.out)["runs"]
-    assert [one["to_ask"] > 0 for one in told] == [True, True]
-    assert told[1]["model"].endswith("causal, word by word")
+    assert [one["to_ask"] > 0 for one in told] == [True]
     assert not (workplace / "run").exists()
     assert not (workplace / ".tacit").exists()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.prompts import OUTSIDE
+from tacit.requests import OUTSIDE
 from tests.models import tiny
 from tests.models.server.serving import Manners, Serving, Toy, serving
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError, ScoringError, TooLongError
 from tacit.models.fake import FakeModel
+from tacit.requests import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from tacit.models.fingerprint import FileHashes
-    from tacit.prompts import LogProbs, Prompt
 
 
 def by_letters(prompt: Prompt, word: str) -> float:
@@ -61,27 +61,28 @@ class _Telling(FakeModel):
         super().__init__(by_letters, how.name)
         self._how = how
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+    def cost(self, requests: Sequence[Any]) -> list[int]:
         """As of a fake model; refuses texts beyond its window."""
-        for prompt in prompts:
+        for prompt in requests:
             if len(prompt.text.split()) > self._how.window:
                 raise TooLongError(f"{prompt.shown} is too long")
-        return super().tokens(prompts)
+        return super().cost(requests)
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
         """The scores; some texts are beyond the model, its process, or the machine."""
         import ray
 
         place = f"{ray.get_runtime_context().get_node_id()} {os.getpid()}"
-        lines = "".join(f"{place} {prompt.text}\n" for prompt in prompts)
+        scored = [one for one in requests if isinstance(one, Prompt)]
+        lines = "".join(f"{place} {prompt.text}\n" for prompt in scored)
         with self._how.log.open("a", encoding="utf-8") as file:
             file.write(lines)
         time.sleep(self._how.seconds)
-        texts = {prompt.text for prompt in prompts}
+        texts = {prompt.text for prompt in scored}
         if "unscorable" in texts:
             raise ScoringError("the model failed")
         if "flaky" in texts:
             raise OSError("the cable is loose")
         if "deadly" in texts:
             os._exit(1)
-        return super().score(prompts)
+        return super().answer(requests)

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.plan import cut
-from tacit.engine.requests import Scoring
 from tacit.engine.store import Store
 from tacit.errors import PromptError, ScoringError
 from tacit.models.fake import FakeModel
 from tacit.models.fingerprint import Identity
-from tacit.prompts import UNKNOWN, AnswerScore, LogProbs, Prompt, missing_by_reason
+from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores, ScoringKind, missing_by_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,11 +121,11 @@ def test_no_prompts_are_no_work(tmp_path: Path) -> None:
 class Refusing(FakeModel):
     """Refuses one text, as a model does that finds it too long."""
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+    def cost(self, requests: Sequence[Any]) -> list[int]:
         """Raises for the text ``long``."""
-        if any(prompt.text == "long" for prompt in prompts):
+        if any(prompt.text == "long" for prompt in requests):
             raise PromptError("too long")
-        return super().tokens(prompts)
+        return super().cost(requests)
 
 
 def test_a_prompt_that_cannot_be_scored_stops_before_anything_is_asked(tmp_path: Path) -> None:
@@ -141,11 +140,11 @@ def test_a_prompt_that_cannot_be_scored_stops_before_anything_is_asked(tmp_path:
 class Breaking(FakeModel):
     """Fails when it is asked one text."""
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
         """Raises for the text ``y``."""
-        if any(prompt.text == "y" for prompt in prompts):
+        if any(prompt.text == "y" for prompt in requests):
             raise ScoringError("broken")
-        return super().score(prompts)
+        return super().answer(requests)
 
 
 def test_what_was_scored_before_a_failure_is_kept(tmp_path: Path) -> None:
@@ -161,9 +160,9 @@ def test_what_was_scored_before_a_failure_is_kept(tmp_path: Path) -> None:
 class Confused(FakeModel):
     """Answers in another order than it was asked."""
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
         """The scores with their answers turned around."""
-        return [LogProbs(score.answers[::-1]) for score in super().score(prompts)]
+        return [Scores(score.answers[::-1]) for score in super().answer(requests)]
 
 
 def test_scores_of_other_answers_are_refused(tmp_path: Path) -> None:
@@ -186,7 +185,7 @@ def test_blocks_hold_every_prompt_once_and_keep_to_their_size() -> None:
     prompts = [Prompt("w " * n, ("a",)) for n in (1, 9, 3, 3, 2, 30)]
     costs = [1, 9, 3, 3, 2, 30]
     blocks = cut(prompts, costs, block_tokens=10)
-    assert sorted(p.text for b in blocks for p in b.prompts) == sorted(p.text for p in prompts)
+    assert sorted(p.text for b in blocks for p in b.requests) == sorted(p.text for p in prompts)
     assert [block.tokens for block in blocks] == [30, 9, 9]
 
 
@@ -200,7 +199,9 @@ def test_blocks_do_not_depend_on_the_order_of_the_prompts() -> None:
 
 def test_merging_keeps_the_first_order() -> None:
     """Of texts, and of answers within a text."""
-    merged = Scoring().merge([Prompt("b", ("y",)), Prompt("a", ("x",)), Prompt("b", ("x", "y"))])
+    merged = ScoringKind().merge(
+        [Prompt("b", ("y",)), Prompt("a", ("x",)), Prompt("b", ("x", "y"))]
+    )
     assert merged == [Prompt("b", ("y", "x")), Prompt("a", ("x",))]
 
 
@@ -212,12 +213,12 @@ class Recording(FakeModel):
         self.blocks: list[tuple[Prompt, ...]] = []
         self._stop = stop
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
         """The scores, unless it is time to stop."""
         if len(self.blocks) == self._stop:
             raise KeyboardInterrupt
-        self.blocks.append(tuple(prompts))
-        return super().score(prompts)
+        self.blocks.append(tuple(requests))
+        return super().answer(requests)
 
 
 def test_a_run_that_goes_on_asks_the_very_blocks_that_were_recorded(tmp_path: Path) -> None:
@@ -247,7 +248,7 @@ def test_blocks_of_other_prompts_are_not_taken(tmp_path: Path) -> None:
     first = Engine(model_of(), Store(tmp_path / "store"))
     first.plan([Prompt("x", ("a",))], path).record(path)
     plan = first.plan([Prompt("y", ("a",))], path)
-    assert [block.prompts for block in plan.blocks] == [(Prompt("y", ("a",)),)]
+    assert [block.requests for block in plan.blocks] == [(Prompt("y", ("a",)),)]
 
 
 def test_what_a_lost_store_held_is_asked_again(tmp_path: Path) -> None:
@@ -276,7 +277,7 @@ def test_why_a_score_is_missing_is_kept(tmp_path: Path) -> None:
 def test_scores_are_the_same_number_when_read_again(tmp_path: Path) -> None:
     """To the last bit."""
     value = -0.1 - 1e-17 + -2 / 3
-    score = LogProbs((AnswerScore("a", value, 3, spanned=True),))
+    score = Scores((AnswerScore("a", value, 3, spanned=True),))
     store = Store(tmp_path)
     store.append({"fingerprint": "f"}, [Prompt("x", ("a",))], [score])
     row = store.read("f").row(0, named=True)

@@ -10,7 +10,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.plan import cut_neighbours
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.passes import passes
 
@@ -47,20 +47,20 @@ class Sharing(FakeModel):
 
     shares_prefixes = True
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+    def cost(self, requests: Sequence[Any]) -> list[int]:
         """The words that each prompt adds."""
-        return words_in_tree(prompts)
+        return words_in_tree(requests)
 
 
 @given(st.permutations(PROMPTS), st.integers(1, 300))
 def test_neighbours_stand_together(prompts: list[Prompt], block_tokens: int) -> None:
     """All prompts come once, in the order of their texts, in blocks told what each costs alone."""
     blocks = cut_neighbours(prompts, words_in_tree, block_tokens)
-    assert [p.text for block in blocks for p in block.prompts] == sorted(p.text for p in PROMPTS)
+    assert [p.text for block in blocks for p in block.requests] == sorted(p.text for p in PROMPTS)
     for block in blocks:
-        assert block.tokens == sum(words_in_tree(block.prompts))
-        shared = max(len(prompt.text.split()) for prompt in block.prompts)
-        assert len(block.prompts) == 1 or block.tokens <= block_tokens + shared
+        assert block.tokens == sum(words_in_tree(block.requests))
+        shared = max(len(prompt.text.split()) for prompt in block.requests)
+        assert len(block.requests) == 1 or block.tokens <= block_tokens + shared
 
 
 def test_only_a_model_that_shares_is_asked_in_the_order_of_texts(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_only_a_model_that_shares_is_asked_in_the_order_of_texts(tmp_path: Path)
     assert [prompt.text for prompt in model.asked] == sorted(prompt.text for prompt in PROMPTS)
     other = FakeModel(lambda *_: -1.0)
     Engine(other, Store(tmp_path / "other")).ask(PROMPTS)
-    costs = [-cost for cost in other.tokens(other.asked)]
+    costs = [-cost for cost in other.cost(other.asked)]
     assert costs == sorted(costs)
     assert len(set(costs)) > 1
 
@@ -90,7 +90,7 @@ def test_the_tokens_of_a_plan_are_those_that_are_computed(local: Local, tmp_path
         engine.ask(PROMPTS, plan)
     assert all(one.is_packed for one in seen)
     assert sum(one.tokens for one in seen) == plan.tokens
-    assert 3 * plan.tokens < 2 * sum(local.tokens([prompt])[0] for prompt in PROMPTS)
+    assert 3 * plan.tokens < 2 * sum(local.cost([prompt])[0] for prompt in PROMPTS)
 
 
 def values(engine: Engine) -> list[Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -8,16 +9,15 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.plan import cut
 from tacit.engine.store import Store
-from tacit.errors import ModelError, PromptError, ScoringError, StoreError
+from tacit.errors import ModelError, PromptError, ScoringError
 from tacit.models.fake import FakeModel
-from tacit.rankings import Ranking, RankingPrompt, Standing, Vocabulary
+from tacit.requests import Prompt, Ranking, RankingPrompt, Standing, Vocabulary
 from tests.engine.test_ask import by_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tacit.prompts import Prompt
 
 WORDS = Vocabulary(("bear", "cat", "seal", "a cat", "Bear"))
 FEW = Vocabulary(("bear", "seal"))
@@ -43,8 +43,8 @@ def test_rankings_come_back_in_the_order_of_the_prompts(tmp_path: Path) -> None:
         asked("one", "bear"),
         asked("one", top=2),
     ]
-    rankings = Engine(FakeModel(by_letters), Store(tmp_path)).rank(prompts)
-    assert rankings == FakeModel(by_letters).rank(prompts)
+    rankings = Engine(FakeModel(by_letters), Store(tmp_path)).ask(prompts)
+    assert rankings == FakeModel(by_letters).answer(prompts)
     assert rankings[2]["seal"] == Standing("seal", None, None, 1)
     assert [len(ranking.top) for ranking in rankings] == [4, 4, 4, 1, 4, 2]
 
@@ -59,9 +59,9 @@ def test_a_text_and_vocabulary_are_asked_once(tmp_path: Path) -> None:
         asked("x", "cat", "bear"),
     ]
     engine = Engine(model, Store(tmp_path), block_tokens=1)
-    blocks = engine.plan_rankings(prompts).blocks
-    assert [[p.text for p in block.prompts] for block in blocks] == [["x", "x"], ["y y y"]]
-    engine.rank(prompts)
+    blocks = engine.plan(prompts).blocks
+    assert [[p.text for p in block.requests] for block in blocks] == [["x", "x"], ["y y y"]]
+    engine.ask(prompts)
     assert [p.targets for p in model.ranked if p.vocabulary == WORDS and p.text == "x"] == [
         ("bear", "cat")
     ]
@@ -70,19 +70,19 @@ def test_a_text_and_vocabulary_are_asked_once(tmp_path: Path) -> None:
 def test_nothing_is_asked_again_after_a_restart(tmp_path: Path) -> None:
     """Fewer targets, or none, are there as well."""
     prompts = [asked("x", "bear", "seal"), asked("y")]
-    first = Engine(FakeModel(by_letters), Store(tmp_path)).rank(prompts)
+    first = Engine(FakeModel(by_letters), Store(tmp_path)).ask(prompts)
     model = FakeModel(by_letters)
-    assert Engine(model, Store(tmp_path)).rank(prompts) == first
-    assert Engine(model, Store(tmp_path)).rank([asked("x")])[0].top == first[0].top
+    assert Engine(model, Store(tmp_path)).ask(prompts) == first
+    assert Engine(model, Store(tmp_path)).ask([asked("x")])[0].top == first[0].top
     assert model.ranked == []
 
 
 def test_one_more_target_asks_its_text_again_and_no_other(tmp_path: Path) -> None:
     """For that target only; what was known before stays."""
-    Engine(FakeModel(by_letters), Store(tmp_path)).rank([asked("x", "bear"), asked("y", "bear")])
+    Engine(FakeModel(by_letters), Store(tmp_path)).ask([asked("x", "bear"), asked("y", "bear")])
     model = FakeModel(by_letters)
     prompts = [asked("x", "bear", "cat"), asked("y", "bear")]
-    assert Engine(model, Store(tmp_path)).rank(prompts) == FakeModel(by_letters).rank(prompts)
+    assert Engine(model, Store(tmp_path)).ask(prompts) == FakeModel(by_letters).answer(prompts)
     assert model.ranked == [asked("x", "cat")]
 
 
@@ -97,17 +97,17 @@ def test_one_more_target_asks_its_text_again_and_no_other(tmp_path: Path) -> Non
 )
 def test_another_prompt_finds_nothing(tmp_path: Path, changed: RankingPrompt) -> None:
     """Another text, separator, vocabulary or number of best candidates is asked."""
-    Engine(FakeModel(by_letters), Store(tmp_path)).rank([asked("x", "bear")])
+    Engine(FakeModel(by_letters), Store(tmp_path)).ask([asked("x", "bear")])
     model = FakeModel(by_letters)
-    Engine(model, Store(tmp_path)).rank([changed])
+    Engine(model, Store(tmp_path)).ask([changed])
     assert model.ranked == [changed]
 
 
 def test_another_model_finds_nothing(tmp_path: Path) -> None:
     """Rankings are kept by fingerprint; and scores are not mixed up with them."""
-    Engine(FakeModel(by_letters), Store(tmp_path)).rank([asked("x", "bear")])
+    Engine(FakeModel(by_letters), Store(tmp_path)).ask([asked("x", "bear")])
     other = FakeModel(by_letters, name="other")
-    Engine(other, Store(tmp_path)).rank([asked("x", "bear")])
+    Engine(other, Store(tmp_path)).ask([asked("x", "bear")])
     assert len(other.ranked) == 1
     same = FakeModel(by_letters)
     Engine(same, Store(tmp_path)).ask([asked("x").asking(("bear",))])
@@ -121,19 +121,19 @@ def test_a_run_that_goes_on_ranks_the_very_blocks_that_were_recorded(tmp_path: P
         for n in range(60)
     ]
     whole, stopped, resumed = Counting(-1), Counting(3), Counting(-1)
-    Engine(whole, Store(tmp_path / "whole"), 20).rank(prompts)
+    Engine(whole, Store(tmp_path / "whole"), 20).ask(prompts)
 
     store, path = Store(tmp_path / "parts"), tmp_path / "blocks.parquet"
     engine = Engine(stopped, store, 20)
-    plan = engine.plan_rankings(prompts, path)
+    plan = engine.plan(prompts, path)
     plan.record(path)
     with pytest.raises(KeyboardInterrupt):
-        engine.rank(prompts, plan)
-    Engine(FakeModel(by_letters), store, 20).rank(prompts[5:6])
+        engine.ask(prompts, plan)
+    Engine(FakeModel(by_letters), store, 20).ask(prompts[5:6])
 
     engine = Engine(resumed, store, 20)
-    again = engine.plan_rankings(prompts, path)
-    assert engine.rank(prompts, again) == FakeModel(by_letters).rank(prompts)
+    again = engine.plan(prompts, path)
+    assert engine.ask(prompts, again) == FakeModel(by_letters).answer(prompts)
     assert stopped.blocks + resumed.blocks == whole.blocks
 
 
@@ -145,22 +145,22 @@ class Counting(FakeModel):
         self.blocks: list[tuple[RankingPrompt, ...]] = []
         self._stop = stop
 
-    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
         """The rankings, unless it is time to stop."""
         if len(self.blocks) == self._stop:
             raise KeyboardInterrupt
-        self.blocks.append(tuple(prompts))
-        return super().rank(prompts)
+        self.blocks.append(tuple(requests))
+        return super().answer(requests)
 
 
 def test_texts_of_two_vocabularies_are_never_cut_apart() -> None:
     """However small the blocks are."""
     prompts = [asked(f"text {n % 7}", vocabulary=(WORDS, FEW)[n % 2]) for n in range(14)]
     blocks = cut(prompts, [n % 7 for n in range(14)], block_tokens=1)
-    assert [len({p.text for p in block.prompts}) for block in blocks].count(1) >= 6
+    assert [len({p.text for p in block.requests}) for block in blocks].count(1) >= 6
     whose: dict[str, set[int]] = {}
     for number, block in enumerate(blocks):
-        for prompt in block.prompts:
+        for prompt in block.requests:
             whose.setdefault(prompt.text, set()).add(number)
     assert all(len(numbers) == 1 for numbers in whose.values())
 
@@ -168,9 +168,10 @@ def test_texts_of_two_vocabularies_are_never_cut_apart() -> None:
 def test_a_stored_run_is_read_without_a_model(tmp_path: Path) -> None:
     """Every figure and the vocabulary's words, from the folder alone."""
     model = FakeModel(by_letters)
-    (ours,) = Engine(model, Store(tmp_path)).rank([asked("x", "bear", "seal", top=2)])
-    (row,) = Store(tmp_path).read_rankings(model.fingerprint).to_dicts()
-    assert Store(tmp_path).vocabulary(row["vocabulary"]) == WORDS
+    (ours,) = Engine(model, Store(tmp_path)).ask([asked("x", "bear", "seal", top=2)])
+    (row,) = Store(tmp_path).read(model.fingerprint, RankingPrompt).to_dicts()
+    (vocabulary,) = (tmp_path / "vocabularies").glob(f"{row['vocabulary'][:32]}.json")
+    assert json.loads(vocabulary.read_text(encoding="utf-8")) == list(WORDS.words)
     assert row["targets"] == [
         {"target": one.target, "rank": one.rank, "logprob": one.logprob, "tokens": one.tokens}
         for one in ours.targets
@@ -192,7 +193,7 @@ def test_the_vocabulary_is_stored_once_and_no_other_candidate_at_all(tmp_path: P
     class Constant(FakeModel):
         """Ranks without looking at every word, so that the test is fast."""
 
-        def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        def answer(self, requests: Sequence[Any]) -> list[Any]:
             """Made up, with a full top."""
             return [
                 Ranking(
@@ -200,45 +201,35 @@ def test_the_vocabulary_is_stored_once_and_no_other_candidate_at_all(tmp_path: P
                     -0.5,
                     tuple((f"word{n * 31 % 5000 + k}", -1.0 - n * k / 99) for k in range(p.top)),
                 )
-                for n, p in enumerate(prompts, 1)
+                for n, p in enumerate(requests, 1)
             ]
 
-    Engine(Constant(by_length), Store(tmp_path)).rank(prompts)
+    Engine(Constant(by_length), Store(tmp_path)).ask(prompts)
     sizes = {path: path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()}
     assert sum(sizes.values()) < 1000 * 400
     assert len([path for path in sizes if path.parent.name == "vocabularies"]) == 1
     assert (tmp_path / ".gitignore").is_file()
 
 
-@pytest.mark.parametrize("content", ["", "[]", '["bear"]', "{", "[1]"])
-def test_a_damaged_vocabulary_is_an_error_that_names_it(tmp_path: Path, content: str) -> None:
-    """Other words than were ranked never come out of it."""
-    Engine(FakeModel(by_letters), Store(tmp_path)).rank([asked("x")])
-    (path,) = (tmp_path / "vocabularies").glob("*.json")
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(StoreError, match=path.name):
-        Store(tmp_path).vocabulary(WORDS.digest)
-
-
 def test_no_prompts_are_no_work(tmp_path: Path) -> None:
     """And leave no store behind."""
-    assert Engine(FakeModel(by_letters), Store(tmp_path / "store")).rank([]) == []
+    assert Engine(FakeModel(by_letters), Store(tmp_path / "store")).ask([]) == []
     assert not (tmp_path / "store").exists()
 
 
 class Refusing(FakeModel):
     """Refuses every prompt."""
 
-    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
+    def cost(self, requests: Sequence[Any]) -> list[int]:
         """Raises."""
-        raise PromptError(f"{len(prompts)} too many")
+        raise PromptError(f"{len(requests)} too many")
 
 
 def test_what_cannot_be_ranked_stops_before_anything_is_asked(tmp_path: Path) -> None:
     """Nothing is written either."""
     model = Refusing(by_letters)
     with pytest.raises(PromptError):
-        Engine(model, Store(tmp_path / "store")).rank([asked("x")])
+        Engine(model, Store(tmp_path / "store")).ask([asked("x")])
     assert model.ranked == []
     assert not (tmp_path / "store").exists()
 
@@ -249,27 +240,28 @@ class OnlyScores:
     def __init__(self) -> None:
         model = FakeModel(by_letters)
         self.name, self.fingerprint, self.description = "served", "f" * 64, model.description
-        self.tokens, self.score = model.tokens, model.score
+        self.supports = frozenset({Prompt})
+        self.cost, self.answer = model.cost, model.answer
 
 
 def test_a_model_that_only_scores(tmp_path: Path) -> None:
     """Is refused by name, before anything is asked."""
     with pytest.raises(ModelError, match="served ranks no vocabulary"):
-        Engine(OnlyScores(), Store(tmp_path)).rank([asked("x")])
+        Engine(OnlyScores(), Store(tmp_path)).ask([asked("x")])
 
 
 class Confused(FakeModel):
     """Answers of other targets than it was asked."""
 
-    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
         """Rankings of nothing."""
-        return [Ranking((), -1.0, ()) for _ in prompts]
+        return [Ranking((), -1.0, ()) for _ in requests]
 
 
 def test_rankings_of_other_targets_are_refused(tmp_path: Path) -> None:
     """They never reach the store."""
     with pytest.raises(ScoringError, match="other targets"):
-        Engine(Confused(by_letters), Store(tmp_path / "s")).rank([asked("x", "bear")])
+        Engine(Confused(by_letters), Store(tmp_path / "s")).ask([asked("x", "bear")])
     assert not (tmp_path / "s").exists()
 
 
@@ -277,5 +269,5 @@ def test_rankings_of_other_targets_are_refused(tmp_path: Path) -> None:
 def test_what_is_no_log_probability_is_refused(tmp_path: Path, value: float) -> None:
     """And never reaches the store."""
     with pytest.raises(ScoringError, match="no log-probability"):
-        Engine(FakeModel(lambda *_: value), Store(tmp_path / "s")).rank([asked("x", "bear")])
+        Engine(FakeModel(lambda *_: value), Store(tmp_path / "s")).ask([asked("x", "bear")])
     assert not (tmp_path / "s").exists()

@@ -14,8 +14,7 @@ from tacit.engine.ray import Patience, RayOptions, ray_engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
 from tacit.models.fake import FakeModel
-from tacit.prompts import TOO_LONG, LogProbs, Prompt
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import TOO_LONG, Prompt, RankingPrompt, ScoringKind, Vocabulary
 from tests.engine.ray_models import Telling, by_letters
 from tests.engine.three_nodes import three_nodes
 
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tacit.engine.plan import Block
+    from tacit.engine.plan import Part
+
 
 pytestmark = pytest.mark.slow
 
@@ -64,11 +64,11 @@ def test_workers_give_what_the_local_engine_gives_and_record_the_same(
     paths = {"one": local, "other": engine}
     for name, each in paths.items():
         each.plan(PROMPTS).record(tmp_path / name)
-        each.plan_rankings(ranked).record(tmp_path / f"{name} ranked")
+        each.plan(ranked).record(tmp_path / f"{name} ranked")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
     assert (tmp_path / "one ranked").read_bytes() == (tmp_path / "other ranked").read_bytes()
     assert engine.ask(PROMPTS) == local.ask(PROMPTS)
-    assert engine.rank(ranked) == local.rank(ranked)
+    assert engine.ask(ranked) == local.ask(ranked)
     assert sorted(telling.texts()) == sorted(prompt.text for prompt in PROMPTS)
     del engine, paths, each
     again = on_ray(telling, Store(tmp_path / "store"), workers=1)
@@ -83,7 +83,7 @@ def test_what_a_worker_calls_too_long_is_skipped(tmp_path: Path) -> None:
     prompts = [*PROMPTS[:5], long, *PROMPTS[5:]]
     telling = Telling(tmp_path / "asked.txt", window=40)
     scores = on_ray(telling, Store(tmp_path / "store")).ask(prompts)
-    assert scores[5] == LogProbs.without(long, TOO_LONG)
+    assert scores[5] == ScoringKind().missing(long, TOO_LONG)
     local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
     assert [*scores[:5], *scores[6:]] == local.ask(PROMPTS)
     with pytest.raises(TooLongError):
@@ -101,8 +101,8 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(
     lost = cluster.list_all_nodes()[-1]
     done: list[set[str]] = []
 
-    def disturb(block: Block) -> None:
-        done.append({prompt.text for prompt in block.prompts})
+    def disturb(block: Part) -> None:
+        done.append({prompt.text for prompt in block.requests})
         if len(done) == 4:
             others = [pid for node, pid, _ in telling.told() if node != lost.node_id]
             os.kill(others[-1], signal.SIGKILL)
@@ -130,7 +130,7 @@ def test_a_worker_that_no_longer_answers_is_not_waited_for(
     engine = ray_engine(telling, store, options, patience, BLOCK)
     stopped: list[int] = []
 
-    def stop(_: Block) -> None:
+    def stop(_: Part) -> None:
         if not stopped:
             stopped.append(telling.told()[-1][1])
             os.kill(stopped[0], signal.SIGSTOP)
@@ -154,8 +154,8 @@ def test_what_an_interruption_left_is_kept(tmp_path: Path, telling: Telling) -> 
     plan.record(path)
     done: list[str] = []
 
-    def stop(block: Block) -> None:
-        done.extend(prompt.text for prompt in block.prompts)
+    def stop(block: Part) -> None:
+        done.extend(prompt.text for prompt in block.requests)
         if len(done) > 20:
             raise KeyboardInterrupt
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.engine.ray_worker import Failed, Loaded, Order, Stored, Worker
-from tacit.engine.requests import Scoring
 from tacit.engine.store import Store
 from tacit.errors import (
     DataError,
@@ -25,7 +24,7 @@ from tacit.errors import (
     WorkError,
 )
 from tacit.models.fake import FakeModel
-from tacit.prompts import Prompt
+from tacit.requests import Prompt, RankingPrompt, ScoringKind
 from tests.engine.ray_models import by_letters
 
 if TYPE_CHECKING:
@@ -68,14 +67,15 @@ def test_a_worker_stores_what_it_is_asked_and_tells_what_was_warned_of(tmp_path:
     worker = Worker(Order(load, str(tmp_path), threads=1, gpus=0))
     loaded = worker.load()
     assert isinstance(loaded, Loaded)
-    assert (loaded.warnings, loaded.ranks, loaded.shares_prefixes) == (("it is slow",), True, False)
+    assert (loaded.warnings, loaded.shares_prefixes) == (("it is slow",), False)
+    assert loaded.supports == {Prompt, RankingPrompt}
     prompt = Prompt("x", ("a", "bc"))
-    stored = worker.work("digest", Scoring, [Scoring().row(prompt)])
+    stored = worker.work("digest", lambda: {Prompt: {}}, Prompt, [ScoringKind().row(prompt)])
     assert isinstance(stored, Stored)
     assert (tmp_path / stored.segment).is_file()
     rows = Store(tmp_path).read(loaded.fingerprint)
     assert rows["logprob"].to_list() == [by_letters(prompt, "a"), by_letters(prompt, "bc")]
-    assert worker.call("tokens", [[prompt]]) == [3]
+    assert worker.call("cost", [[prompt]]) == [3]
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import RequestError, StoreError
 from tacit.models.fake import FakeModel
-from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.requests import AnswerScore, Prompt, Scores
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPT = Prompt("x", ("a",))
-SCORE = [LogProbs((AnswerScore("a", -1.0, 1),))]
+SCORE = [Scores((AnswerScore("a", -1.0, 1),))]
 
 
 def by_length(prompt: Prompt, answer: str) -> float:

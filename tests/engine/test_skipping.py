@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,8 +11,7 @@ from tacit.engine.plan import too_long
 from tacit.engine.store import Store
 from tacit.errors import PromptError, TooLongError
 from tacit.models.fake import FakeModel
-from tacit.prompts import TOO_LONG, Prompt, missing_by_reason
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import TOO_LONG, Prompt, RankingPrompt, Vocabulary, missing_by_reason
 from tests.engine.ray_models import by_letters
 
 if TYPE_CHECKING:
@@ -31,16 +30,13 @@ class Short(FakeModel):
         super().__init__(by_letters, "short")
         self._window = window
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """The words of each prompt; refuses the first one that is too long."""
+    def cost(self, requests: Sequence[Any]) -> list[int]:
+        """The words of each request; refuses the first one that is too long."""
+        answers = [one.answers if isinstance(one, Prompt) else ("word",) for one in requests]
         return [
-            self._length(prompt.text, max(prompt.answers, key=lambda answer: len(answer.split())))
-            for prompt in prompts
+            self._length(one.text, max(of, key=lambda answer: len(answer.split())))
+            for one, of in zip(requests, answers, strict=True)
         ]
-
-    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
-        """As ``tokens``."""
-        return [self._length(prompt.text, "word") for prompt in prompts]
 
     def _length(self, text: str, answer: str) -> int:
         if "forbidden" in text:
@@ -75,7 +71,7 @@ def test_the_plan_says_which_prompts_it_skips_and_how_long_they_are(tmp_path: Pa
     """They count neither as distinct nor as stored, and no block has them."""
     plan = Engine(Short(), Store(tmp_path)).plan(MIXED)
     assert plan.skipped == {Prompt(LONG, ("a", "bc")): f"{LONG[:4]!r} is 21 words long, and 10 fit"}
-    texts = {prompt.text for block in plan.blocks for prompt in block.prompts}
+    texts = {prompt.text for block in plan.blocks for prompt in block.requests}
     assert texts == {prompt.text for prompt in MIXED} - {LONG}
     assert (plan.distinct, plan.stored, plan.prompts) == (len(texts), 0, len(texts))
 
@@ -130,8 +126,8 @@ def test_a_prompt_that_is_malformed_refuses_the_run_as_before(tmp_path: Path) ->
 def test_a_ranking_of_a_long_text_has_no_ranks(tmp_path: Path) -> None:
     """Its targets and all candidates are missing; the other rankings are as ever."""
     prompts = [RankingPrompt(text, WORDS, ("cat",)) for text in ("It is a", LONG, "See the")]
-    first, long, last = Engine(Short(), Store(tmp_path / "a")).rank(prompts)
-    assert [first, last] == Engine(Short(), Store(tmp_path / "b")).rank([prompts[0], prompts[2]])
+    first, long, last = Engine(Short(), Store(tmp_path / "a")).ask(prompts)
+    assert [first, last] == Engine(Short(), Store(tmp_path / "b")).ask([prompts[0], prompts[2]])
     assert (long["cat"].rank, long["cat"].logprob, long.normaliser, long.top) == (
         None,
         None,
@@ -140,7 +136,7 @@ def test_a_ranking_of_a_long_text_has_no_ranks(tmp_path: Path) -> None:
     )
     assert (long.missing, long.unranked, first.unranked) == (len(WORDS), TOO_LONG, None)
     with pytest.raises(TooLongError):
-        Engine(Short(), Store(tmp_path / "c"), strict=True).rank(prompts)
+        Engine(Short(), Store(tmp_path / "c"), strict=True).ask(prompts)
 
 
 def test_all_prompts_may_be_too_long(tmp_path: Path) -> None:
@@ -156,4 +152,4 @@ def test_halving_finds_exactly_the_long_ones(where: tuple[int, ...]) -> None:
     """However many there are and wherever they stand."""
     long = set(where)
     prompts = [Prompt(f"{LONG if n in long else ''}{n}", ("a",)) for n in range(10_000)]
-    assert set(too_long(Short().tokens, prompts)) == {prompts[n] for n in where}
+    assert set(too_long(Short().cost, prompts)) == {prompts[n] for n in where}

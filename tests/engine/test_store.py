@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import re
 import resource
@@ -21,8 +22,7 @@ from tacit.engine import segments
 from tacit.engine.segments import Damaged, decode, encode, next_name
 from tacit.engine.store import Store
 from tacit.errors import StoreError
-from tacit.prompts import AnswerScore, LogProbs, Prompt
-from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPT = Prompt("x", ("a",))
 PROMPTS = [Prompt(f"text {n}", ("a",)) for n in range(50)]
-SCORES = [LogProbs((AnswerScore("a", -n / 3, 1),)) for n in range(50)]
+SCORES = [Scores((AnswerScore("a", -n / 3, 1),)) for n in range(50)]
 
 
-def scored(value: float) -> list[LogProbs]:
+def scored(value: float) -> list[Scores]:
     """One prompt's score."""
-    return [LogProbs((AnswerScore("a", value, 1),))]
+    return [Scores((AnswerScore("a", value, 1),))]
 
 
 def flipped(content: bytes) -> bytes:
@@ -74,7 +74,7 @@ def test_of_two_scores_for_one_answer_the_earlier_published_counts(tmp_path: Pat
 def test_segments_of_earlier_versions_know_no_reasons(tmp_path: Path) -> None:
     """They lack the column, and are read all the same."""
     store = Store(tmp_path)
-    segment = tmp_path / store.append(MODEL, [PROMPT], [LogProbs((AnswerScore("a", None, 1),))])
+    segment = tmp_path / store.append(MODEL, [PROMPT], [Scores((AnswerScore("a", None, 1),))])
     content = encode(pl.read_parquet(segment).drop("reason"), MODEL["fingerprint"])
     segment.unlink()
     segment.with_name(next_name([], content)).write_bytes(content)
@@ -317,14 +317,12 @@ def test_a_damaged_vocabulary_is_set_aside_and_written_anew(
     """As soon as it is ranked again."""
     words = Vocabulary(["bear", "seal"])
     ranking = [Ranking((), -1.0, (("bear", -1.0),))]
-    Store(tmp_path).append_rankings(MODEL, [RankingPrompt("x", words)], ranking)
+    Store(tmp_path).append(MODEL, [RankingPrompt("x", words)], ranking)
     (file,) = (tmp_path / "vocabularies").iterdir()
     file.write_text('["bear"]', encoding="utf-8")
-    with pytest.raises(StoreError, match="other words"):
-        Store(tmp_path).vocabulary(words.digest)
-    Store(tmp_path).append_rankings(MODEL, [RankingPrompt("x", words)], ranking)
-    assert Store(tmp_path).vocabulary(words.digest) == words
-    assert "other words" in caplog.text
+    Store(tmp_path).append(MODEL, [RankingPrompt("x", words)], ranking)
+    assert json.loads(file.read_text(encoding="utf-8")) == list(words.words)
+    assert "other bytes" in caplog.text
     assert (file.parent / "damaged" / file.name).read_text(encoding="utf-8") == '["bear"]'
 
 
@@ -344,12 +342,12 @@ def test_a_model_cannot_choose_where_its_scores_lie(tmp_path: Path, fingerprint:
 WRITING = """
 import sys
 from tacit.engine.store import Store
-from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.requests import AnswerScore, Scores, Prompt
 
 root, who = sys.argv[1:]
 for n in range(20):
     prompts = [Prompt(f"{who} {n}", ("a",))]
-    Store(root).append({"fingerprint": "f" * 64}, prompts, [LogProbs((AnswerScore("a", -1.0, 1),))])
+    Store(root).append({"fingerprint": "f" * 64}, prompts, [Scores((AnswerScore("a", -1.0, 1),))])
 """
 
 
@@ -416,16 +414,16 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
 KILLED_WHILE_WRITING = """
 import os, signal, sys
 from tacit.engine.store import Store
-from tacit.prompts import AnswerScore, LogProbs, Prompt
+from tacit.requests import AnswerScore, Scores, Prompt
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 store = Store(sys.argv[1])
 model = {"fingerprint": "f" * 64}
-store.append(model, [Prompt("x", ("a",))], [LogProbs((AnswerScore("a", -1.0, 1),))])
+store.append(model, [Prompt("x", ("a",))], [Scores((AnswerScore("a", -1.0, 1),))])
 os.fsync = die
-store.append(model, [Prompt("y", ("a",))], [LogProbs((AnswerScore("a", -2.0, 1),))])
+store.append(model, [Prompt("y", ("a",))], [Scores((AnswerScore("a", -2.0, 1),))])
 """
 
 

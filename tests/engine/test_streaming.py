@@ -13,20 +13,17 @@ import pytest
 from tacit.engine import ask
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.engine.voting import VotingEngine
 from tacit.errors import ScoringError, UnreliableError
-from tacit.models.chat_samples import Draws, Sample
 from tacit.models.fake import FakeModel
 from tacit.models.server.streaming import Stream
-from tacit.prompts import Prompt
+from tacit.requests import Prompt, Sample, Samples, SamplingPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
-    from tacit.engine.plan import Block
-    from tacit.engine.voting import Drawn
-    from tacit.prompts import LogProbs
+    from tacit.engine.plan import Part
+    from tacit.requests import Scores
 
 GENEROUS = 60.0
 ANSWERS = ("a", "bc")
@@ -61,19 +58,19 @@ class Streaming(FakeModel):
         self.before, self.several, self.shuffled = before, several, shuffled
 
     def stream(
-        self, prompts: Sequence[Prompt], seconds: float
-    ) -> Generator[list[tuple[int, LogProbs]]]:
+        self, requests: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[Prompt, Scores]]]:
         """The scores as they come."""
 
-        def work(prompt: Prompt) -> LogProbs:
+        def work(prompt: Prompt) -> tuple[Prompt, Scores]:
             self.before(prompt.text)
-            return self.score([prompt])[0]
+            return prompt, self.answer([prompt])[0]
 
-        parts = Stream(work, prompts, lambda: None).parts(self.several, seconds)
+        parts = Stream(work, requests, lambda: None).parts(self.several, seconds)
         if not self.shuffled:
-            yield from parts
+            yield from ([one for _, one in part] for part in parts)
             return
-        scores = [one for part in parts for one in part]
+        scores = [one for part in parts for _, one in part]
         random.Random(1).shuffle(scores)  # noqa: S311 - drawn to be drawn again
         yield from (scores[at : at + 7] for at in range(0, len(scores), 7))
 
@@ -109,21 +106,32 @@ class Replying:
         """Its name and fingerprint."""
         return {"name": self.name, "fingerprint": self.fingerprint}
 
-    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
+    @property
+    def supports(self) -> frozenset[type]:
+        """Replies alone."""
+        return frozenset({SamplingPrompt})
+
+    def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
+        """The number of replies."""
+        return [len(one.numbers) for one in requests]
+
+    def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
         """The replies in order."""
-        return [[sample(each.text, number) for number in each.numbers] for each in draws]
+        return [Samples(tuple(sample(one.text, n) for n in one.numbers)) for one in requests]
 
     def stream(
-        self, draws: Sequence[Draws], seconds: float
-    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
+        self, requests: Sequence[SamplingPrompt], seconds: float
+    ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
         """The replies as they come."""
 
-        def work(one: Draws) -> tuple[Draws, list[Sample]]:
+        def work(one: SamplingPrompt) -> tuple[SamplingPrompt, Samples]:
             self.before(one.text)
             self.asked += [(one.text, number) for number in one.numbers]
-            return one, self.sample([one])[0]
+            return one, self.answer([one])[0]
 
-        singles = [Draws(each.text, (number,)) for each in draws for number in each.numbers]
+        singles = [
+            SamplingPrompt(each.text, (number,)) for each in requests for number in each.numbers
+        ]
         parts = Stream(work, singles, lambda: None).parts(self.several, seconds)
         if not self.shuffled:
             yield from ([one for _, one in part] for part in parts)
@@ -169,14 +177,14 @@ def stored_scores(folder: Path, model: FakeModel) -> dict[tuple[str, str], float
 
 def stored_replies(folder: Path, model: Replying) -> dict[tuple[str, int], str]:
     """What another process finds in the store."""
-    rows = Store(folder).read_samples(model.fingerprint)
+    rows = Store(folder).read(model.fingerprint, SamplingPrompt)
     return {
         (text, number): reply
         for text, number, reply in rows.select("text", "number", "reply").iter_rows()
     }
 
 
-def values(scores: Sequence[LogProbs]) -> list[list[float | None]]:
+def values(scores: Sequence[Scores]) -> list[list[float | None]]:
     """The log-probabilities of each prompt's answers."""
     return [[score[answer].logprob for answer in ANSWERS] for score in scores]
 
@@ -195,7 +203,7 @@ def test_scores_that_come_out_of_order_are_those_of_their_prompts(tmp_path: Path
 def test_replies_that_come_out_of_order_are_those_of_their_texts(tmp_path: Path) -> None:
     """Each number of each text has its own reply."""
     model = Replying(shuffled=True, several=3)
-    VotingEngine(model, Store(tmp_path)).ask(PROMPTS)
+    Engine(model, Store(tmp_path)).ask(PROMPTS)
     assert stored_replies(tmp_path, model) == REPLIES
 
 
@@ -208,7 +216,7 @@ def test_progress_adds_up_to_the_plan_whatever_the_order(tmp_path: Path) -> None
     assert (len(plan.blocks), len(told)) == (5, 6)
     assert [sum(column) for column in zip(*told, strict=True)] == [plan.prompts, plan.tokens]
     told.clear()
-    voting = VotingEngine(Replying(shuffled=True), Store(tmp_path))
+    voting = Engine(Replying(shuffled=True), Store(tmp_path))
     drawn = voting.plan(PROMPTS)
     voting.ask(PROMPTS, drawn, lambda part: told.append((part.ended, part.tokens)))
     assert [sum(column) for column in zip(*told, strict=True)] == [drawn.prompts, drawn.tokens]
@@ -220,11 +228,12 @@ def test_scores_are_stored_while_another_is_awaited(
     """Also those of other blocks than its own."""
     monkeypatch.setattr(ask, "PERIOD", 0.0)
     gate, stored = Gate(TEXTS[3]), threading.Event()
-    engine = Engine(Streaming(gate, 2), Store(tmp_path), block_tokens=50)
+    model = Streaming(gate, 2)
+    engine = Engine(model, Store(tmp_path), block_tokens=50)
     plan, ended = engine.plan(PROMPTS), list[Prompt]()
 
-    def progress(part: Block) -> None:
-        ended.extend(part.prompts)
+    def progress(part: Part) -> None:
+        ended.extend(part.requests)
         if len(ended) == len(PROMPTS) - 1:
             stored.set()
 
@@ -233,7 +242,7 @@ def test_scores_are_stored_while_another_is_awaited(
         try:
             assert stored.wait(GENEROUS)
             assert gate.awaited.is_set()
-            found = {text for text, _ in stored_scores(tmp_path, engine.model)}  # type: ignore[arg-type] # a fake
+            found = {text for text, _ in stored_scores(tmp_path, model)}
             assert found == {*TEXTS} - {TEXTS[3]}
         finally:
             gate.opened.set()
@@ -247,9 +256,9 @@ def test_replies_are_stored_while_others_are_awaited(
     monkeypatch.setattr(ask, "PERIOD", 0.0)
     gate, stored, ended = Gate(TEXTS[3]), threading.Event(), list[int]()
     model = Replying(gate, SAMPLES + 1)
-    engine = VotingEngine(model, Store(tmp_path))
+    engine = Engine(model, Store(tmp_path))
 
-    def progress(part: Drawn) -> None:
+    def progress(part: Part) -> None:
         ended.append(part.tokens)
         if sum(ended) == SAMPLES * (len(TEXTS) - 1):
             stored.set()
@@ -285,14 +294,15 @@ def test_what_was_scored_before_a_failure_is_stored_and_the_rest_asked(tmp_path:
 
 def test_what_was_replied_before_a_failure_is_stored_and_the_rest_asked(tmp_path: Path) -> None:
     """No reply is paid for twice, and votes are those of a run that nothing happened to."""
-    undisturbed = VotingEngine(Replying(), Store(tmp_path / "whole")).ask(PROMPTS)
-    broken = Replying(Failing(TEXTS[17]))
+    whole = Replying()
+    undisturbed = Engine(whole, Store(tmp_path / "whole")).ask(PROMPTS)
+    broken = Replying(Failing(whole.asked[17 * SAMPLES][0]))
     with pytest.raises(ScoringError, match="it is broken"):
-        VotingEngine(broken, Store(tmp_path)).ask(PROMPTS)
+        Engine(broken, Store(tmp_path)).ask(PROMPTS)
     assert set(stored_replies(tmp_path, broken)) == {key for key in REPLIES if key in broken.asked}
     assert len(broken.asked) == 17 * SAMPLES
     again = Replying()
-    votes = VotingEngine(again, Store(tmp_path)).ask(PROMPTS)
+    votes = Engine(again, Store(tmp_path)).ask(PROMPTS)
     assert {*again.asked} == {*REPLIES} - {*broken.asked}
     assert len(again.asked) == len(REPLIES) - len(broken.asked)
     assert votes == undisturbed
@@ -308,7 +318,7 @@ def test_who_stops_while_others_are_under_way_ends_all_threads(
     model = Streaming(several=3)
     told: list[int] = []
 
-    def progress(part: Block) -> None:
+    def progress(part: Part) -> None:
         told.append(part.ended)
         raise error
 

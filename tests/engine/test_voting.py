@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.engine.voting import VotingEngine
 from tacit.errors import ScoringError, StoreError
-from tacit.models.chat_samples import Draws, Sample
-from tacit.prompts import Prompt, Votes
+from tacit.requests import Prompt, Sample, Samples, SamplingPrompt, Votes
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -40,23 +39,32 @@ class Talker:
         """Its name and fingerprint."""
         return {"name": self.name, "fingerprint": self.fingerprint}
 
-    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
+    @property
+    def supports(self) -> frozenset[type]:
+        """Replies alone."""
+        return frozenset({SamplingPrompt})
+
+    def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
+        """The number of replies."""
+        return [len(one.numbers) for one in requests]
+
+    def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
         """Replies Yes, No or Perhaps."""
-        for each in draws:
-            self.asked += [(each.text, number) for number in each.numbers]
+        for one in requests:
+            self.asked += [(one.text, number) for number in one.numbers]
         if self.dies is not None and len(self.asked) > self.dies:
             raise ScoringError("out of money")
-        return [[reply(each.text, number) for number in each.numbers] for each in draws]
+        return [Samples(tuple(reply(one.text, n) for n in one.numbers)) for one in requests]
 
     def stream(
-        self, draws: Sequence[Draws], seconds: float
-    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
-        """The replies to eight draws of a text at a time, whatever the seconds."""
+        self, requests: Sequence[SamplingPrompt], seconds: float
+    ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
+        """Eight replies to a text at a time, whatever the seconds."""
         assert seconds > 0
-        for each in draws:
-            for at in range(0, len(each.numbers), 8):
-                some = Draws(each.text, each.numbers[at : at + 8])
-                yield [(some, self.sample([some])[0])]
+        for one in requests:
+            for at in range(0, len(one.numbers), 8):
+                some = SamplingPrompt(one.text, one.numbers[at : at + 8])
+                yield [(some, self.answer([some])[0])]
 
 
 def reply(text: str, number: int) -> Sample:
@@ -75,7 +83,7 @@ def counted(text: str, samples: int, answers: Sequence[str]) -> Votes:
 def test_votes_are_those_of_the_replies(tmp_path: Path) -> None:
     """One text is asked once for all its prompts, and each reads the replies by its own answers."""
     talker = Talker()
-    votes = VotingEngine(talker, Store(tmp_path)).ask(PROMPTS)
+    votes = Engine(talker, Store(tmp_path)).ask(PROMPTS)
     assert votes == [counted(prompt.text, 5, prompt.answers) for prompt in PROMPTS]
     assert sorted(talker.asked) == sorted(
         (text, number) for text in ("Is ice cold?", "Is fire cold?") for number in range(5)
@@ -84,16 +92,16 @@ def test_votes_are_those_of_the_replies(tmp_path: Path) -> None:
 
 def test_replies_are_asked_for_once_and_more_samples_ask_the_rest(tmp_path: Path) -> None:
     """Also in another process; fewer samples take the first of them."""
-    VotingEngine(Talker(samples=3), Store(tmp_path)).ask(PROMPTS)
+    Engine(Talker(samples=3), Store(tmp_path)).ask(PROMPTS)
     more = Talker(samples=5)
-    engine = VotingEngine(more, Store(tmp_path))
+    engine = Engine(more, Store(tmp_path))
     plan = engine.plan(PROMPTS)
     assert (plan.distinct, plan.stored, plan.tokens) == (2, 0, 4)
     votes = engine.ask(PROMPTS, plan)
     assert sorted({number for _, number in more.asked}) == [3, 4]
     assert votes == [counted(prompt.text, 5, prompt.answers) for prompt in PROMPTS]
     fewer = Talker(samples=2)
-    votes = VotingEngine(fewer, Store(tmp_path)).ask(PROMPTS)
+    votes = Engine(fewer, Store(tmp_path)).ask(PROMPTS)
     assert votes == [counted(prompt.text, 2, prompt.answers) for prompt in PROMPTS]
     assert not fewer.asked
 
@@ -102,9 +110,9 @@ def test_what_was_replied_before_a_failure_is_kept(tmp_path: Path) -> None:
     """The same request goes on from there."""
     dying = Talker(20, dies=16)
     with pytest.raises(ScoringError, match="out of money"):
-        VotingEngine(dying, Store(tmp_path)).ask(PROMPTS[:1])
+        Engine(dying, Store(tmp_path)).ask(PROMPTS[:1])
     again = Talker(20)
-    votes = VotingEngine(again, Store(tmp_path)).ask(PROMPTS[:1])
+    votes = Engine(again, Store(tmp_path)).ask(PROMPTS[:1])
     assert again.asked == [(PROMPTS[0].text, number) for number in range(16, 20)]
     assert votes == [counted(PROMPTS[0].text, 20, PROMPTS[0].answers)]
 
@@ -112,7 +120,7 @@ def test_what_was_replied_before_a_failure_is_kept(tmp_path: Path) -> None:
 def test_progress_counts_each_text_and_each_reply_once(tmp_path: Path) -> None:
     """Each text when it has the last of its replies."""
     told: list[tuple[int, int]] = []
-    engine = VotingEngine(Talker(20), Store(tmp_path))
+    engine = Engine(Talker(20), Store(tmp_path))
     plan = engine.plan(PROMPTS)
     engine.ask(PROMPTS, plan, lambda part: told.append((part.ended, part.tokens)))
     assert told == [(0, 8), (0, 8), (1, 4)] * 2
@@ -123,9 +131,9 @@ def test_replies_that_are_damaged_during_a_run_are_asked_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Once the rest is there; the others are left alone."""
-    VotingEngine(Talker(), Store(tmp_path)).ask(PROMPTS[:1])
+    Engine(Talker(), Store(tmp_path)).ask(PROMPTS[:1])
     talker = Talker()
-    engine = VotingEngine(talker, Store(tmp_path))
+    engine = Engine(talker, Store(tmp_path))
     plan = engine.plan(PROMPTS)
     (segment,) = tmp_path.glob("votes/*/*.parquet")
     segment.write_bytes(b"garbled")
@@ -140,18 +148,18 @@ def test_replies_that_a_store_loses_twice_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its disk is not asked for a third time."""
-    monkeypatch.setattr(Store, "append_samples", lambda *_: None)
+    monkeypatch.setattr(Store, "append", lambda *_: None)
     talker = Talker()
     with pytest.raises(StoreError, match="no longer holds"):
-        VotingEngine(talker, Store(tmp_path)).ask(PROMPTS)
+        Engine(talker, Store(tmp_path)).ask(PROMPTS)
     assert len(talker.asked) == 20
 
 
 def test_another_model_shares_no_reply(tmp_path: Path) -> None:
     """The store knows replies by the fingerprint."""
-    VotingEngine(Talker(), Store(tmp_path)).ask(PROMPTS)
+    Engine(Talker(), Store(tmp_path)).ask(PROMPTS)
     other = Talker(fingerprint="1" * 64)
-    VotingEngine(other, Store(tmp_path)).ask(PROMPTS)
+    Engine(other, Store(tmp_path)).ask(PROMPTS)
     assert len(other.asked) == 10
 
 
@@ -159,8 +167,8 @@ def test_a_model_that_replies_too_little_is_an_error(tmp_path: Path) -> None:
     """Nothing is stored under a wrong number."""
 
     class Terse(Talker):
-        def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
-            return [some[:-1] for some in super().sample(draws)]
+        def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
+            return [Samples(some.replies[:-1]) for some in super().answer(requests)]
 
     with pytest.raises(ScoringError, match="another number of replies"):
-        VotingEngine(Terse(), Store(tmp_path)).ask(PROMPTS)
+        Engine(Terse(), Store(tmp_path)).ask(PROMPTS)

@@ -9,8 +9,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.models.fake import FakeModel
-from tacit.prompts import Prompt
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.faults.running import PEACH, SMALL_BLOCKS, findings_of
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def test_a_segment_damaged_while_the_rest_is_asked_is_asked_again(tmp_path: Path
     plan = engine.plan(PROMPTS)
     next(tmp_path.glob("scores/*/*.parquet")).write_bytes(b"garbled")
     scores = engine.ask(PROMPTS, plan)
-    assert scores == FakeModel(by_length).score(PROMPTS)
+    assert scores == FakeModel(by_length).answer(PROMPTS)
     assert sorted(prompt.text for prompt in model.asked) == sorted(p.text for p in PROMPTS)
 
 
@@ -74,11 +73,11 @@ def test_a_ranking_damaged_while_the_rest_is_ranked_is_ranked_again(tmp_path: Pa
     """As scores are."""
     words = Vocabulary(["bear", "seal", "otter"])
     prompts = [RankingPrompt(f"text {n}", words, ("bear",)) for n in range(4)]
-    Engine(FakeModel(by_length), Store(tmp_path)).rank(prompts[:2])
+    Engine(FakeModel(by_length), Store(tmp_path)).ask(prompts[:2])
     engine = Engine(FakeModel(by_length), Store(tmp_path))
-    plan = engine.plan_rankings(prompts)
+    plan = engine.plan(prompts)
     next(tmp_path.glob("rankings/*/*.parquet")).write_bytes(b"garbled")
-    assert engine.rank(prompts, plan) == FakeModel(by_length).rank(prompts)
+    assert engine.ask(prompts, plan) == FakeModel(by_length).answer(prompts)
 
 
 def test_a_store_that_loses_what_is_written_is_an_error(

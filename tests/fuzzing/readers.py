@@ -15,7 +15,6 @@ from tacit.coherence.beliefs import read_beliefs
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.ontology_file import read_ontology
 from tacit.engine.plan import recorded
-from tacit.engine.requests import Scoring
 from tacit.english import Nouns
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
@@ -25,6 +24,7 @@ from tacit.probes.assumptions.corrections import read_corrections
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.parts.elsewhere import answers_in
 from tacit.probes.parts.template import Template
+from tacit.requests import Prompt
 from tacit.runs.score_files import read_prompts
 from tacit.sources.anchors import read_anchors
 from tacit.sources.drawings import files_of, is_things, read_drawings, read_things, undrawn
@@ -268,7 +268,7 @@ def _blocks() -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = [{"block": 0, "tokens": 3, "text": "a", "separator": " ", "answers": ["b"]}]
+    rows = [{"block": 0, "tokens": 3, "request": 0, "parts": [0]}]
     table = pa.Table.from_pylist(rows).replace_schema_metadata({"digest": DIGEST})
     file = io.BytesIO()
     pq.write_table(table, file)
@@ -276,7 +276,7 @@ def _blocks() -> bytes:
 
 
 def _recorded(path: Path) -> None:
-    recorded(path, DIGEST, Scoring())
+    recorded(path, DIGEST, [Prompt("a", ("b",))])
 
 
 def _hashed(path: Path) -> None:

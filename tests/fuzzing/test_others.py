@@ -21,8 +21,8 @@ from tacit.models.server.backoff import Backoff
 from tacit.models.server.client import Client
 from tacit.models.server.replies import read_reply
 from tacit.probes.assumptions.published import published_table
-from tacit.prompts import AnswerScore, LogProbs, Prompt
 from tacit.report.writing import report
+from tacit.requests import AnswerScore, Prompt, Scores
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tests.fuzzing.mutations import Spoilt, spoilt
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPTS = [Prompt(f"text {n}", ("a", "b")) for n in range(4)]
-SCORES = [LogProbs((AnswerScore("a", -1.0, 1), AnswerScore("b", None, 0))) for _ in PROMPTS]
+SCORES = [Scores((AnswerScore("a", -1.0, 1), AnswerScore("b", None, 0))) for _ in PROMPTS]
 FRAME = pl.DataFrame({"text": ["x", "y"], "logprob": [-1.0, None]})
 ANSWER = {
     "choices": [

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.engine.voting import VotingEngine
 from tacit.errors import TacitError
 from tacit.models.server.address import ServerOptions
 from tacit.models.server.asking import Questions
@@ -29,7 +28,7 @@ from tacit.models.server.sampled import SampledModel
 from tacit.models.server.serving import chosen
 from tacit.models.server.talking import Talk
 from tacit.models.server.trying import try_sampling
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.fuzzing.test_others import ANSWER
 from tests.models import tiny
@@ -234,7 +233,7 @@ def ask(kind: str, transport: httpx.BaseTransport, store: Store) -> None:
     if kind == "samples":
         options = ServerOptions(api="chat", samples=3, concurrency=1)
         voting = SampledModel(try_sampling(Talk(asked, "toy")), options)
-        VotingEngine(voting, store).ask(PROMPTS)
+        Engine(voting, store).ask(PROMPTS)
     elif kind == "chat":
         beginnings = try_beginnings(Talk(asked, "toy"))
         Engine(FirstTokensModel(beginnings, 1), store).ask(PROMPTS)

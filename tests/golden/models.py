@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.models.chat_samples import Sample
 from tacit.models.fake import FakeModel
+from tacit.requests import Sample, Samples, SamplingPrompt
 from tacit.sources.demo import NORMS
 
 if TYPE_CHECKING:
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from tacit.models.chat_samples import Draws
     from tacit.models.loading import LoadOptions
-    from tacit.prompts import Prompt
-    from tacit.rankings import Vocabulary
+    from tacit.requests import Prompt, Vocabulary
 
 SAMPLES = 5
 REPLIES = ("True", "False", "Yes", "No", "True", "False", "Yes", "No", "Yes")
@@ -68,15 +66,26 @@ class Replies:
             "several_at_once": True,
         }
 
-    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
+    @property
+    def supports(self) -> frozenset[type]:
+        """Replies alone."""
+        return frozenset({SamplingPrompt})
+
+    def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
+        """The number of replies."""
+        return [len(one.numbers) for one in requests]
+
+    def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
         """Replies that begin with one of the words that prompts have as answers."""
-        return [[self._reply(each.text, number) for number in each.numbers] for each in draws]
+        return [Samples(tuple(self._reply(one.text, n) for n in one.numbers)) for one in requests]
 
     def stream(
-        self, draws: Sequence[Draws], _: float
-    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
+        self,
+        requests: Sequence[SamplingPrompt],
+        seconds: float,  # noqa: ARG002 - all come at once
+    ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
         """All replies at once."""
-        yield list(zip(draws, self.sample(draws), strict=True))
+        yield list(zip(requests, self.answer(requests), strict=True))
 
     def _reply(self, text: str, number: int) -> Sample:
         drawn = share(self.name, text, number)
@@ -87,10 +96,9 @@ class Replies:
 def install(patch: pytest.MonkeyPatch) -> None:
     """Puts these models in place of those that names such as ``golden-a`` would load."""
     from tacit.models import loading
-    from tacit.models.server import chatting
 
-    def load(name: str, *_: object, **__: object) -> FakeModel:
-        return scored(name)
+    def load(name: str, *_: object, **__: object) -> FakeModel | Replies:
+        return Replies() if name == SERVER else scored(name)
 
     def vocabulary(name: str, _: LoadOptions | None = None) -> tuple[str, Vocabulary]:
         kind = "masked" if name.endswith("masked") else "causal"
@@ -99,4 +107,3 @@ def install(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(loading, "load_model", load)
     patch.setattr(loading, "words_of", vocabulary)
     patch.setattr(loading, "check_place", lambda *_: None)
-    patch.setattr(chatting, "load_sampled", lambda *_: Replies())

@@ -56,7 +56,7 @@ def measure(name: str, folder: Path) -> Measured:
     told: dict[str, Any] = dict(model.description)
     difference = told["packing_difference"]
     if told["packs"]:
-        pairs = zip(model.score(PROMPTS), alone.score(PROMPTS), strict=True)
+        pairs = zip(model.answer(PROMPTS), alone.answer(PROMPTS), strict=True)
         off = [
             abs(a.logprob - b.logprob)
             for one, other in pairs

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def _installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_it_scores_as_computed_by_hand() -> None:
     """Of "aab", the letter a has (2 + 1)/(3 + 256)."""
     model = load_model("letters:any")
-    (scores,) = model.score([tacit.Prompt("aab", ("a", "ab"))])
+    (scores,) = model.answer([tacit.Prompt("aab", ("a", "ab"))])
     a, b = math.log(3 / 259), math.log(2 / 259)
     assert [one.logprob for one in scores.answers] == pytest.approx([a, a + b], rel=1e-12)
 

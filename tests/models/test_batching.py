@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import ScoringError
 from tacit.models.batching import Budget, how_many, in_batches
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import plain, tiny
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def test_running_out_of_memory(
 ) -> None:
     """The budget shrinks until it fits, with a warning, and the scores are the same."""
     model = tiny.load(folder_of(name), batch_tokens=4096)
-    expected = loaded(name).score(prompts)
+    expected = loaded(name).answer(prompts)
     with caplog.at_level(logging.WARNING, "tacit"):
-        scores = limited(model, 60, error).score(prompts)
+        scores = limited(model, 60, error).answer(prompts)
     assert "out of memory: going on with batches of" in caplog.text
     assert model.description["batch_tokens"] < 4096
     for one, other in zip(scores, expected, strict=True):
@@ -99,7 +99,7 @@ def test_memory_for_not_even_one_row(name: str, folder_of: FolderOf) -> None:
     """When a single row is too much, the work fails and says so."""
     model = tiny.load(folder_of(name))
     with pytest.raises(ScoringError, match="out of memory with a single row"):
-        limited(model, 2, out_of_memory).score(PROMPTS)
+        limited(model, 2, out_of_memory).answer(PROMPTS)
 
 
 @pytest.mark.parametrize("error", [IndexError, ValueError, RuntimeError, KeyError])
@@ -108,7 +108,7 @@ def test_other_failures(name: str, error: type[Exception], folder_of: FolderOf) 
     """Whatever else a model raises is a ScoringError that quotes it."""
     model = tiny.load(folder_of(name))
     with pytest.raises(ScoringError, match=r"the model failed on a batch of .*no luck"):
-        limited(model, 2, lambda: error("no luck")).score(PROMPTS)
+        limited(model, 2, lambda: error("no luck")).answer(PROMPTS)
 
 
 def test_no_number(folder_of: FolderOf) -> None:
@@ -119,7 +119,7 @@ def test_no_number(folder_of: FolderOf) -> None:
     with torch.no_grad():
         next(model._model.parameters()).fill_(float("nan"))
     with pytest.raises(ScoringError, match="log-probability of nan"):
-        model.score(PROMPTS)
+        model.answer(PROMPTS)
 
 
 @given(st.lists(st.integers(1, 50), max_size=30), st.integers(1, 200))
@@ -180,6 +180,6 @@ def test_a_row_beside_longer_ones_has_its_own_positions(folder_of: FolderOf) -> 
     model = tiny.load(folder_of("phi3-longrope"))
     reference = plain.load("phi3-longrope", folder_of("phi3-longrope"))
     prompts = [Prompt("a" + " tree" * n, ("a", "bird")) for n in (5, 30, 35, 37, 45, 60)]
-    for prompt, score in zip(prompts, model.score(prompts), strict=True):
+    for prompt, score in zip(prompts, model.answer(prompts), strict=True):
         for one in score.answers:
             assert one.logprob == pytest.approx(reference.score(prompt, one.answer)[0], abs=1e-4)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tacit.models import beginnings
 from tacit.models.beginnings import behind, kept_beginnings
 from tacit.models.packing import packs_of
-from tacit.prompts import Prompt
+from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny
 from tests.models.passes import passes
 from tests.models.test_packing import LENGTHS, prefixes, prompts
@@ -40,9 +40,10 @@ def asked(times: int, begin: str = "A bear has fur. Is it big? Yes.") -> list[Pr
 def off(name: str, model: Local, folder_of: FolderOf, prompts: Sequence[Prompt]) -> float:
     """The largest difference from the independent computation, in nats, of every seventh prompt."""
     reference = plain.load(name, folder_of(name))
+    scored: list[Scores] = model.answer(prompts)
     return max(
         abs(one.logprob - reference.score(prompt, one.answer)[0])
-        for prompt, score in list(zip(prompts, model.score(prompts), strict=True))[::7]
+        for prompt, score in list(zip(prompts, scored, strict=True))[::7]
         for one in score.answers
         if one.logprob is not None
     )
@@ -74,9 +75,9 @@ def test_a_long_beginning_is_computed_once(name: str, times: int, folder_of: Fol
     questions = asked(times)
     rows = [model.inputs(prompt, a)[0].ids[:-1] for prompt in questions for a in prompt.answers]
     tree = len({ids[:at] for ids in rows for at in range(1, len(ids) + 1)})
-    planned = model.tokens(questions)
+    planned = model.cost(questions)
     with passes(model) as seen:
-        model.score(questions)
+        model.answer(questions)
     assert sum(one.tokens for one in seen) == sum(planned) <= 1.15 * tree
     assert off(name, model, folder_of, questions) < 1e-4
 
@@ -86,9 +87,9 @@ def test_beginnings_of_several_kinds(folder_of: FolderOf) -> None:
     model = tiny.load(folder_of("gpt2-long"), batch_tokens=600)
     first = "In a tree, the trunk is above the roots and the branches are part of the crown. " * 3
     questions = [p for own in ("Is it?", "Are they?") for p in asked(2, first + own)]
-    model.tokens(questions)  # measures that they can be kept
+    model.cost(questions)  # measures that they can be kept
     with passes(model) as seen:
-        model.score(questions)
+        model.answer(questions)
     assert sum(not one.is_packed for one in seen) == 2
     assert off("gpt2-long", model, folder_of, questions) < 1e-4
 
@@ -97,7 +98,7 @@ def test_short_beginnings_are_not_kept(folder_of: FolderOf) -> None:
     """Nor is it measured whether they could be."""
     model = tiny.load(folder_of("gpt2-long"))
     with passes(model) as seen:
-        model.score(asked(1))
+        model.answer(asked(1))
     assert all(one.is_packed for one in seen)
 
 
@@ -147,6 +148,6 @@ def test_a_window_beyond_the_depth_that_is_measured(
     monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(near))
     questions = [Prompt("a" + " a tree" * number, ("a", "bird")) for number in (100, 280)]
     one, other = (tiny.load(folder_of("gpt2-long"), packing=packing) for packing in (True, False))
-    for packed, alone in zip(one.score(questions), other.score(questions), strict=True):
+    for packed, alone in zip(one.answer(questions), other.answer(questions), strict=True):
         for a, b in zip(packed.answers, alone.answers, strict=True):
             assert a.logprob == pytest.approx(b.logprob, abs=1e-4)

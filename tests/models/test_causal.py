@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.errors import ModelError, PromptError
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import plain, tiny
 from tests.models.passes import passes
 
@@ -34,7 +34,7 @@ def wrong(name: str, folder: Path, prompt: Prompt, values: list[float | None]) -
 
 def values(model: Local, prompt: Prompt) -> list[float | None]:
     """A prompt's log-probabilities."""
-    return [one.logprob for one in model.score([prompt])[0].answers]
+    return [one.logprob for one in model.answer([prompt])[0].answers]
 
 
 @pytest.mark.parametrize("name", CAUSAL)
@@ -43,10 +43,10 @@ def test_one_token_answers_take_one_pass(name: str, loaded: Loaded) -> None:
     model = loaded(name)
     tokenizer = tiny.tokenizer_of(name)
     answers = tiny.single(name)
-    assert {one.tokens for one in model.score([Prompt(TREE, answers)])[0].answers} == {1}
+    assert {one.tokens for one in model.answer([Prompt(TREE, answers)])[0].answers} == {1}
     before = len(tokenizer(TREE)["input_ids"])
     with passes(model) as seen:
-        model.score([Prompt(TREE, answers)])
+        model.answer([Prompt(TREE, answers)])
     assert [(one.rows, one.tokens) for one in seen] == [(1, before)]
 
 
@@ -58,15 +58,15 @@ def test_the_text_is_computed_once(name: str, loaded: Loaded) -> None:
     text = "a a" if name in {"mistral", "gemma3", "gpt-neo-local"} else TREE
     answers = ("i1", "9.2", "u o")
     prompt = Prompt(text, answers)
-    assert min(one.tokens for one in model.score([prompt])[0].answers) > 1
+    assert min(one.tokens for one in model.answer([prompt])[0].answers) > 1
     assert model.description["shares_text"] is True
     with passes(model) as seen:
-        model.score([prompt])
+        model.answer([prompt])
     trunk, branches = seen
     assert trunk.rows == 1
     assert branches.rows == len(answers)
     assert branches.arguments["past_key_values"] is not None
-    assert trunk.tokens + branches.tokens == model.tokens([prompt])[0]
+    assert trunk.tokens + branches.tokens == model.cost([prompt])[0]
     assert trunk.tokens >= len(tiny.tokenizer_of(name)(text)["input_ids"])
 
 
@@ -117,7 +117,7 @@ def test_texts_longer_than_a_local_window(name: str, loaded: Loaded, folder_of: 
     """Local attention is right for texts around and beyond its window, in mixed batches."""
     model = loaded(name)
     prompts = [Prompt("a" + " a tree" * words, MANY) for words in (0, 1, 2, 3, 4, 5, 9)]
-    for prompt, score in zip(prompts, model.score(prompts), strict=True):
+    for prompt, score in zip(prompts, model.answer(prompts), strict=True):
         scored = [one.logprob for one in score.answers]
         assert wrong(name, folder_of(name), prompt, scored) < 1e-4
 
@@ -145,7 +145,7 @@ def test_an_empty_text_is_preceded_by_bos(name: str, loaded: Loaded) -> None:
     bos = tiny.tokenizer_of(name).bos_token_id
     for separator in ("", " ", "\n"):
         with passes(model) as seen:
-            model.score([Prompt("", ("True", "In a tree", "unbelievable"), separator)])
+            model.answer([Prompt("", ("True", "In a tree", "unbelievable"), separator)])
         for one in seen:
             ids = one.arguments["input_ids"].tolist()
             assert all(row[0] == bos and row.count(bos) == 1 for row in ids) or (
@@ -171,7 +171,7 @@ def test_bos_as_an_answer_is_text(name: str, loaded: Loaded, folder_of: FolderOf
 def test_a_blank_inside_is_refused(loaded: Loaded) -> None:
     """Text behind the blank is an error that names the prompt."""
     with pytest.raises(PromptError, match=r"'A ___ has fur'.*goes on after its blank"):
-        loaded("gpt2").score([Prompt("A ___ has fur", ("bear",))])
+        loaded("gpt2").answer([Prompt("A ___ has fur", ("bear",))])
 
 
 def test_a_blank_at_the_end_is_where_the_answer_goes(loaded: Loaded) -> None:
@@ -187,9 +187,9 @@ def test_a_blank_at_the_end_is_where_the_answer_goes(loaded: Loaded) -> None:
 def test_spanned(name: str, loaded: Loaded) -> None:
     """A text that ends in a space which its answer's token takes is spanned; a separator is not."""
     model = loaded(name)
-    assert model.score([Prompt("It is ", ("bird",), "")])[0]["bird"].spanned
-    assert not model.score([Prompt("It is", ("bird",), " ")])[0]["bird"].spanned
-    assert not model.score([Prompt("It is ___", ("bird",))])[0]["bird"].spanned
+    assert model.answer([Prompt("It is ", ("bird",), "")])[0]["bird"].spanned
+    assert not model.answer([Prompt("It is", ("bird",), " ")])[0]["bird"].spanned
+    assert not model.answer([Prompt("It is ___", ("bird",))])[0]["bird"].spanned
     assert values(model, Prompt("It is ", ("bird",), "")) == pytest.approx(
         values(model, Prompt("It is", ("bird",), " ")), abs=1e-5
     )
@@ -220,5 +220,5 @@ def test_logits_are_computed_only_where_read(loaded: Loaded) -> None:
     """Of a long text with one-token answers, the model computes one position's logits."""
     model = loaded("gpt2", packing=False)
     with passes(model) as seen:
-        model.score([Prompt(TREE, ("a", "b"))])
+        model.answer([Prompt(TREE, ("a", "b"))])
     assert len(seen[0].arguments["logits_to_keep"]) == 1

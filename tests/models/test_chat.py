@@ -11,8 +11,7 @@ import pytest
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.chat import Chat
-from tacit.prompts import Prompt
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models import chatting, tiny
 from tests.models.chatting import STYLES, THINKER, Style, Talk
 
@@ -55,7 +54,7 @@ def test_scores_equal_those_of_a_chat_with_its_reply(
     """The template writes the whole chat; it is cut behind the answer and computed alone."""
     model, talk = tiny.load(styled(name), chat=True, packing=packing), Talk.load(styled(name))
     assert model.description["packs"] == (packing and name != "bloom")
-    for prompt, scores in zip(PROMPTS, model.score(PROMPTS), strict=True):
+    for prompt, scores in zip(PROMPTS, model.answer(PROMPTS), strict=True):
         for one in scores.answers:
             expected, tokens = talk.score(prompt, one.answer)
             assert one.logprob == pytest.approx(expected, abs=TOLERANCE), (prompt, one)
@@ -89,7 +88,7 @@ def test_the_separator_is_not_used(styled: Folders) -> None:
     """The answer begins the turn, whatever stands between text and answer elsewhere."""
     model = tiny.load(styled("chatml"), chat=True)
     values = [
-        model.score([Prompt("A bear has", ("claws",), separator)])[0]["claws"].logprob
+        model.answer([Prompt("A bear has", ("claws",), separator)])[0]["claws"].logprob
         for separator in (" ", "\n", "")
     ]
     assert len(set(values)) == 1
@@ -106,7 +105,7 @@ def test_the_space_before_a_reply_is_scored(styled: Folders) -> None:
         for answer, scored in (("bird", ["▁bird"]), (",", ["▁", ","])):
             (shown,) = model.inputs(Prompt("Is it?", (answer,)), answer)
             assert [shown.tokens[at] for at in shown.scored] == scored
-        assert not model.score([Prompt("Is it?", ("bird",))])[0]["bird"].spanned
+        assert not model.answer([Prompt("Is it?", ("bird",))])[0]["bird"].spanned
 
 
 def test_a_ranking_agrees_with_the_scores(styled: Folders) -> None:
@@ -114,8 +113,8 @@ def test_a_ranking_agrees_with_the_scores(styled: Folders) -> None:
     model = tiny.load(styled("gemma"), chat=True)
     words = ("True", "False", "bird", "claws", "the egg")
     asked = RankingPrompt(PROMPTS[0].text, Vocabulary(words), targets=words)
-    scores = model.score([Prompt(PROMPTS[0].text, words)])[0]
-    for standing in model.rank([asked])[0].targets:
+    scores = model.answer([Prompt(PROMPTS[0].text, words)])[0]
+    for standing in model.answer([asked])[0].targets:
         expected = scores[standing.target].logprob
         assert standing.logprob == pytest.approx(expected, abs=TOLERANCE)
 
@@ -261,7 +260,7 @@ def test_a_seq2seq_model_reads_the_chat_and_writes_the_answer(
     saved.chat_template = template
     saved.save_pretrained(tmp_path)
     prompt = Prompt("A ___ has fur.", ("bear", "the egg"))
-    scores = tiny.load(tmp_path, chat=True).score([prompt])[0]
+    scores = tiny.load(tmp_path, chat=True).answer([prompt])[0]
     # The one end token is what the tokenizer itself puts there.
     read = tokenizer("A ___ has fur. Answer:")["input_ids"]
     start = [plain_model.config.decoder_start_token_id]

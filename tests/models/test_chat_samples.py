@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.models.chat_samples import Sample, read_answer, votes_of
+from tacit.models.chat_samples import read_answer, votes_of
+from tacit.requests import Sample
 
 TRUTH = ("True", "False")
 WORDS = ("Yes", "No", "True", "False", "Right", "Wrong", "Correct", "Incorrect", "On", "Off")

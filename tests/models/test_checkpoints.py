@@ -11,7 +11,7 @@ import pytest
 
 from tacit.errors import ModelError
 from tacit.models import checkpoints
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import tiny
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def test_an_adapter_changes_the_scores_as_peft_does(
     assert ours.description["packs"] == packing
     plain = transformers.AutoModelForCausalLM.from_pretrained(base)
     merged = peft.PeftModel.from_pretrained(plain, folder).merge_and_unload().eval()
-    without = tiny.load(base).score(PROMPTS)
-    for prompt, scores, bare in zip(PROMPTS, ours.score(PROMPTS), without, strict=True):
+    without = tiny.load(base).answer(PROMPTS)
+    for prompt, scores, bare in zip(PROMPTS, ours.answer(PROMPTS), without, strict=True):
         for one in scores.answers:
             (shown,) = ours.inputs(prompt, one.answer)
             with torch.inference_mode():
@@ -177,7 +177,7 @@ def test_a_model_that_accelerate_places_gives_the_same(folder_of: FolderOf) -> N
     pytest.importorskip("accelerate")
     base = folder_of("llama")
     placed = tiny.load(base, device_map="auto")
-    assert placed.score(PROMPTS) == tiny.load(base).score(PROMPTS)
+    assert placed.answer(PROMPTS) == tiny.load(base).answer(PROMPTS)
     assert placed.fingerprint == tiny.load(base).fingerprint
     assert placed.description["device_map"] == "auto"
 

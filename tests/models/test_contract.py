@@ -12,7 +12,7 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import PromptError, TooLongError
-from tacit.prompts import TOO_LONG, AnswerScore, LogProbs, Prompt
+from tacit.requests import TOO_LONG, AnswerScore, Prompt, Scores
 from tests.models import plain, tiny
 from tests.models.passes import passes
 
@@ -97,17 +97,17 @@ def known(name: str, answer: str) -> bool:
 
 def scored(
     name: str, loaded: Loaded, batch_tokens: int = LARGE, **options: str
-) -> Sequence[LogProbs]:
+) -> Sequence[Scores]:
     """The scores of all the prompts that a model can be asked."""
-    return loaded(name, batch_tokens, **options).score(prompts_for(name))
+    return loaded(name, batch_tokens, **options).answer(prompts_for(name))
 
 
-def values(scores: Sequence[LogProbs]) -> list[float | None]:
+def values(scores: Sequence[Scores]) -> list[float | None]:
     """All log-probabilities in order."""
     return [one.logprob for score in scores for one in score.answers]
 
 
-def differences(ours: Sequence[LogProbs], theirs: Sequence[LogProbs]) -> list[float]:
+def differences(ours: Sequence[Scores], theirs: Sequence[Scores]) -> list[float]:
     """How far apart two scorings are, answer by answer; unknown ones must be so in both."""
     pairs = list(zip(values(ours), values(theirs), strict=True))
     assert [a is None for a, _ in pairs] == [b is None for _, b in pairs]
@@ -164,9 +164,11 @@ def test_prompts_alone_score_the_same(name: str, loaded: Loaded) -> None:
     """A prompt, and an answer, asked alone scores as among 32 others."""
     model = loaded(name)
     prompts = (prompts_for(name) * 3)[:32]
-    for prompt, score in list(zip(prompts, model.score(prompts), strict=True))[:12]:
-        alone = [model.score([replace(prompt, answers=(a,))])[0].answers[0] for a in prompt.answers]
-        assert max(differences([LogProbs(tuple(alone))], [score]), default=0) < TOLERANCE
+    for prompt, score in list(zip(prompts, model.answer(prompts), strict=True))[:12]:
+        alone = [
+            model.answer([replace(prompt, answers=(a,))])[0].answers[0] for a in prompt.answers
+        ]
+        assert max(differences([Scores(tuple(alone))], [score]), default=0) < TOLERANCE
         assert [(a.answer, a.tokens, a.spanned) for a in alone] == [
             (a.answer, a.tokens, a.spanned) for a in score.answers
         ]
@@ -178,15 +180,15 @@ def test_order_does_not_matter(name: str, loaded: Loaded) -> None:
     model = loaded(name)
     prompts = prompts_for(name)
     turned = [replace(p, answers=p.answers[::-1]) for p in reversed(prompts)]
-    again = [LogProbs(score.answers[::-1]) for score in reversed(model.score(turned))]
-    assert max(differences(again, model.score(prompts))) < TOLERANCE
+    again = [Scores(score.answers[::-1]) for score in reversed(model.answer(turned))]
+    assert max(differences(again, model.answer(prompts))) < TOLERANCE
 
 
 @pytest.mark.parametrize("name", list(tiny.MODELS))
 def test_no_prompts(name: str, loaded: Loaded) -> None:
     """No prompts give no scores."""
-    assert loaded(name).score([]) == []
-    assert loaded(name).tokens([]) == []
+    assert loaded(name).answer([]) == []
+    assert loaded(name).cost([]) == []
 
 
 @pytest.mark.parametrize("name", [n for n, one in tiny.MODELS.items() if one.window])
@@ -198,7 +200,7 @@ def test_window(name: str, loaded: Loaded) -> None:
     for words in range(50, 80):
         prompt = Prompt("a" + " a" * words, ("a",))
         try:
-            last = model.score([prompt])
+            last = model.answer([prompt])
         except PromptError as error:
             message = str(error)
             break
@@ -210,7 +212,7 @@ def test_window(name: str, loaded: Loaded) -> None:
     assert length
     assert int(length[1]) == window + 1
     with pytest.raises(PromptError, match=f" {window} at most"):
-        model.tokens([prompt])
+        model.cost([prompt])
 
 
 @pytest.mark.parametrize("name", [n for n, one in tiny.MODELS.items() if one.window])
@@ -232,10 +234,10 @@ def test_an_engine_skips_what_does_not_fit(name: str, loaded: Loaded, tmp_path: 
 def test_unknown_token(name: str, loaded: Loaded) -> None:
     """An answer with the unknown token has no log-probability; the others keep theirs."""
     prompt = Prompt("In a tree", ("True", "🐦", "True 🐦", "bird"))
-    values = [one.logprob for one in loaded(name).score([prompt])[0].answers]
+    values = [one.logprob for one in loaded(name).answer([prompt])[0].answers]
     whole = known(name, "🐦")
     assert [value is not None for value in values] == [True, whole, whole, True]
-    only = loaded(name).score([Prompt("🐦 in a tree", ("True",))])[0]
+    only = loaded(name).answer([Prompt("🐦 in a tree", ("True",))])[0]
     assert only["True"].logprob is not None
 
 
@@ -248,7 +250,7 @@ def test_half_precision(name: str, folder_of: FolderOf, loaded: Loaded) -> None:
     model = tiny.load(folder_of(name), dtype="bfloat16")
     assert model.description["dtype"] == "bfloat16"
     assert model.fingerprint != loaded(name).fingerprint
-    off = differences(model.score(prompts), loaded(name).score(prompts))
+    off = differences(model.answer(prompts), loaded(name).answer(prompts))
     assert statistics.median(off) < 0.5
     assert 0 < max(off) < 5
 
@@ -258,7 +260,7 @@ def test_tokens_are_counted(name: str, loaded: Loaded) -> None:
     """The tokens that a prompt costs are those that go through the model, padding left out."""
     model = loaded(name, ONE)
     prompts = [Prompt("In a tree, the trunk is above", ("True",)), EVERYWHERE[1]]
-    for prompt, tokens in zip(prompts, model.tokens(prompts), strict=True):
+    for prompt, tokens in zip(prompts, model.cost(prompts), strict=True):
         with passes(model) as seen:
-            model.score([prompt])
+            model.answer([prompt])
         assert sum(one.tokens for one in seen) == tokens

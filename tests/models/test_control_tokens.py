@@ -12,8 +12,7 @@ from tacit.errors import PromptError
 from tacit.models.boundary import Filled, bare, locate
 from tacit.models.chat import Chat
 from tacit.models.control_tokens import ControlTokens
-from tacit.prompts import Prompt
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models import chatting, tiny
 from tests.models.chatting import STYLES
 from tests.models.test_encoding import ANSWERS, KINDS, TEXTS
@@ -96,7 +95,7 @@ def test_a_prompt_s_special_token_is_text(
     else:
         masked = [a for a, b in zip(sequence.ids, written, strict=True) if a != b]
         assert set(masked) == {number}, "the masks of the answer alone"
-    assert model.score([prompt])[0].answers[0].logprob is not None
+    assert model.answer([prompt])[0].answers[0].logprob is not None
 
 
 def test_the_encoder_s_text_is_text(loaded: Loaded) -> None:
@@ -118,7 +117,7 @@ def test_a_decoder_s_answer_may_end_with_the_end_token(loaded: Loaded) -> None:
     assert ended.ids == (*plain.ids, tokenizer.eos_token_id)
     assert len(ended.scored) == len(plain.scored) + 1
     assert both.ids.count(tokenizer.eos_token_id) == plain.ids.count(tokenizer.eos_token_id) + 1
-    one, other, _ = model.score([prompt])[0].answers
+    one, other, _ = model.answer([prompt])[0].answers
     assert one.logprob is not None
     assert other.logprob is not None
     assert other.logprob < one.logprob
@@ -136,9 +135,9 @@ def test_what_cannot_be_written_as_text_is_refused(
     token = "[MASK]" if name == "albert" else "</s>"
     prompt = Prompt(text.format(token), ("bird", answer.format(token)))
     with pytest.raises(PromptError, match=f"{re.escape(repr(token))}.*{REFUSED}"):
-        loaded(name).tokens([prompt])
+        loaded(name).cost([prompt])
     with pytest.raises(PromptError, match=REFUSED):
-        loaded(name).score([prompt])
+        loaded(name).answer([prompt])
 
 
 @pytest.mark.parametrize("name", ["llama", "albert", "t5"])
@@ -146,11 +145,11 @@ def test_a_ranking_misses_what_cannot_be_written(name: str, loaded: Loaded) -> N
     """As any candidate that the tokenizer has no token for; a text is refused."""
     token = "[MASK]" if name == "albert" else "</s>"
     model, words = loaded(name), Vocabulary(("bird", "egg", "roots", token))
-    (ranking,) = model.rank([RankingPrompt("A bear has", words, targets=("bird", token))])
+    (ranking,) = model.answer([RankingPrompt("A bear has", words, targets=("bird", token))])
     assert (ranking.targets[0].logprob is None, ranking.targets[1].logprob) == (False, None)
     assert ranking.missing == 1
     with pytest.raises(PromptError, match=REFUSED):
-        model.rank([RankingPrompt(f"A {token} has", words)])
+        model.answer([RankingPrompt(f"A {token} has", words)])
 
 
 def test_a_blank_is_marked_as_before(loaded: Loaded) -> None:
@@ -159,7 +158,7 @@ def test_a_blank_is_marked_as_before(loaded: Loaded) -> None:
     encoder, _ = model.inputs(Prompt("A ___ has fur.", ("bear",)), "bear")
     assert list(encoder.ids) == tokenizer("A <extra_id_0> has fur.")["input_ids"]
     with pytest.raises(PromptError, match=r"'<extra_id_1>', which would be read.*the blank"):
-        model.tokens([Prompt("A ___ has <extra_id_1>.", ("bear",))])
+        model.cost([Prompt("A ___ has <extra_id_1>.", ("bear",))])
 
 
 @pytest.mark.parametrize("name", ["chatml", "llama-2"])

@@ -14,7 +14,7 @@ from tacit.models.boundary import Filled, Tokens, bare, locate
 from tacit.models.causal import CausalModel
 from tacit.models.encoding import Remembered
 from tacit.models.splitting import cut_of, locate_split, splits
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.test_contract import prompts_for
 

@@ -3,17 +3,15 @@ from __future__ import annotations
 import pytest
 
 from tacit.errors import PromptError
-from tacit.models.base import RanksVocabulary
 from tacit.models.fake import FakeModel
-from tacit.prompts import Prompt
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 
 SCORES = {"A bear has": {"fur": -1.0, "wings": -5.0, "xyzzy": None}}
 
 
 def test_a_dict() -> None:
     """A dict's scores come back, in the prompt's order, one token each."""
-    scores = FakeModel(SCORES).score([Prompt("A bear has", ("wings", "fur", "xyzzy"))])
+    scores = FakeModel(SCORES).answer([Prompt("A bear has", ("wings", "fur", "xyzzy"))])
     assert [(one.answer, one.logprob, one.tokens) for one in scores[0].answers] == [
         ("wings", -5.0, 1),
         ("fur", -1.0, 1),
@@ -25,35 +23,35 @@ def test_a_ranking() -> None:
     """A dict's scores rank a vocabulary; what has none is missing."""
     model = FakeModel(SCORES, words=("wings", "fur"))
     prompt = RankingPrompt("A bear has", Vocabulary(SCORES["A bear has"]), ("wings", "xyzzy"))
-    (ranking,) = model.rank([prompt])
+    (ranking,) = model.answer([prompt])
     assert [standing.rank for standing in ranking.targets] == [2, None]
     assert (ranking.top, ranking.missing) == ((("fur", -1.0), ("wings", -5.0)), 1)
     assert model.ranked == [prompt]
-    assert model.ranking_tokens([prompt]) == [4]
+    assert model.cost([prompt]) == [4]
     assert model.whole_words() == Vocabulary(["fur", "wings"])
-    assert isinstance(model, RanksVocabulary)
+    assert model.supports == {Prompt, RankingPrompt}
 
 
 def test_a_function() -> None:
     """A function is asked for each answer with its prompt."""
     model = FakeModel(lambda prompt, answer: -len(prompt.text + prompt.separator + answer))
-    assert model.score([Prompt("ab", ("c",), "--")])[0]["c"].logprob == -5
+    assert model.answer([Prompt("ab", ("c",), "--")])[0]["c"].logprob == -5
 
 
 @pytest.mark.parametrize("prompt", [Prompt("A cat has", ("fur",)), Prompt("A bear has", ("tail",))])
 def test_what_the_dict_lacks(prompt: Prompt) -> None:
     """A text or an answer that the dict lacks is an error that names both."""
     with pytest.raises(PromptError, match=rf"{prompt.text}.*{prompt.answers[0]}"):
-        FakeModel(SCORES).score([prompt])
+        FakeModel(SCORES).answer([prompt])
 
 
 def test_what_was_asked() -> None:
     """Every prompt that was scored is listed, in order; counting tokens lists none."""
     model = FakeModel(SCORES)
     prompts = [Prompt("A bear has", ("fur",)), Prompt("A bear has", ("wings",))]
-    assert model.tokens(prompts) == [4, 4]
-    model.score(prompts)
-    model.score(prompts[:1])
+    assert model.cost(prompts) == [4, 4]
+    model.answer(prompts)
+    model.answer(prompts[:1])
     assert model.asked == [*prompts, prompts[0]]
 
 

@@ -151,11 +151,11 @@ def test_what_does_not_change_it(
 
 def test_use_does_not_change_it(folder_of: FolderOf) -> None:
     """A model that has scored keeps its fingerprint, and so has one that is loaded after it."""
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
     model = load_model(str(folder_of("bert")))
     before = model.fingerprint
-    model.score([Prompt("A ___ has fur", ("bear", "birdhouse"))])
+    model.answer([Prompt("A ___ has fur", ("bear", "birdhouse"))])
     assert model.fingerprint == before == load_model(str(folder_of("bert"))).fingerprint
 
 

@@ -11,21 +11,19 @@ import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.ray_worker import Failed, Loaded, Order, Stored, Worker
-from tacit.engine.requests import Scoring
 from tacit.engine.store import Store
 from tacit.errors import ScoringError
 from tacit.models.loaded_files import LoadedFiles
 from tacit.models.loading import LoadOptions, load_model
 from tacit.models.weights import load_weights
-from tacit.prompts import Prompt
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, ScoringKind, Vocabulary
 from tests.models import tiny
 from tests.models.overwriting import WAYS, WEIGHTS, in_place, other_weights
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.engine.plan import Block
+    from tacit.engine.plan import Part
     from tacit.models.base import LanguageModel
     from tacit.models.fingerprint import FileHashes
     from tests.models.conftest import FolderOf
@@ -50,16 +48,16 @@ def test_no_score_of_other_weights_is_stored(way: str, folders: list[Path], tmp_
     overwrite, happened = WAYS[way]
     expected = {
         (prompt.text, one.answer): one.logprob
-        for prompt, scores in zip(PROMPTS, tiny.load(folder).score(PROMPTS), strict=True)
+        for prompt, scores in zip(PROMPTS, tiny.load(folder).answer(PROMPTS), strict=True)
         for one in scores.answers
     }
     model, store = tiny.load(folder), Store(tmp_path / "store")
     done = 0
 
-    def stored(block: Block) -> None:
+    def stored(block: Part) -> None:
         nonlocal done
-        done += len(block.prompts)
-        if done == len(block.prompts):
+        done += len(block.requests)
+        if done == len(block.requests):
             overwrite(other / WEIGHTS, folder / WEIGHTS)
 
     with pytest.raises(ScoringError, match=f"{WEIGHTS} {happened} while the model was in use"):
@@ -80,10 +78,10 @@ def test_no_ranking_of_other_weights_is_given(folders: list[Path]) -> None:
     """Nor where all candidates are read off one place."""
     folder, other = folders
     model, prompt = tiny.load(folder), RankingPrompt("A bear has", WORDS)
-    assert model.rank([prompt])
+    assert model.answer([prompt])
     in_place(other / WEIGHTS, folder / WEIGHTS)
     with pytest.raises(ScoringError, match="was overwritten"):
-        model.rank([prompt])
+        model.answer([prompt])
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "tokenizer_config.json"])
@@ -92,7 +90,7 @@ def test_settings_are_looked_at_too(file: str, folders: list[Path]) -> None:
     model = tiny.load(folders[0])
     (folders[0] / file).write_text("{}\n")
     with pytest.raises(ScoringError, match=rf"{file} was overwritten \([0-9,]+ bytes before, 3 "):
-        model.score(PROMPTS[:1])
+        model.answer(PROMPTS[:1])
 
 
 def test_a_file_that_is_missing_when_the_model_is_loaded_is_not_looked_at(tmp_path: Path) -> None:
@@ -111,13 +109,13 @@ def test_a_file_with_other_properties_and_the_same_content_is_the_same(folders: 
     """A link to it, other rights, or a copy with its times in its place."""
     folder, _ = folders
     model, weights = tiny.load(folder), folder / WEIGHTS
-    before = model.score(PROMPTS)
+    before = model.answer(PROMPTS)
     os.link(weights, folder / "link")
     weights.chmod(0o600)
-    assert model.score(PROMPTS) == before
+    assert model.answer(PROMPTS) == before
     shutil.copy2(weights, folder / "copy")
     (folder / "copy").replace(weights)
-    assert model.score(PROMPTS) == before
+    assert model.answer(PROMPTS) == before
 
 
 def test_a_file_that_changes_while_it_is_loaded_is_no_model(
@@ -150,10 +148,10 @@ def test_a_worker_stores_nothing_of_other_weights(
     worker = Worker(Order(partial(_load, folder), str(tmp_path / "store"), threads=1, gpus=0))
     loaded = worker.load()
     assert isinstance(loaded, Loaded)
-    rows = [Scoring().row(prompt) for prompt in PROMPTS]
-    assert isinstance(worker.work("digest", Scoring, rows[:2]), Stored)
+    rows = [ScoringKind().row(prompt) for prompt in PROMPTS]
+    assert isinstance(worker.work("digest", lambda: {Prompt: {}}, Prompt, rows[:2]), Stored)
     in_place(other / WEIGHTS, folder / WEIGHTS)
-    failed = worker.work("digest", Scoring, rows[2:])
+    failed = worker.work("digest", lambda: {Prompt: {}}, Prompt, rows[2:])
     assert isinstance(failed, Failed)
     assert (failed.kind, failed.is_final) == ("ScoringError", True)
     assert "was overwritten" in failed.message

@@ -11,7 +11,7 @@ import pytest
 from tacit.errors import ModelError
 from tacit.models.loading import LoadOptions, load_model
 from tacit.models.trust import Trust
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import tiny
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def test_a_body_whose_head_is_its_embedding(tmp_path: Path, folder_of: FolderOf)
     transformers.GPT2Model.from_pretrained(folder_of("gpt2")).save_pretrained(tmp_path)
     tiny.tokenizer_of("gpt2").save_pretrained(tmp_path)
     values = [
-        [one.logprob for one in load_model(str(folder)).score(PROMPTS)[0].answers]
+        [one.logprob for one in load_model(str(folder)).answer(PROMPTS)[0].answers]
         for folder in (tmp_path, folder_of("gpt2"))
     ]
     assert values[0] == pytest.approx(values[1], abs=1e-5)
@@ -202,7 +202,7 @@ def test_a_tokenizer_of_another_model(copy: Path) -> None:
     tokenizer.save_pretrained(copy)
     model = load_model(str(copy))
     with pytest.raises(PromptError, match="its tokenizer belongs to another model"):
-        model.score([Prompt("the trunk is", ("a",))])
+        model.answer([Prompt("the trunk is", ("a",))])
 
 
 def test_kinds_by_the_config(folder_of: FolderOf) -> None:
@@ -252,7 +252,7 @@ def test_a_cached_name_loads_offline(hub: Path, folder_of: FolderOf) -> None:
     assert model.name == "org/tiny-gpt2"
     assert model.description["revision"] == "1" * 40
     assert model.description["weights"] == folder.description["weights"]
-    ours, theirs = (one.score(PROMPTS)[0].answers for one in (model, folder))
+    ours, theirs = (one.answer(PROMPTS)[0].answers for one in (model, folder))
     assert [one.logprob for one in ours] == [one.logprob for one in theirs]
 
 

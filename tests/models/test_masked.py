@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import ModelError, PromptError
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import plain, tiny
 from tests.models.passes import passes
 
@@ -29,9 +29,9 @@ def test_one_token_answers_take_one_row(name: str, loaded: Loaded) -> None:
     """Answers of one token are all read off one row with one mask."""
     model = loaded(name)
     prompt = Prompt("The ___ is above the roots", tiny.single(name))
-    assert {one.tokens for one in model.score([prompt])[0].answers} == {1}
+    assert {one.tokens for one in model.answer([prompt])[0].answers} == {1}
     with passes(model) as seen:
-        model.score([prompt])
+        model.answer([prompt])
     (row,) = rows_of(seen)
     assert row.count(tiny.tokenizer_of(name).mask_token_id) == 1
 
@@ -43,9 +43,9 @@ def test_masks_of_a_long_answer(mode: str, masks: list[int], loaded: Loaded) -> 
     """An answer of three tokens takes three rows: the rest of it masked, or the token alone."""
     model = loaded("bert", masked_mode=mode)
     prompt = Prompt("A ___ has fur.", ("a tree s",))
-    assert model.score([prompt])[0].answers[0].tokens == 3
+    assert model.answer([prompt])[0].answers[0].tokens == 3
     with passes(model) as seen:
-        model.score([prompt])
+        model.answer([prompt])
     mask = tiny.tokenizer_of("bert").mask_token_id
     assert sorted((row.count(mask) for row in rows_of(seen)), reverse=True) == masks
 
@@ -55,8 +55,8 @@ def test_modes_differ_only_in_long_answers(name: str, loaded: Loaded) -> None:
     """The two modes agree on answers of one token, and on no other."""
     prompt = Prompt("The ___ is above the roots", ("a", "above", "bird", "birdhouses", "roots"))
     pairs = zip(
-        loaded(name).score([prompt])[0].answers,
-        loaded(name, masked_mode="one-at-a-time").score([prompt])[0].answers,
+        loaded(name).answer([prompt])[0].answers,
+        loaded(name, masked_mode="one-at-a-time").answer([prompt])[0].answers,
         strict=True,
     )
     for one, other in pairs:
@@ -69,7 +69,7 @@ def test_what_follows_the_blank(after: str, name: str, loaded: Loaded, folder_of
     """Letters, punctuation, a space or nothing may follow the blank."""
     prompt = Prompt(f"It is a ___{after}", ("bird", "egg", "tree house"))
     reference = plain.load(name, folder_of(name))
-    for one in loaded(name).score([prompt])[0].answers:
+    for one in loaded(name).answer([prompt])[0].answers:
         expected, tokens = reference.score(prompt, one.answer)
         assert one.logprob == pytest.approx(expected, abs=1e-4)
         assert one.tokens == tokens
@@ -77,7 +77,7 @@ def test_what_follows_the_blank(after: str, name: str, loaded: Loaded, folder_of
 
 def test_an_answer_inside_a_word_may_be_spanned(loaded: Loaded) -> None:
     """A token that reaches over the answer's end belongs to the answer, which is then spanned."""
-    scores = loaded("bert").score(
+    scores = loaded("bert").answer(
         [Prompt("un___able", ("believ",)), Prompt("un ___ able", ("egg",))]
     )
     assert scores[0].answers[0].spanned
@@ -89,8 +89,8 @@ def test_no_blank_means_before_a_full_stop(name: str, loaded: Loaded) -> None:
     """A text without a blank has it behind the separator, with a full stop behind it."""
     model = loaded(name)
     answers = ("True", "False", "a birdhouse")
-    open_ended = model.score([Prompt("Is it a tree?", answers, "\n")])[0]
-    filled = model.score([Prompt("Is it a tree?\n___.", answers)])[0]
+    open_ended = model.answer([Prompt("Is it a tree?", answers, "\n")])[0]
+    filled = model.answer([Prompt("Is it a tree?\n___.", answers)])[0]
     for answer in answers:
         assert open_ended[answer].logprob == pytest.approx(filled[answer].logprob, abs=1e-5)
 
@@ -99,15 +99,15 @@ def test_no_blank_means_before_a_full_stop(name: str, loaded: Loaded) -> None:
 def test_spanned(name: str, spans: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
     """A space at the text's end is spanned where the answer's token takes it, and only there."""
     model = loaded(name)
-    assert model.score([Prompt("It is ", ("bird",), "")])[0]["bird"].spanned is spans
-    assert not model.score([Prompt("It is", ("bird",))])[0]["bird"].spanned
-    assert not model.score([Prompt("It is ___ here", ("bird",))])[0]["bird"].spanned
+    assert model.answer([Prompt("It is ", ("bird",), "")])[0]["bird"].spanned is spans
+    assert not model.answer([Prompt("It is", ("bird",))])[0]["bird"].spanned
+    assert not model.answer([Prompt("It is ___ here", ("bird",))])[0]["bird"].spanned
 
 
 def test_an_answer_that_the_tokenizer_drops(loaded: Loaded) -> None:
     """An answer with no token at all is an error that names it."""
     with pytest.raises(PromptError, match=r"no token at all for the answer ' '"):
-        loaded("bert").score([Prompt("It is", (" ",))])
+        loaded("bert").answer([Prompt("It is", (" ",))])
 
 
 def test_no_mask_token(tmp_path: Path, folder_of: Callable[[str], Path]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import ScoringError
 from tacit.models import causal, demo
-from tacit.prompts import Prompt
+from tacit.requests import Prompt, Scores
 from tests.models import packing_table, plain, tiny
 from tests.models.passes import passes
 from tests.models.test_contract import differences, known, prompts_for
@@ -53,11 +53,10 @@ def plainly(name: str, folder_of: FolderOf, prompts: Sequence[Prompt]) -> list[l
 
 def off(name: str, model: Local, folder_of: FolderOf, prompts: Sequence[Prompt]) -> float:
     """The largest difference from the independent computation, in nats."""
+    scored: list[Scores] = model.answer(prompts)
     return max(
         abs(one.logprob - value)
-        for score, values in zip(
-            model.score(prompts), plainly(name, folder_of, prompts), strict=True
-        )
+        for score, values in zip(scored, plainly(name, folder_of, prompts), strict=True)
         for one, value in zip(score.answers, values, strict=True)
         if one.logprob is not None and known(name, one.answer)
     )
@@ -84,9 +83,9 @@ def test_packing_changes_nothing(name: str, batch_tokens: int, loaded: Loaded) -
     alone = loaded(name, packing=False)
     assert alone.description["packs"] is False
     with passes(alone) as seen:
-        expected = alone.score(prompts)
+        expected = alone.answer(prompts)
     assert not any(one.is_packed for one in seen)
-    assert max(differences(loaded(name, batch_tokens).score(prompts), expected)) < 1e-4
+    assert max(differences(loaded(name, batch_tokens).answer(prompts), expected)) < 1e-4
 
 
 @pytest.mark.parametrize("name", CAUSAL)
@@ -96,8 +95,8 @@ def test_the_tokens_of_many_prompts(name: str, packing: bool, loaded: Loaded) ->
     model = loaded(name, packing=packing)
     prompts = [*prompts_for(name), *ASKED]
     with passes(model) as seen:
-        model.score(prompts)
-    assert sum(one.tokens for one in seen) == sum(model.tokens(prompts))
+        model.answer(prompts)
+    assert sum(one.tokens for one in seen) == sum(model.cost(prompts))
 
 
 @pytest.mark.parametrize("name", PACKING)
@@ -108,8 +107,8 @@ def test_prompts_share_what_they_begin_with(name: str, loaded: Loaded) -> None:
     prompts = [Prompt(f"Is a {word}", ("a", "a bird")) for word in ("tree", "bird", "tree is a")]
     inputs = [answer.ids[:-1] for part in model._encode(prompts) for answer in part]
     tree = {ids[:at] for ids in inputs for at in range(1, len(ids) + 1)}
-    assert sum(model.tokens(prompts)) == len(tree)
-    assert sum(model.tokens([prompt])[0] for prompt in prompts) > len(tree)
+    assert sum(model.cost(prompts)) == len(tree)
+    assert sum(model.cost([prompt])[0] for prompt in prompts) > len(tree)
 
 
 WORDS = st.sampled_from(["a", "tree", "bird", "birdhouse", "egg yolk", "12", "?", "unbelievable"])
@@ -125,8 +124,8 @@ def test_any_prompts(name: str, batch_tokens: int, loaded: Loaded, prompts: list
     """Whatever they share, and whether one is another's beginning, packs score as rows do."""
     packed = loaded(name, batch_tokens)
     assert packed.description["packs"] is True
-    expected = loaded(name, packing=False).score(prompts)
-    assert max(differences(packed.score(prompts), expected), default=0) < 1e-4
+    expected = loaded(name, packing=False).answer(prompts)
+    assert max(differences(packed.answer(prompts), expected), default=0) < 1e-4
 
 
 @pytest.mark.parametrize("name", LOCAL)
@@ -214,9 +213,9 @@ def test_a_broken_mask_is_not_used(
         model = tiny.load(folder_of("gpt2"))
     assert "every prompt is computed by itself" in caplog.text
     assert model.description["packs"] is False
-    scores = model.score(ASKED)
+    scores = model.answer(ASKED)
     monkeypatch.setattr(GPT2LMHeadModel, "forward", forward)
-    assert max(differences(scores, model.score(ASKED))) == 0
+    assert max(differences(scores, model.answer(ASKED))) == 0
     assert off("gpt2", model, folder_of, ASKED) < 1e-4
 
 
@@ -233,7 +232,7 @@ def test_a_failure_that_a_device_tells_late(
     model = loaded("gpt2")
     monkeypatch.setattr(packed, "read_values", lambda *_: Late())
     with pytest.raises(ScoringError, match="failed on its device: device-side assert"):
-        model.score(ASKED)
+        model.answer(ASKED)
 
 
 def test_the_check_is_cheap(folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,11 +265,11 @@ def test_only_places_that_are_read_get_logits(loaded: Loaded) -> None:
     head = model._model.get_output_embeddings()
     watch = head.register_forward_pre_hook(lambda _, given: seen.append(given[0][..., 0].numel()))
     try:
-        model.score([Prompt("Is a tree", ("a", "b", "c")), Prompt("Is a bird", ("a", "b"))])
-        model.score([Prompt("", ("Is a tree a bird?",), "")])
+        model.answer([Prompt("Is a tree", ("a", "b", "c")), Prompt("Is a bird", ("a", "b"))])
+        model.answer([Prompt("", ("Is a tree a bird?",), "")])
     finally:
         watch.remove()
-    (sentence,) = model.score([Prompt("", ("Is a tree a bird?",), "")])
+    (sentence,) = model.answer([Prompt("", ("Is a tree a bird?",), "")])
     assert seen == [2, sentence.answers[0].tokens]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.models.padding import made_up
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import plain, tiny
 from tests.models.passes import passes
 
@@ -45,7 +45,7 @@ def test_a_model_that_padding_disturbs(
         model = tiny.load(folder_of(name), batch_tokens=4096)
     assert "every row is computed alone" in caplog.text
     with passes(model) as seen:
-        scores = model.score(PROMPTS)
+        scores = model.answer(PROMPTS)
     assert {one.rows for one in seen} == {1}
     monkeypatch.setattr(model_class, "forward", forward)
     reference = plain.load(name, folder_of(name))

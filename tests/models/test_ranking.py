@@ -7,9 +7,8 @@ import pytest
 
 from tacit.errors import ModelError, PromptError, ScoringError
 from tacit.models import candidates, ranking
-from tacit.models.base import RanksVocabulary
 from tacit.models.words import shared_vocabulary
-from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tests.models import plain, tiny
 from tests.models.passes import passes
 from tests.models.test_contract import prompts_for
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
     from tests.models.conftest import FolderOf, Loaded
     from tests.models.passes import Local
 
@@ -66,7 +65,7 @@ def test_equals_the_plain_computation(name: str, loaded: Loaded, folder_of: Fold
     """Every candidate by itself, one sequence per pass, over the full softmax, gives the same."""
     reference = plain.load(name, folder_of(name))
     prompts = asked_of(name)
-    for prompt, ours in zip(prompts, loaded(name).rank(prompts), strict=True):
+    for prompt, ours in zip(prompts, loaded(name).answer(prompts), strict=True):
         asked = {
             word: reference.score(prompt.asking([word]), word)
             for word in WORDS
@@ -83,8 +82,8 @@ def test_equals_the_plain_computation(name: str, loaded: Loaded, folder_of: Fold
 def test_equals_the_ranking_of_scores(name: str, loaded: Loaded) -> None:
     """Ranking the scores of all candidates as answers gives the same ranks."""
     prompts = asked_of(name)
-    scores = loaded(name).score([prompt.asking(WORDS) for prompt in prompts])
-    for score, ours in zip(scores, loaded(name).rank(prompts), strict=True):
+    scores = loaded(name).answer([prompt.asking(WORDS) for prompt in prompts])
+    for score, ours in zip(scores, loaded(name).answer(prompts), strict=True):
         other = Ranking.of(score, TARGETS, top=5)
         assert [(s.target, s.rank, s.tokens) for s in ours.targets] == [
             (s.target, s.rank, s.tokens) for s in other.targets
@@ -98,7 +97,7 @@ def test_words_of_the_same_tokens_are_tied(loaded: Loaded) -> None:
     """What a model that ignores case is asked in three cases shares the worst of three ranks."""
     same = Vocabulary(("true", "True", "TRUE", "bird"))
     prompt = RankingPrompt("It is ___ here.", same, ("true", "True", "TRUE"))
-    (ours,) = loaded("bert").rank([prompt])
+    (ours,) = loaded("bert").answer([prompt])
     ranks = {standing.rank for standing in ours.targets}
     assert ranks in ({3}, {4})
     assert [w for w, _ in ours.top if w != "bird"] == ["TRUE", "True", "true"]
@@ -108,7 +107,7 @@ def test_words_of_the_same_tokens_are_tied(loaded: Loaded) -> None:
 def test_batches_change_nothing(name: str, loaded: Loaded) -> None:
     """One text at a time and all at once give the same ranks."""
     prompts = asked_of(name)
-    pairs = zip(loaded(name, 1).rank(prompts), loaded(name).rank(prompts), strict=True)
+    pairs = zip(loaded(name, 1).answer(prompts), loaded(name).answer(prompts), strict=True)
     for one, other in pairs:
         assert [s.rank for s in one.targets] == [s.rank for s in other.targets]
         assert one.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
@@ -125,7 +124,7 @@ def test_a_text_is_computed_once(name: str, loaded: Loaded) -> None:
         RankingPrompt("Something that is called a ___", Vocabulary(words.words[:3])),
     ]
     with passes(model) as seen:
-        first, _, small = model.rank(prompts)
+        first, _, small = model.answer(prompts)
     assert [one.rows for one in seen if one.part == "model"] == [1]
     assert len(first.top) == len(words)
     assert len(small.top) == 3
@@ -147,7 +146,7 @@ def test_the_head_sees_one_place_only(name: str, loaded: Loaded) -> None:
 
     head = model._model.get_output_embeddings().register_forward_hook(watch)
     try:
-        model.rank([RankingPrompt(f"{by} is called a ___", words) for by in ("It", "A tree")])
+        model.answer([RankingPrompt(f"{by} is called a ___", words) for by in ("It", "A tree")])
     finally:
         head.remove()
     assert sum(rows for rows, _ in shapes) == 2
@@ -163,7 +162,7 @@ def test_a_head_that_cannot_be_narrowed(
     model = tiny.load(folder_of(name))
     assert model._body is None
     prompts = asked_of(name)
-    for one, other in zip(model.rank(prompts), loaded(name).rank(prompts), strict=True):
+    for one, other in zip(model.answer(prompts), loaded(name).answer(prompts), strict=True):
         assert [s.rank for s in one.targets] == [s.rank for s in other.targets]
 
 
@@ -182,7 +181,7 @@ def test_a_vocabulary_is_written_out_once(
 
     monkeypatch.setattr(model, "_written", watch)
     texts = ("Something here is called a ___", "It is called the ___", "What has fur is called ___")
-    model.rank([RankingPrompt(text, VOCABULARY) for text in texts])
+    model.answer([RankingPrompt(text, VOCABULARY) for text in texts])
     assert written[0] == len(VOCABULARY)
     assert max(written[1:]) < len(VOCABULARY) / 2
 
@@ -232,7 +231,7 @@ def test_a_vocabulary_is_written_out_in_pieces(
     """Around the shortest text, a few words at a time: the rankings are the same."""
     texts = ("What has roots and branches is called the ___", "It is called the ___")
     prompts = [RankingPrompt(text, VOCABULARY, TARGETS, top=5) for text in texts]
-    expected = loaded(name).rank(prompts)
+    expected = loaded(name).answer(prompts)
     monkeypatch.setattr(candidates, "_WORDS_AT_ONCE", 7)
     model = tiny.load(folder_of(name))
     written: list[tuple[str, int]] = []
@@ -243,7 +242,7 @@ def test_a_vocabulary_is_written_out_in_pieces(
         return write(asked)
 
     monkeypatch.setattr(model, "_written", watch)
-    found = model.rank(prompts)
+    found = model.answer(prompts)
     pieces = [7] * (len(WORDS) // 7) + [len(WORDS) % 7] * bool(len(WORDS) % 7)
     assert written[: len(pieces)] == [(texts[1], number) for number in pieces]
     for one, other in zip(found, expected, strict=True):
@@ -260,7 +259,7 @@ def test_a_batch_is_not_all_padding(loaded: Loaded) -> None:
     words = Vocabulary(tiny.single("bert"))
     texts = [f"{'a ' * number}___" for number in (50, 49, 48, 10, 9, 3, 2, 1)]
     with passes(loaded("bert", budget)) as seen:
-        loaded("bert", budget).rank([RankingPrompt(text, words) for text in texts])
+        loaded("bert", budget).answer([RankingPrompt(text, words) for text in texts])
     assert all(one.padded - one.tokens <= budget / 16 for one in seen)
     assert [one.rows for one in seen] == [3, 5]
 
@@ -296,8 +295,8 @@ def test_a_tokenizer_that_joins_words(tmp_path: Path, *, is_told: bool) -> None:
     words = Vocabulary(("bird", "egg", "tree", "birds", "trees"))
     texts = ("It is the ___", "It is a ___", "It is ___", "is a ___")
     prompts = [RankingPrompt(text, words, ("bird", "egg")) for text in texts]
-    for prompt, ours in zip(prompts, model.rank(prompts), strict=True):
-        expected = model.score([prompt.asking(words.words)])[0]
+    for prompt, ours in zip(prompts, model.answer(prompts), strict=True):
+        expected = model.answer([prompt.asking(words.words)])[0]
         check(ours, {one.answer: one.logprob for one in expected.answers}, 5)
 
 
@@ -310,7 +309,7 @@ def test_too_many_candidates_of_several_tokens(
     for name in ("bert", "gpt2", "t5"):
         prompt = RankingPrompt("It is an odd ___", words)
         with pytest.raises(PromptError, match=r"3 candidates, and 2 of them .* \(1 at most\)"):
-            loaded(name).ranking_tokens([prompt])
+            loaded(name).cost([prompt])
 
 
 @pytest.mark.parametrize(
@@ -337,14 +336,14 @@ def test_a_separator_that_is_a_token_of_its_own(
     assert (asked.candidates.lead, not asked.candidates.several) == (
         (0, False) if passes_of_all else (1, True)
     )
-    (ours,) = model.rank([prompt])
-    (score,) = model.score([prompt.asking(words.words)])
+    (ours,) = model.answer([prompt])
+    (score,) = model.answer([prompt.asking(words.words)])
     check(ours, {one.answer: one.logprob for one in score.answers}, 20)
     assert {one.tokens for one in score.answers} == {2}
     assert [one.tokens for one in ours.targets] == [2] * len(words)
     with passes(model) as seen:
-        model.rank([prompt])
-    assert sum(one.tokens for one in seen) == model.ranking_tokens([prompt])[0]
+        model.answer([prompt])
+    assert sum(one.tokens for one in seen) == model.cost([prompt])[0]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "roberta"])
@@ -356,10 +355,10 @@ def test_the_same_characters_divided_otherwise(name: str, loaded: Loaded) -> Non
         RankingPrompt("Is it a bird\n", words, ("a",), separator=""),
     ]
     model = loaded(name)
-    first, second = model.rank(prompts)
+    first, second = model.answer(prompts)
     assert (first["a"].tokens, second["a"].tokens) == (2, 1)
     for prompt, ours in zip(prompts, (first, second), strict=True):
-        (score,) = model.score([prompt.asking(words.words)])
+        (score,) = model.answer([prompt.asking(words.words)])
         check(ours, {one.answer: one.logprob for one in score.answers}, 20)
 
 
@@ -368,8 +367,8 @@ def test_no_candidate_can_be_read_off_one_place(name: str, loaded: Loaded) -> No
     """A vocabulary of long candidates alone is ranked; one of none that can be written is empty."""
     words = Vocabulary(("birdhouse bath", "unbelievable trunk"))
     prompt = RankingPrompt("It is an odd ___", words, words.words)
-    (ours,) = loaded(name).rank([prompt])
-    (score,) = loaded(name).score([prompt.asking(words.words)])
+    (ours,) = loaded(name).answer([prompt])
+    (score,) = loaded(name).answer([prompt.asking(words.words)])
     check(ours, {one.answer: one.logprob for one in score.answers}, 20)
     assert ours.several == 2
 
@@ -377,10 +376,10 @@ def test_no_candidate_can_be_read_off_one_place(name: str, loaded: Loaded) -> No
 def test_nothing_can_be_written(loaded: Loaded) -> None:
     """No rank, no log-probability, no normaliser: only the count of what is missing."""
     prompt = RankingPrompt("It is ___ .", Vocabulary(("🐦", "🐻", "\u200b")), ("🐦",))
-    (ours,) = loaded("bert").rank([prompt])
+    (ours,) = loaded("bert").answer([prompt])
     assert (ours["🐦"].rank, ours["🐦"].logprob, ours.normaliser) == (None, None, None)
     assert (ours.top, ours.several, ours.missing) == ((), 0, 3)
-    assert loaded("bert").ranking_tokens([prompt]) == [0]
+    assert loaded("bert").cost([prompt]) == [0]
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
@@ -388,10 +387,10 @@ def test_a_text_that_is_too_long(name: str, loaded: Loaded) -> None:
     """Is refused as a prompt's is."""
     prompt = RankingPrompt("a " * 100 + "___", VOCABULARY)
     if tiny.MODELS[name].window is None:
-        assert loaded(name).ranking_tokens([prompt])
+        assert loaded(name).cost([prompt])
         return
     with pytest.raises(PromptError, match="64 at most"):
-        loaded(name).ranking_tokens([prompt])
+        loaded(name).cost([prompt])
 
 
 @pytest.mark.parametrize("name", list(tiny.MODELS))
@@ -399,16 +398,16 @@ def test_tokens_are_counted(name: str, loaded: Loaded) -> None:
     """The tokens that a prompt costs are those that go through the model, padding left out."""
     model = loaded(name, 1)
     prompt = RankingPrompt("Something is called a", Vocabulary(tiny.single(name)))
-    (cost,) = model.ranking_tokens([prompt])
+    (cost,) = model.cost([prompt])
     with passes(model) as seen:
-        model.rank([prompt])
+        model.answer([prompt])
     assert sum(one.tokens for one in seen) == cost
 
 
 def test_no_prompts(loaded: Loaded) -> None:
     """No prompts give no rankings."""
-    assert loaded("bert").rank([]) == []
-    assert loaded("bert").ranking_tokens([]) == []
+    assert loaded("bert").answer([]) == []
+    assert loaded("bert").cost([]) == []
 
 
 def test_what_is_no_number_is_refused(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,12 +416,12 @@ def test_what_is_no_number_is_refused(loaded: Loaded, monkeypatch: pytest.Monkey
     logits = model._logits
     monkeypatch.setattr(model, "_logits", lambda places: logits(places) * math.inf)
     with pytest.raises(ScoringError, match="float32"):
-        model.rank([RankingPrompt("A ___ .", OTHER)])
+        model.answer([RankingPrompt("A ___ .", OTHER)])
 
 
 def test_local_models_rank(loaded: Loaded) -> None:
     """All kinds of local model have the capability."""
-    assert all(isinstance(loaded(name), RanksVocabulary) for name in ("bert", "gpt2", "t5"))
+    assert all(RankingPrompt in loaded(name).supports for name in ("bert", "gpt2", "t5"))
 
 
 def words_behind_a_space(name: str, words: Sequence[str]) -> set[str]:

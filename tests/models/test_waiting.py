@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.models import ranking, reading
-from tacit.prompts import Prompt
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models.passes import passes
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def test_answers(
 
     monkeypatch.setattr(reading, "on_host", watching)
     with passes(model) as seen:
-        model.score(ASKED)
+        model.answer(ASKED)
     assert len(seen) > 3
     assert set(fetched) == {len(seen)}
 
@@ -62,6 +61,6 @@ def test_rankings(name: str, loaded: Loaded, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(ranking, "on_host", watching)
     with passes(model) as seen:
-        model.rank([RankingPrompt(one.text, vocabulary, ("bird",)) for one in ASKED])
+        model.answer([RankingPrompt(one.text, vocabulary, ("bird",)) for one in ASKED])
     last = sum(one.part == "model" for one in seen)
     assert fetched == [last - 1, last, last]

@@ -14,7 +14,7 @@ import pytest
 from tacit.errors import ModelError
 from tacit.models.server.address import ServerOptions
 from tacit.models.server.model import load_server
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import tiny
 from tests.peers.gguf_file import write_gguf
 from tests.peers.llama_server import TEXTS, running
@@ -50,12 +50,12 @@ def test_its_next_tokens_are_those_of_transformers_and_its_echo_is_refused(tmp_p
     model = AutoModelForCausalLM.from_pretrained(folder)
     prompts = prompts_of(model, AutoTokenizer.from_pretrained(folder))
     write_gguf(model, AutoTokenizer.from_pretrained(folder), tmp_path / "model.gguf")
-    here = [one for scores in local.score(prompts) for one in scores.answers]
+    here = [one for scores in local.answer(prompts) for one in scores.answers]
     with running(tmp_path / "model.gguf") as address:
         for tokenizer in (folder, None):
             served = load_server(address, ServerOptions(tokenizer=tokenizer, concurrency=1))
             assert "its echo is not right" in "; ".join(served.description["refused"])
-            there = [one for scores in served.score(prompts) for one in scores.answers]
+            there = [one for scores in served.answer(prompts) for one in scores.answers]
             off = [
                 abs(own.logprob - it.logprob)
                 for own, it in zip(here, there, strict=True)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.engine.voting import VotingEngine
 from tacit.models.server.address import ServerOptions
 from tacit.models.server.chatting import load_first_tokens, load_sampled
-from tacit.prompts import Prompt
+from tacit.requests import Prompt, SamplingPrompt
 from tests.models import chatting, tiny
 from tests.peers.gguf_file import write_gguf
 from tests.peers.llama_server import TEXTS, running
@@ -42,10 +42,12 @@ def test_its_first_tokens_are_those_of_transformers_and_its_replies_are_sampled(
     write_gguf(AutoModelForCausalLM.from_pretrained(folder), tokenizer, tmp_path / "model.gguf")
     words = tuple(sorted(w for w in tokenizer.get_vocab() if w.isascii() and w.isalpha()))
     prompts = [Prompt(text, words) for text in TEXTS]
-    here = [one for scores in tiny.load(folder, chat=True).score(prompts) for one in scores.answers]
+    here = [
+        one for scores in tiny.load(folder, chat=True).answer(prompts) for one in scores.answers
+    ]
     with running(tmp_path / "model.gguf", "--chat_format", "chatml") as address:
         served = load_first_tokens(address, ServerOptions(api="chat", concurrency=1))
-        there = [one for scores in served.score(prompts) for one in scores.answers]
+        there = [one for scores in served.answer(prompts) for one in scores.answers]
         off = [
             abs(own.logprob - it.logprob)
             for own, it in zip(here, there, strict=True)
@@ -58,9 +60,9 @@ def test_its_first_tokens_are_those_of_transformers_and_its_replies_are_sampled(
         assert model.description["refused"] == [
             "it gives one reply to a request, however many are asked for"
         ]
-        votes = VotingEngine(model, Store(tmp_path / "store")).ask(prompts[:2])
+        votes = Engine(model, Store(tmp_path / "store")).ask(prompts[:2])
         assert [of.parsed + of.unparsed for of in votes] == [12, 12]
-        replies = Store(tmp_path / "store").read_samples(model.fingerprint)["reply"]
+        replies = Store(tmp_path / "store").read(model.fingerprint, SamplingPrompt)["reply"]
         assert replies.n_unique() > 12
         again = load_sampled(address, options, tmp_path / "store")
         assert again.fingerprint == model.fingerprint

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from tacit.errors import PromptError
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import plain, tiny
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Both:
 
     def pairs(self, prompts: list[Prompt]) -> Iterator[tuple[Prompt, str, float, float]]:
         """Prompt, answer, our log-probability and theirs; not where a token spans the boundary."""
-        for prompt, score in zip(prompts, self.ours.score(prompts), strict=True):
+        for prompt, score in zip(prompts, self.ours.answer(prompts), strict=True):
             for one in score.answers:
                 if one.logprob is not None and not one.spanned:
                     continuation = prompt.separator + one.answer
@@ -117,7 +117,7 @@ def test_all_choices_of_the_demo_model(tmp_path: Path, record_testsuite_property
     ]
     copy_demo(tmp_path / "demo")
     ours = tiny.load(tmp_path / "demo")
-    scores = [one for score in ours.score(prompts) for one in score.answers]
+    scores = [one for score in ours.answer(prompts) for one in score.answers]
     asked = [(prompt.text, f" {answer}") for prompt in prompts for answer in prompt.answers]
     model = HFLM(pretrained=str(tmp_path / "demo"), device="cpu", dtype="float32", batch_size=64)
     requests = [Instance("loglikelihood", {}, pair, 0) for pair in asked]
@@ -165,7 +165,7 @@ def test_a_token_over_the_boundary(both: Made) -> None:
     text, answer = "A bear has bra", "nches and claws"
     whole, alone = tokenizer(text + answer)["input_ids"], tokenizer(text)["input_ids"]
     assert whole[: len(alone)] != alone
-    ours = pair.ours.score([Prompt(text, (answer,), "")])[0].answers[0]
+    ours = pair.ours.answer([Prompt(text, (answer,), "")])[0].answers[0]
     assert ours.spanned
     reference = plain.load("gpt2", pair.folder)
     places = range(len(alone), len(whole))

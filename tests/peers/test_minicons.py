@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import tiny
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_masked(
     ours = tiny.load(folder, masked_mode=METRICS[metric])
     scorer = MaskedLMScorer(str(folder), "cpu")
     off, several = [], 0
-    for prompt, score in zip(PROMPTS, ours.score(PROMPTS), strict=True):
+    for prompt, score in zip(PROMPTS, ours.answer(PROMPTS), strict=True):
         for one in score.answers:
             expected, tokens = theirs(scorer, prompt, one.answer, metric)
             assert one.tokens == tokens
@@ -106,13 +106,13 @@ def test_words_of_two(folder_of: FolderOf) -> None:
     ours = tiny.load(folder)
     scorer = MaskedLMScorer(str(folder), "cpu")
     both = Prompt("A ___ has fur.", ("bird house",))
-    value = ours.score([both])[0].answers[0].logprob
+    value = ours.answer([both])[0].answers[0].logprob
     expected, _ = theirs(scorer, both, "bird house", "within_word_l2r")
     assert value is not None
     assert abs(value - expected) > 0.01
     first, second = (
-        ours.score([Prompt("A ___ house has fur.", ("bird",))])[0].answers[0].logprob,
-        ours.score([Prompt("A bird ___ has fur.", ("house",))])[0].answers[0].logprob,
+        ours.answer([Prompt("A ___ house has fur.", ("bird",))])[0].answers[0].logprob,
+        ours.answer([Prompt("A bird ___ has fur.", ("house",))])[0].answers[0].logprob,
     )
     assert first is not None
     assert second is not None

@@ -71,7 +71,7 @@ def scored(model: Local) -> Values:
     """The log-probability of every answer behind every text, in nats."""
     return {
         (prompt.text, one.answer): one.logprob
-        for prompt, score in zip(ASKED, model.score(ASKED), strict=True)
+        for prompt, score in zip(ASKED, model.answer(ASKED), strict=True)
         for one in score.answers
         if one.logprob is not None
     }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tacit.rankings import RankingPrompt
+from tacit.requests import RankingPrompt
 from tacit.statistics.ranking import auroc, average_precision
 from tests.models import tiny
 
@@ -76,7 +76,7 @@ def test_equal_to_the_distribution_of_minicons(name: str, tmp_path: Path) -> Non
     ids = [one for (one,) in encoded["input_ids"]]
     asked = [(text.replace("___", BLANK), BLANK) for text in TEXTS]
     theirs = scorer.cloze_distribution(asked)[:, ids].double().numpy()
-    for ours, values in zip(model.rank(prompts), theirs, strict=True):
+    for ours, values in zip(model.answer(prompts), theirs, strict=True):
         for standing, value in zip(ours.targets, values, strict=True):
             assert standing.logprob == pytest.approx(value, abs=1e-4)
             # What lies within rounding of the target may stand on either side of it.

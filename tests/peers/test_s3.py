@@ -12,7 +12,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.models.fake import FakeModel
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def test_what_several_write_at_once_is_all_there(bucket: str) -> None:
         list(pool.map(ask, halves))
     again = Engine(FakeModel(by_length), Store(bucket))
     assert not again.plan(PROMPTS).blocks
-    assert again.ask(PROMPTS) == FakeModel(by_length).score(PROMPTS)
+    assert again.ask(PROMPTS) == FakeModel(by_length).answer(PROMPTS)
     assert sum(key.endswith(".parquet") for key in keys(bucket)) == len(PROMPTS)
 
 
@@ -92,7 +92,7 @@ def test_a_damaged_object_is_set_aside_and_asked_again(bucket: str) -> None:
     assert engine.plan(PROMPTS).prompts == len(PROMPTS)
     folder, _, name = segment.rpartition("/")
     assert f"{folder}/damaged/{name}" in keys(bucket)
-    assert engine.ask(PROMPTS) == FakeModel(by_length).score(PROMPTS)
+    assert engine.ask(PROMPTS) == FakeModel(by_length).answer(PROMPTS)
 
 
 def test_a_bucket_that_is_not_there_is_not_made(bucket: str) -> None:

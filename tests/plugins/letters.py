@@ -7,13 +7,12 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from tacit import AnswerScore, LogProbs, Ranking, Vocabulary
+from tacit import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
 from tacit.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit import Prompt, RankingPrompt
     from tacit.models.loading import LoadOptions
 
 WORDS = ("dog", "cat", "bear", "hat", "egg", "tree", "hammer", "duck", "animal", "fur")
@@ -21,6 +20,8 @@ WORDS = ("dog", "cat", "bear", "hat", "egg", "tree", "hammer", "duck", "animal",
 
 class Letters:
     """Letters are drawn as they stand in the prompt, after add-one smoothing."""
+
+    supports = frozenset({Prompt, RankingPrompt})
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -32,36 +33,34 @@ class Letters:
             "obtained": "log-probabilities of whole answers",
         }
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
+    def cost(self, requests: Sequence[Prompt | RankingPrompt]) -> list[int]:
         """A token is a letter."""
-        return [len(prompt.text) + sum(map(len, prompt.answers)) for prompt in prompts]
+        answers = [one.answers if isinstance(one, Prompt) else () for one in requests]
+        return [
+            len(one.text) + sum(map(len, of)) for one, of in zip(requests, answers, strict=True)
+        ]
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """The log-probability of each answer, in nats."""
-        return [self._scores(prompt.text, prompt.answers) for prompt in prompts]
+    def answer(self, requests: Sequence[Prompt | RankingPrompt]) -> list[Scores | Ranking]:
+        """The log-probability of each answer in nats, or each vocabulary ranked by it."""
+        return [self._answer(one) for one in requests]
 
     def whole_words(self) -> Vocabulary:
         """The words that it can be asked to rank."""
         return Vocabulary(WORDS)
 
-    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
-        """A token is a letter."""
-        return [len(prompt.text) for prompt in prompts]
-
-    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
-        """Each prompt's words by their log-probability."""
-        return [
-            Ranking.of(self._scores(one.text, one.vocabulary.words), one.targets, one.top)
-            for one in prompts
-        ]
+    def _answer(self, request: Prompt | RankingPrompt) -> Scores | Ranking:
+        if isinstance(request, Prompt):
+            return self._scores(request.text, request.answers)
+        scores = self._scores(request.text, request.vocabulary.words)
+        return Ranking.of(scores, request.targets, request.top)
 
     @staticmethod
-    def _scores(text: str, answers: Sequence[str]) -> LogProbs:
+    def _scores(text: str, answers: Sequence[str]) -> Scores:
         counts = Counter(text.lower())
         total = len(text) + 256
         logprobs = [sum(math.log((counts[letter] + 1) / total) for letter in a) for a in answers]
         pairs = zip(answers, logprobs, strict=True)
-        return LogProbs(tuple(AnswerScore(a, p, tokens=len(a)) for a, p in pairs))
+        return Scores(tuple(AnswerScore(a, p, tokens=len(a)) for a, p in pairs))
 
 
 def load(name: str, options: LoadOptions) -> Letters:

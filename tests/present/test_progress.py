@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,13 +12,12 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
 from tacit.present import progress
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tacit.prompts import LogProbs
 
 PROMPTS = [Prompt(f"text {n}", ("a",)) for n in range(1200)]
 
@@ -47,12 +46,12 @@ def asked(folder: Path, clock: Clock, seconds: float) -> None:
     """Asks all prompts in twelve blocks, each of which takes some seconds."""
 
     class Slow(FakeModel):
-        def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
+        def answer(self, requests: Sequence[Any]) -> list[Any]:
             clock.now += seconds
-            return super().score(prompts)
+            return super().answer(requests)
 
     model = Slow(lambda _, __: -1.0)
-    engine = Engine(model, Store(folder), block_tokens=sum(model.tokens(PROMPTS)) // 12 + 1)
+    engine = Engine(model, Store(folder), block_tokens=sum(model.cost(PROMPTS)) // 12 + 1)
     plan = engine.plan(PROMPTS)
     with progress.asking(plan) as advance:
         engine.ask(PROMPTS, plan, advance)

@@ -17,7 +17,6 @@ from tacit.errors import FindingsError
 from tacit.options import build, names_of
 from tacit.probes import base
 from tacit.probes.base import Answered, Answers, ModelWords, declared
-from tacit.rankings import RankingPrompt
 from tacit.runs.figures import shown_of
 from tacit.runs.reading import Run
 from tests.golden.models import scored
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.findings.findings import Findings
     from tacit.probes.base import Requests
-    from tacit.rankings import Vocabulary
+    from tacit.requests import Vocabulary
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
 PAIRS = "word\tsynonym\tlabel\nbig\tlarge\tyes\nbig\tsmall\tno\nfast\tquick\tyes\ncat\tdog\tno\n"
@@ -96,9 +95,7 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def answered(model: Any, group: Requests) -> list[Any]:  # noqa: ANN401 - a fake model
     """What a model answers to a group's requests."""
-    asked: list[Any] = list(group.requests)
-    ranks = bool(asked) and isinstance(asked[0], RankingPrompt)
-    found: list[Any] = model.rank(asked) if ranks else model.score(asked)
+    found: list[Any] = model.answer(list(group.requests))
     return found
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tacit.findings.findings import Findings
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 PARROT = DATA / "parrot"

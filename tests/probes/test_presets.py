@@ -17,7 +17,7 @@ from tacit.models.fake import FakeModel
 from tacit.models.loading import LoadOptions, load_model
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
-from tacit.prompts import TOO_LONG, AnswerScore, LogProbs
+from tacit.requests import TOO_LONG, AnswerScore, Scores, ScoringKind
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.models.seq2seq import Seq2SeqModel
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 PEACH = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
 
@@ -114,8 +114,8 @@ def test_gpt3_paper_fills_in_and_says_so(tmp_path: Path) -> None:
 def test_a_skipped_prompt_has_no_belief_in_any_preset(preset: str) -> None:
     """It was not asked, so that nothing is filled in and no answer counts as improbable."""
     probe = replace(PEACH, template=Template.load(preset))
-    scores = [LogProbs.without(prompt, TOO_LONG) for prompt in probe.prompts]
-    scores[0] = LogProbs(tuple(AnswerScore(a, -1.0, 1) for a in probe.prompts[0].answers))
+    scores = [ScoringKind().missing(prompt, TOO_LONG) for prompt in probe.prompts]
+    scores[0] = Scores(tuple(AnswerScore(a, -1.0, 1) for a in probe.prompts[0].answers))
     findings = probe.measure_scores(scores)
     beliefs = findings.questions["p_true"]
     assert beliefs.drop_nulls().len() == 1

@@ -7,7 +7,7 @@ import pytest
 
 from tacit.errors import DataError, RequestError
 from tacit.probes.parts.template import Template, belief
-from tacit.prompts import AnswerScore, LogProbs
+from tacit.requests import AnswerScore, Scores
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,10 +20,10 @@ negative: ["no"]
 """
 
 
-def scored(template: Template, known: dict[str, float]) -> LogProbs:
+def scored(template: Template, known: dict[str, float]) -> Scores:
     """Scores with these probabilities, and none for the other answers."""
     answers = template.positive + template.negative
-    return LogProbs(
+    return Scores(
         tuple(AnswerScore(a, math.log(known[a]) if a in known else None, 1) for a in answers)
     )
 

@@ -10,7 +10,7 @@ import pytest
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.template import Template
-from tacit.prompts import Votes
+from tacit.requests import Votes
 from tacit.sources.drawings import Drawing
 from tacit.statistics.shares import wilson
 

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit.engine.plan import recorded
-from tacit.engine.requests import Scoring
 from tacit.engine.store import Store
 from tacit.errors import DataError, TacitError
 from tacit.knowledge.base import KnowledgeBase
@@ -129,7 +128,7 @@ def test_parquet_cannot_run_code(tmp_path: Path) -> None:
     with suppress(TacitError):
         read_table(table)
     with suppress(TacitError):
-        recorded(table, "d" * 64, Scoring())
+        recorded(table, "d" * 64, [])
     folder = tmp_path / "store" / "scores" / ("f" * 32)
     folder.mkdir(parents=True)
     (folder / "00000001-0123abcd.parquet").write_bytes(content)

@@ -15,7 +15,7 @@ from tacit.errors import ModelError
 from tacit.models.chat import Chat
 from tacit.models.loading import LoadOptions, load_model, words_of
 from tacit.models.trust import Trust
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import tiny
 
 if TYPE_CHECKING:
@@ -66,20 +66,20 @@ def test_weights_in_a_pickle_are_refused_unless_asked_for(folder: Path) -> None:
     import torch
     from safetensors.torch import load_file
 
-    before = load_model(str(folder)).score(PROMPTS)
+    before = load_model(str(folder)).answer(PROMPTS)
     weights = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(weights, folder / "pytorch_model.bin")
     with pytest.raises(ModelError, match=r"pytorch_model.bin\) are a pickle.*--allow-pickle"):
         load_model(str(folder))
-    assert load_model(str(folder), LoadOptions(trust=Trust(pickle=True))).score(PROMPTS) == before
+    assert load_model(str(folder), LoadOptions(trust=Trust(pickle=True))).answer(PROMPTS) == before
 
 
 def test_safetensors_are_taken_where_both_are_there(folder: Path, tmp_path: Path) -> None:
     """Also when a pickle is allowed."""
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Hostile(tmp_path / "made")))
     for trust in (Trust(), Trust(pickle=True)):
-        assert load_model(str(folder), LoadOptions(trust=trust)).score(PROMPTS)
+        assert load_model(str(folder), LoadOptions(trust=trust)).answer(PROMPTS)
     assert not (tmp_path / "made").exists()
 
 
@@ -159,12 +159,12 @@ def test_a_model_s_own_program_is_run_when_asked_for_and_is_part_of_the_fingerpr
 ) -> None:
     """Other code, other scores."""
     plain = load_model(str(folder))
-    expected = plain.score(PROMPTS)
+    expected = plain.answer(PROMPTS)
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "hf"))
     with_a_program(folder, tmp_path / "made")
     trusted = load_model(str(folder), LoadOptions(trust=Trust(remote_code=True)))
     assert (tmp_path / "made").is_dir()
-    assert trusted.score(PROMPTS) == expected
+    assert trusted.answer(PROMPTS) == expected
     with (folder / "own.py").open("a", encoding="utf-8") as program:
         program.write("# a change\n")
     (tmp_path / "made").rmdir()
@@ -286,5 +286,5 @@ def test_a_model_s_links_are_only_read(folder: Path, tmp_path: Path) -> None:
     target = shutil.move(folder / "model.safetensors", tmp_path / "elsewhere")
     (folder / "model.safetensors").symlink_to(target)
     before = (tmp_path / "elsewhere").read_bytes()
-    assert load_model(str(folder)).score(PROMPTS)
+    assert load_model(str(folder)).answer(PROMPTS)
     assert (tmp_path / "elsewhere").read_bytes() == before

@@ -17,7 +17,7 @@ from tacit.sources.drawings import Drawing
 from tests.report.conftest import Page
 
 if TYPE_CHECKING:
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 EVIL = (
     "<script>alert(1)</script>",
@@ -66,7 +66,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
         model = FakeModel(says, name)
         run = RunFolder(root / str(number), {"probe": "parts", "model": name, "drawings": EVIL[1]})
         run.begin({"model": dict(model.description), "data": {EVIL[2]: EVIL[3]}})
-        run.finish(probe.measure_scores(model.score(probe.prompts)))
+        run.finish(probe.measure_scores(model.answer(probe.prompts)))
     return Page(report(read_runs([root])))
 
 

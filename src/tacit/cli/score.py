@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -17,10 +17,6 @@ from tacit.english import several
 from tacit.errors import DataError
 from tacit.models.settings import ModelSettings
 from tacit.present.reporter import Terminal
-
-if TYPE_CHECKING:
-    from tacit.engine.voting import VotingEngine
-    from tacit.prompts import Prompt
 
 
 @declared()
@@ -44,11 +40,13 @@ def score(
     Example: tacit score --model gpt2 prompts.jsonl --out scores.jsonl
     """
     from tacit.engine.store import Store
+    from tacit.findings.findings import votes_summary
     from tacit.outputs import Kind, check_outputs
+    from tacit.requests import Votes
     from tacit.runs import asking
     from tacit.runs.cost import Cost, chats_of
     from tacit.runs.estimate import estimate
-    from tacit.runs.score_files import counts, is_scores, read_prompts, write_scores
+    from tacit.runs.score_files import counts, is_scores, read_prompts, write_answers
 
     begun, reporter = time.monotonic(), Terminal()
     options = settings.options([model])
@@ -67,54 +65,28 @@ def score(
         return
     if not dry_run:
         reporter.confirm(costs, yes=settings.server.yes)
-    if asking.is_sampled(model, options):
-        summary = _sample(asking.voting_engine(model, options, kept), asked, out, reporter)
-        summary["seconds"] = round(time.monotonic() - begun, 3)
-        typer.echo(json.dumps(summary) if as_json else _readable_votes(summary))
-        return
     started = engine.start(model, options, kept)
     scorer = started.model
     if dry_run:
         echo_estimate(estimate(started, asked), as_json=as_json)
         return
     plan = started.plan(asked)
-    scores = asking.score(started, asked, plan, reporter)
-    write_scores(scores, out)
+    answers = asking.answers_to(asked, started, plan, reporter)
+    write_answers(answers, out)
+    sampled = any(isinstance(one, Votes) for one in answers)
     summary = {
         "prompts": len(asked),
-        "asked": plan.prompts,
-        "skipped": len(plan.skipped),
-        "tokens": plan.tokens,
-        **counts(scores),
+        "asked": plan.tokens if sampled else plan.prompts,
+        **({} if sampled else {"skipped": len(plan.skipped), "tokens": plan.tokens}),
+        **(votes_summary(answers) if sampled else counts(answers)),
         "model": scorer.name,
         "obtained": scorer.description.get("obtained"),
         "fingerprint": scorer.fingerprint,
         "out": str(out),
         "seconds": round(time.monotonic() - begun, 3),
     }
-    typer.echo(json.dumps(summary) if as_json else _readable(summary))
-
-
-def _sample(
-    engine: VotingEngine, asked: list[Prompt], out: Path, reporter: Terminal
-) -> dict[str, Any]:
-    """Asks for replies, writes their votes, and gives a summary."""
-    from tacit.findings.findings import votes_summary
-    from tacit.runs import asking
-    from tacit.runs.score_files import write_votes
-
-    plan = engine.plan(asked)
-    votes = asking.vote(engine, asked, plan, reporter)
-    write_votes(votes, out)
-    return {
-        "prompts": len(asked),
-        "asked": plan.tokens,
-        **votes_summary(votes),
-        "model": engine.model.name,
-        "obtained": engine.model.description["obtained"],
-        "fingerprint": engine.model.fingerprint,
-        "out": str(out),
-    }
+    readable = _readable_votes if sampled else _readable
+    typer.echo(json.dumps(summary) if as_json else readable(summary))
 
 
 def _readable_votes(summary: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tacit.models.local import LocalModel
     from tacit.probes.base import AnyProbe
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 app = group("Show what a model is really given, what a run made of it, and where data lives.")
 First = Annotated[
@@ -83,7 +83,7 @@ def _first_prompts(
         first: How many of each group; None for all.
     """
     from tacit.models import loading as models
-    from tacit.rankings import RankingPrompt
+    from tacit.requests import Prompt, RankingPrompt
 
     if not hasattr(made, "requests"):
         words = ModelWords(*models.words_of(model, loading))
@@ -91,9 +91,9 @@ def _first_prompts(
     found: list[Prompt] = []
     for asked in made.requests().values():
         for one in asked.requests[:first]:
-            if not isinstance(one, RankingPrompt):
+            if isinstance(one, Prompt):
                 found.append(one)
-            elif one.targets:
+            elif isinstance(one, RankingPrompt) and one.targets:
                 found.append(one.asking(one.targets))
     return found
 

@@ -1,64 +1,59 @@
-"""The local engine: from prompts to scores, asking a model only what the store does not hold."""
+"""The engine: from requests to answers, asking a model only what the store does not hold."""
 
 from __future__ import annotations
 
-import math
 import sys
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
+from tacit.engine.elicitation import answered, asked_of
 from tacit.engine.plan import (
-    BlockOf,
-    PlanOf,
+    Block,
+    Part,
+    Plan,
     cut,
     cut_neighbours,
     digest_of,
+    group_of,
     in_parts,
     recorded,
     too_long,
 )
-from tacit.engine.ranked import Known
 from tacit.engine.rechecks import rechecking
-from tacit.engine.requests import Ranked, Scoring, prompt_key
-from tacit.engine.store import Store, to_scores
-from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
-from tacit.models.base import RanksVocabulary, SharesPrefixes, StreamsScores
-from tacit.prompts import FOR_NOW, TOO_LONG, LogProbs, Prompt
-from tacit.rankings import Ranking, RankingPrompt
+from tacit.errors import ScoringError, StoreError, TooLongError
+from tacit.models.base import SharesPrefixes, Streams
+from tacit.requests import KINDS, TOO_LONG, Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from pathlib import Path, PurePosixPath
 
     from tacit.engine.crew import Crew
-    from tacit.engine.plan import Block, Plan, RankingBlock, RankingPlan
-    from tacit.engine.requests import Held, Kind, Request
+    from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
+    from tacit.requests import Cached, Key, Request
 
 BLOCK_TOKENS = 16384
 PERIOD = 30.0
 """Seconds after which a streamed answer is stored: a run that is killed loses no older one."""
-
-_HAIR = 1e-3
-
-Gathered = TypeVar("Gathered")
 
 
 @dataclass(frozen=True)
 class Engine:
     """Asks one model, and keeps what it answers.
 
-    A model that streams scores is asked all prompts of a plan without a pause, and what it answers
-    is stored every ``PERIOD`` seconds; any other computes whole blocks.
+    A model that streams is asked all requests of a plan without a pause, and what it answers is
+    stored every ``PERIOD`` seconds; any other computes whole blocks.
 
     Args:
         model: The model.
-        store: Where scores are kept.
+        store: Where answers are kept.
         block_tokens: About how many tokens are computed between two writes to the store.
         crew: Who carries out the blocks; None is this process.
-        strict: Whether a prompt that is longer than the model's window is an error. Otherwise it
-            is skipped, and all its answers are missing.
+        strict: Whether a request that is longer than the model's window is an error. Otherwise it
+            is skipped, and its whole answer is missing.
     """
 
     model: LanguageModel
@@ -77,148 +72,113 @@ class Engine:
 
     def ask(
         self,
-        prompts: Sequence[Prompt],
+        requests: Sequence[Request],
         plan: Plan | None = None,
-        progress: Callable[[Block], None] | None = None,
-    ) -> list[LogProbs]:
-        """The scores of all prompts, in their order; what the store lacks is asked and stored.
+        progress: Callable[[Part], None] | None = None,
+    ) -> list[Any]:
+        """The answers to all requests, in their order; what the store lacks is asked and stored.
 
         Args:
-            prompts: What to ask.
-            plan: What ``plan`` made of the same prompts; made now when it is not given.
+            requests: What to ask.
+            plan: What ``plan`` made of the same requests; made now when it is not given.
             progress: Called with each block that was stored, or each part of what is streamed.
 
+        Returns:
+            ``Scores`` of a ``Prompt``, or its ``Votes`` where the model gives replies alone; a
+            ``Ranking`` of a ``RankingPrompt``, ``Samples`` of a ``SamplingPrompt``.
+
         Raises:
-            PromptError: The model cannot score a prompt; nothing was asked then.
-            ScoringError: The model failed; what was scored before is in the store.
+            ModelError: The model does not answer such requests.
+            PromptError: The model cannot answer a request; nothing was asked then.
+            ScoringError: The model failed; what was answered before is in the store.
             StoreError: The store cannot be read or written.
         """
-        plan = plan or self.plan(prompts)
-        self._ask(plan, progress)
-        return gathered(
-            lambda: self._gather(prompts, plan.skipped),
-            again=lambda: self._ask(self.plan(prompts), None),
-        )
+        plan = plan or self.plan(requests)
+        self._carry_out(plan, progress)
+        try:
+            return self._gather(requests, plan)
+        except KeyError:  # a segment was damaged since the plan was made, and set aside
+            self._carry_out(self.plan(requests), None)
+        try:
+            return self._gather(requests, plan)
+        except KeyError as error:
+            raise StoreError(
+                "the store no longer holds what was just written to it: look after its disk, and "
+                "give the same command again"
+            ) from error
 
-    def plan(self, prompts: Sequence[Prompt], path: Path | None = None) -> Plan:
-        """Cuts what the store does not hold into blocks, and checks that all can be scored.
+    def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
+        """Cuts what the store does not hold into blocks, and checks that all can be asked.
 
-        Prompts that are longer than the model's window are in the plan's ``skipped``, and in no
+        Requests that are longer than the model's window are in the plan's ``skipped``, and in no
         block.
 
         Args:
-            prompts: What will be asked.
+            requests: What will be asked.
             path: Where ``Plan.record`` records the blocks. Those that stand there already, of the
-                same prompts and model, are taken again, less the ones that the store holds.
+                same requests and model, are taken again, less the ones that the store holds.
 
         Raises:
-            PromptError: The model cannot score a prompt, or the engine is strict and a prompt is
-                too long.
+            ModelError: The model does not answer such requests.
+            PromptError: The model cannot answer a request, or the engine is strict and a request
+                is too long.
         """
-        known = (self._held(), self._cut)
-        return self._plan(Scoring(), prompts, path, known, self.model.tokens)
-
-    def rank(
-        self,
-        prompts: Sequence[RankingPrompt],
-        plan: RankingPlan | None = None,
-        progress: Callable[[RankingBlock], None] | None = None,
-    ) -> list[Ranking]:
-        """The rankings of all prompts, in their order; what the store lacks is asked and stored.
-
-        A target that the store lacks has its text computed again, and no other.
-
-        Args:
-            prompts: What to rank.
-            plan: What ``plan_rankings`` made of the same prompts; made now when it is not given.
-            progress: Called with each block that was stored.
-
-        Raises:
-            ModelError: The model ranks no vocabularies.
-            PromptError: The model cannot rank a prompt; nothing was asked then.
-            ScoringError: The model failed; what was ranked before is in the store.
-            StoreError: The store cannot be read or written.
-        """
-        plan = plan or self.plan_rankings(prompts)
-        self._ask(plan, progress)
-        return gathered(
-            lambda: self._gather_rankings(prompts, plan.skipped),
-            again=lambda: self._ask(self.plan_rankings(prompts), None),
+        asked = asked_of(self.model, requests)
+        by_class: dict[type, list[Any]] = {}
+        for one in asked:
+            by_class.setdefault(type(one), []).append(one)
+        merged = [one for of, some in by_class.items() for one in KINDS[of].merge(some)]
+        digest = digest_of(self.model.fingerprint, merged)
+        whole = self.crew is not None or not isinstance(self.model, Streams)
+        before = (recorded(path, digest, merged) if path and whole else None) or []
+        parts = [
+            self._planned(some, [block for block in before if block.kind is KINDS[of]])
+            for of, some in by_class.items()
+        ]
+        return Plan(
+            asked,
+            merged,
+            blocks=tuple(block for part in parts for block in part.blocks),
+            distinct=sum(part.distinct for part in parts),
+            stored=sum(part.stored for part in parts),
+            digest=digest,
+            skipped={one: why for part in parts for one, why in part.skipped.items()},
+            whole=whole,
         )
 
-    def plan_rankings(
-        self, prompts: Sequence[RankingPrompt], path: Path | None = None
-    ) -> RankingPlan:
-        """As ``plan``, for prompts that rank vocabularies; they are recorded in their own file.
+    def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
+        """What of requests of one kind is to be asked, given the blocks that are recorded."""
+        kind, cached = KINDS[type(requests[0])], self._cached(type(requests[0])).keys
 
-        Raises:
-            ModelError: The model ranks no vocabularies.
-            PromptError: As ``plan``.
-        """
-        held = Known(self.store.read_rankings(self.model.fingerprint)).held()
-        known = (held, self._cut_rankings)
-        return self._plan(Ranked.of(prompts), prompts, path, known, self.ranker.ranking_tokens)
-
-    @property
-    def ranker(self) -> RanksVocabulary:
-        """The model as one that ranks vocabularies.
-
-        Raises:
-            ModelError: It ranks none.
-        """
-        if isinstance(self.model, RanksVocabulary):
-            return self.model
-        raise ModelError(
-            f"{self.model.name} ranks no vocabulary, only answers that it is given: use a local "
-            "model, or give a list of answers"
-        )
-
-    def _plan(
-        self,
-        kind: Kind[Request],
-        prompts: Sequence[Request],
-        path: Path | None,
-        known: tuple[set[Held], Callable[[Sequence[Request]], list[BlockOf[Request]]]],
-        costs: Callable[[Sequence[Request]], list[int]],
-    ) -> PlanOf[Request]:
-        """The plan, given what is held and how what is lacking is cut into blocks."""
-        digest = digest_of(self.model.fingerprint, kind.merge(prompts), kind)
-        streams = self.crew is None and isinstance(self.model, StreamsScores)
-        whole = not (streams and isinstance(kind, Scoring))
-        before = (recorded(path, digest, kind) if path and whole else None) or ()
-
-        def planned(some: Sequence[Request], skipped: Mapping[Request, str]) -> PlanOf[Request]:
-            held, cut_lacking = known
+        def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
             merged = kind.merge(some)
-            lacking = [rest for prompt in merged if (rest := kind.less(prompt, held))]
-            todo = [b for b in before if any(kind.less(prompt, held) for prompt in b.prompts)]
-            taken = {key for block in todo for prompt in block.prompts for key in kind.keys(prompt)}
-            todo += cut_lacking([rest for one in lacking if (rest := kind.less(one, taken))])
-            stored = len(merged) - len(lacking)
-            return PlanOf(kind, tuple(todo), len(merged), stored, digest, skipped, whole)
+            lacking = [rest for one in merged if (rest := kind.without(one, cached))]
+            todo = [b for b in before if any(kind.without(one, cached) for one in b.requests)]
+            taken = {key for block in todo for one in block.requests for key in kind.keys(one)}
+            rests = [rest for one in lacking if (rest := kind.without(one, taken))]
+            blocks = [*todo, *self._cut(rests)]
+            return _Planned(blocks, len(merged), len(merged) - len(lacking), skipped)
 
         try:
-            return planned(prompts, {})
+            return planned(requests, {})
         except TooLongError:
             if self.strict:
                 raise
-        # Each prompt by itself, so that whether it is skipped does not depend on the others.
-        rests = {one: rest for one in prompts if (rest := kind.less(one, known[0]))}
-        found = too_long(costs, list(dict.fromkeys(rests.values())))
+        # Each request by itself, so that whether it is skipped does not depend on the others.
+        rests = {one: rest for one in requests if (rest := kind.without(one, cached))}
+        found = too_long(self.model.cost, list(dict.fromkeys(rests.values())))
         skipped = {one: found[rest] for one, rest in rests.items() if rest in found}
-        return planned([one for one in prompts if one not in skipped], skipped)
+        return planned([one for one in requests if one not in skipped], skipped)
 
-    def _cut(self, prompts: Sequence[Prompt]) -> list[Block]:
-        costs = self.model.tokens
-        if isinstance(self.model, SharesPrefixes) and self.model.shares_prefixes:
-            return cut_neighbours(prompts, costs, self.block_tokens)
-        return cut(prompts, in_parts(costs, prompts), self.block_tokens)
+    def _cut(self, requests: Sequence[Any]) -> list[Block]:
+        model = self.model
+        scored = bool(requests) and isinstance(requests[0], Prompt)
+        if scored and isinstance(model, SharesPrefixes) and model.shares_prefixes:
+            return cut_neighbours(requests, model.cost, self.block_tokens)
+        return cut(requests, in_parts(model.cost, requests), self.block_tokens)
 
-    def _cut_rankings(self, prompts: Sequence[RankingPrompt]) -> list[RankingBlock]:
-        return cut(prompts, in_parts(self.ranker.ranking_tokens, prompts), self.block_tokens)
-
-    def keep(self, prompts: Sequence[Prompt | RankingPrompt]) -> PurePosixPath:
-        """Asks prompts of one kind together, and stores what is answered.
+    def keep(self, requests: Sequence[Any]) -> PurePosixPath:
+        """Asks requests of one kind together, and stores what is answered.
 
         Returns:
             The segment, as seen from the store's root.
@@ -227,138 +187,95 @@ class Engine:
             ScoringError: The model failed, or gave what is no log-probability.
             StoreError: The store cannot be written.
         """
-        about = self.model.description
-        ranked = [prompt for prompt in prompts if isinstance(prompt, RankingPrompt)]
-        if ranked:
-            return self.store.append_rankings(about, ranked, self._rank(ranked))
-        scored = [prompt for prompt in prompts if isinstance(prompt, Prompt)]
-        return self.store.append(about, scored, self._score(scored))
+        return self._store(requests, self.model.answer(requests))
 
-    def _ask(
-        self, plan: PlanOf[Request], progress: Callable[[BlockOf[Request]], None] | None
-    ) -> None:
-        asking = closing((self.crew or self).carry_out(plan))
-        with rechecking(self.model, self.store) as published, asking as done:
-            for block in done:
-                published()
-                if progress:
-                    progress(block)
-
-    def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
+    def carry_out(self, plan: Plan) -> Generator[Part]:
         """Asks the blocks of a plan in this process; gives each as it is stored.
 
-        Of a model that streams scores, it gives what was stored together instead.
+        Of a model that streams, it gives what was stored together instead.
 
         Raises:
             ScoringError: The model failed.
             StoreError: The store cannot be written.
         """
-        model = self.model
-        if isinstance(model, StreamsScores) and not plan.whole:
-            yield from self._stream(model, plan)
+        if isinstance(self.model, Streams) and not plan.whole:
+            for _, blocks in groupby(plan.blocks, key=lambda block: id(block.kind)):
+                yield from self._stream(self.model, list(blocks))
             return
         for block in plan.blocks:
-            self.keep(block.prompts)
-            yield block
+            self.keep(block.requests)
+            yield block.whole
 
-    def _stream(self, model: StreamsScores, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
-        """Asks all prompts of a plan without a pause; gives what was stored together."""
-        asked = [prompt for block in plan.blocks for prompt in block.prompts]
-        costs = [cost for block in plan.blocks for cost in block.shares]
-        prompts = [prompt for prompt in asked if isinstance(prompt, Prompt)]
-        with closing(model.stream(prompts, PERIOD)) as parts:
+    def _carry_out(self, plan: Plan, progress: Callable[[Part], None] | None) -> None:
+        asking = closing((self.crew or self).carry_out(plan))
+        with rechecking(self.model, self.store) as published, asking as done:
+            for part in done:
+                published()
+                if progress:
+                    progress(part)
+
+    def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
+        """Asks the requests of blocks without a pause; gives what was stored together."""
+        kind = blocks[0].kind
+        left: dict[Key, _Left] = {}
+        for block in blocks:
+            for request, tokens in zip(block.requests, block.shares, strict=True):
+                left[group_of(request)] = _Left(len(kind.keys(request)), tokens)
+        asked = [request for block in blocks for request in block.requests]
+        with closing(model.stream(asked, PERIOD)) as parts:
             for part in parts:
-                some = [prompts[index] for index, _ in part]
-                scores = self._checked(some, [score for _, score in part])
-                self.store.append(model.description, some, scores)
-                tokens = sum(costs[index] for index, _ in part)
-                yield BlockOf(tuple(asked[index] for index, _ in part), tokens)
+                requests = tuple(request for request, _ in part)
+                self._store(requests, [answer for _, answer in part])
+                done = [left[group_of(one)].less(len(kind.keys(one))) for one in requests]
+                tokens = sum(cost for _, cost in done)
+                yield Part(requests, tokens, sum(ended for ended, _ in done))
 
-    def _score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        return self._checked(prompts, self.model.score(prompts))
+    def _store(self, requests: Sequence[Any], answers: Sequence[Any]) -> PurePosixPath:
+        """Stores answers, if they can be answers to the requests."""
+        for request, answer in zip(requests, answers, strict=True):
+            wrong = KINDS[type(request)].check(request, answer)
+            if wrong:
+                raise ScoringError(f"{self.model.name} {wrong}")
+        return self.store.append(self.model.description, requests, answers)
 
-    def _checked(self, prompts: Sequence[Prompt], scores: list[LogProbs]) -> list[LogProbs]:
-        """The scores of prompts, if they are of their answers, and log-probabilities."""
-        for prompt, score in zip(prompts, scores, strict=True):
-            if tuple(one.answer for one in score.answers) != prompt.answers:
-                raise ScoringError(
-                    f"{self.model.name} scored other answers than {prompt.shown} has"
-                )
-            for one in score.answers:
-                self._check(one.logprob, f"{one.answer!r} to {prompt.shown}")
-        return scores
+    def _cached(self, of: type) -> Cached[Any, Any]:
+        """What the store holds of the model's answers to requests of a class."""
+        return KINDS[of].cached(self.store.read(self.model.fingerprint, of))
 
-    def _rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
-        rankings = self.ranker.rank(prompts)
-        for prompt, ranking in zip(prompts, rankings, strict=True):
-            shown = prompt.asking(prompt.vocabulary.words[:1]).shown
-            if tuple(one.target for one in ranking.targets) != prompt.targets:
-                raise ScoringError(f"{self.model.name} ranked other targets than {shown} has")
-            values = [one.logprob for one in ranking.targets] + [value for _, value in ranking.top]
-            for value in values:
-                self._check(value, f"a candidate of {shown}")
-        return rankings
+    def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
+        """The answers to requests, from the store.
 
-    def _check(self, value: float | None, what: str) -> None:
-        """Refuses what a model gave as a log-probability and is none."""
-        # A sum of rounded logarithms may lie a hair above 0.
-        if value is not None and not -math.inf < value < _HAIR:
-            raise ScoringError(
-                f"{self.model.name} gave {what} the value {value}, which is no log-probability"
-            )
-
-    def _held(self) -> set[Held]:
-        """What need not be asked; what has no score only for now does."""
-        rows = self.store.read(self.model.fingerprint)
-        kept = rows.select("text", "separator", "answer", "reason").iter_rows()
-        return {
-            (text, separator, answer)
-            for text, separator, answer, reason in kept
-            if reason not in FOR_NOW
-        }
-
-    def _gather(self, prompts: Sequence[Prompt], skipped: Collection[Prompt]) -> list[LogProbs]:
-        rows = self.store.read(self.model.fingerprint).iter_rows(named=True)
-        known = {(row["text"], row["separator"], row["answer"]): row for row in rows}
+        Raises:
+            KeyError: The store lacks one.
+        """
+        cached = {of: self._cached(of) for of in {type(one) for one in plan.asked}}
         return [
-            LogProbs.without(prompt, TOO_LONG)
-            if prompt in skipped
-            else to_scores(
-                [known[prompt.text, prompt.separator, answer] for answer in prompt.answers]
-            )
-            for prompt in prompts
-        ]
-
-    def _gather_rankings(
-        self, prompts: Sequence[RankingPrompt], skipped: Collection[RankingPrompt]
-    ) -> list[Ranking]:
-        known = Known(self.store.read_rankings(self.model.fingerprint))
-        return [
-            Ranking.without(prompt, TOO_LONG)
-            if prompt in skipped
-            else known.ranking(prompt_key(prompt), prompt.targets)
-            for prompt in prompts
+            KINDS[type(one)].missing(one, TOO_LONG)
+            if plan.skipped and asked in plan.skipped
+            else answered(one, cached[type(asked)].answer(asked))
+            for one, asked in zip(requests, plan.asked, strict=True)
         ]
 
 
-def gathered(gather: Callable[[], Gathered], again: Callable[[], None]) -> Gathered:
-    """What the store holds; what was damaged since the plan was made is asked again, once.
+@dataclass(frozen=True)
+class _Planned:
+    """What is planned of the requests of one kind; see ``Plan``."""
 
-    Args:
-        gather: Reads it; raises KeyError where something is lacking.
-        again: Asks what is lacking.
+    blocks: Sequence[Block]
+    distinct: int
+    stored: int
+    skipped: Mapping[Any, str]
 
-    Raises:
-        StoreError: It is lacking all the same.
-    """
-    try:
-        return gather()
-    except KeyError:  # a segment was set aside
-        again()
-    try:
-        return gather()
-    except KeyError as error:
-        raise StoreError(
-            "the store no longer holds what was just written to it: look after its disk, and give "
-            "the same command again"
-        ) from error
+
+@dataclass
+class _Left:
+    """How many parts of a request are still to be answered, and what they cost in tokens."""
+
+    parts: int
+    tokens: int
+
+    def less(self, parts: int) -> tuple[bool, int]:
+        """Takes off parts that were answered: whether that was all, and what they cost."""
+        tokens = self.tokens * parts // max(1, self.parts)
+        self.parts, self.tokens = self.parts - parts, self.tokens - tokens
+        return self.parts == 0, tokens

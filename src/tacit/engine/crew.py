@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
-    from tacit.engine.plan import BlockOf, PlanOf
-    from tacit.engine.requests import Request
+    from tacit.engine.plan import Part, Plan
 
 
 class Crew(Protocol):
@@ -24,7 +23,7 @@ class Crew(Protocol):
         """How many blocks are under way at once."""
         ...
 
-    def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
+    def carry_out(self, plan: Plan) -> Generator[Part]:
         """Has all blocks asked; gives each as soon as it is stored, in whatever order that is.
 
         When it is closed, the others are asked no longer.

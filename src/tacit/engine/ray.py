@@ -17,7 +17,7 @@ from tacit.engine.places import is_address
 from tacit.engine.ray_cluster import connect, nodes
 from tacit.engine.ray_crew import RayCrew
 from tacit.engine.ray_hands import Patience
-from tacit.engine.ray_model import RayModel, RayRanker
+from tacit.engine.ray_model import RayModel
 from tacit.engine.ray_share import RayOptions, Share, share_out
 from tacit.engine.ray_worker import Loader, Order
 from tacit.errors import RequestError
@@ -69,8 +69,7 @@ def ray_engine(
         )
     order = Order(load, _everywhere(store.root), share.threads, share.gpus)
     crew = RayCrew(order, share, patience or Patience())
-    model = RayRanker(crew) if crew.first().ranks else RayModel(crew)
-    return Engine(model, store, block_tokens, crew)
+    return Engine(RayModel(crew), store, block_tokens, crew)
 
 
 def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptions) -> Engine:

@@ -24,10 +24,9 @@ from tacit.errors import ModelError, ScoringError, StoreError
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from tacit.engine.plan import BlockOf, PlanOf
+    from tacit.engine.plan import Block, Part, Plan
     from tacit.engine.ray_share import Share
     from tacit.engine.ray_worker import Order, Stored
-    from tacit.engine.requests import Request
 
 log = logging.getLogger(__name__)
 
@@ -96,20 +95,20 @@ class RayCrew:
         ((_, result),) = self._done([job])
         return result
 
-    def carry_out(self, plan: PlanOf[Request]) -> Generator[BlockOf[Request]]:
+    def carry_out(self, plan: Plan) -> Generator[Part]:
         """See ``Crew``."""
         import ray
 
         if not plan.blocks:
             return
-        kind = _Fetched(ray.put(plan.kind))
-        jobs = [_job(plan, block, kind) for block in plan.blocks]
+        shared = _Fetched(ray.put(plan.shared()))
+        jobs = [_job(plan, block, shared) for block in plan.blocks]
         written: set[str] = set()
         with closing(self._done(jobs)) as done:
             for job, stored in done:
                 self._check_seen(stored)
                 written.add(stored.segment)
-                yield job.block
+                yield job.block.whole
         self._await_listed(written)
 
     def _done(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Any]]:
@@ -296,19 +295,21 @@ class _Fetched:
 
     reference: Any
 
-    def __call__(self) -> Any:  # noqa: ANN401 - a kind of any request
+    def __call__(self) -> Any:  # noqa: ANN401 - whatever was put there
         import ray
 
         return ray.get(self.reference)
 
 
-def _job(plan: PlanOf[Request], block: BlockOf[Request], kind: _Fetched) -> Job:
+def _job(plan: Plan, block: Block, shared: _Fetched) -> Job:
     """The job of asking a block; its rows are made when it is sent."""
+    of, kind = type(block.requests[0]), block.kind
 
     def send(actor: Any) -> Any:  # noqa: ANN401 - Ray's handles
-        return actor.work.remote(plan.digest, kind, [plan.kind.row(one) for one in block.prompts])
+        rows = [kind.row(one) for one in block.requests]
+        return actor.work.remote(plan.digest, shared, of, rows)
 
-    text = block.prompts[0].text
+    text = block.requests[0].text
     return Job(send, f"the block that begins with {text[:60]!r}", block)
 
 

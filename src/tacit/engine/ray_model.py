@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.engine.ray_crew import RayCrew
-    from tacit.prompts import LogProbs, Prompt
-    from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+    from tacit.requests import Vocabulary
 
 
 class RayModel:
@@ -23,34 +22,20 @@ class RayModel:
         loaded = crew.first()
         self._crew = crew
         self.name, self.fingerprint = loaded.name, loaded.fingerprint
-        self.shares_prefixes = loaded.shares_prefixes
+        self.shares_prefixes, self.supports = loaded.shares_prefixes, loaded.supports
         self.description: dict[str, Any] = dict(loaded.description)
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.tokens``."""
-        costs: list[int] = self._crew.call("tokens", prompts)
+    def cost(self, requests: Sequence[Any]) -> list[int]:
+        """See ``LanguageModel.cost``."""
+        costs: list[int] = self._crew.call("cost", requests)
         return costs
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``; nothing of it is stored."""
-        scores: list[LogProbs] = self._crew.call("score", prompts)
-        return scores
-
-
-class RayRanker(RayModel):
-    """A ``RanksVocabulary`` in other processes."""
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """See ``LanguageModel.answer``; nothing of it is stored."""
+        answers: list[Any] = self._crew.call("answer", requests)
+        return answers
 
     def whole_words(self) -> Vocabulary:
-        """See ``RanksVocabulary.whole_words``."""
+        """See ``HasWords.whole_words``."""
         words: Vocabulary = self._crew.call("whole_words")
         return words
-
-    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
-        """See ``RanksVocabulary.ranking_tokens``."""
-        costs: list[int] = self._crew.call("ranking_tokens", prompts)
-        return costs
-
-    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
-        """See ``RanksVocabulary.rank``; nothing of it is stored."""
-        rankings: list[Ranking] = self._crew.call("rank", prompts)
-        return rankings

@@ -29,13 +29,12 @@ from tacit.errors import (
     TooLongError,
     WorkError,
 )
-from tacit.models.base import LanguageModel, RanksVocabulary, SharesPrefixes
+from tacit.models.base import LanguageModel, SharesPrefixes
 from tacit.models.fingerprint import FileHashes
+from tacit.requests import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from tacit.engine.requests import Kind
 
 Loader = Callable[[FileHashes], LanguageModel]
 """Loads the model; it is sent to every worker."""
@@ -87,7 +86,7 @@ class Loaded:
         fingerprint: The model's fingerprint.
         description: The model's description.
         shares_prefixes: Whether its prompts are best asked in the order of their texts.
-        ranks: Whether it ranks vocabularies.
+        supports: The classes of requests that it answers.
         warnings: What was said while it was loaded.
         host: The machine's name.
     """
@@ -96,7 +95,7 @@ class Loaded:
     fingerprint: str
     description: Mapping[str, Any]
     shares_prefixes: bool
-    ranks: bool
+    supports: frozenset[type]
     warnings: tuple[str, ...]
     host: str
 
@@ -163,7 +162,7 @@ class Worker:
     def __init__(self, order: Order) -> None:
         self._order = order
         self._engine: Engine | None = None
-        self._kinds: dict[str, Kind[Any]] = {}
+        self._shared: dict[str, Mapping[type, Mapping[str, Any]]] = {}
 
     def load(self) -> Loaded | Failed:
         """Loads the model."""
@@ -174,16 +173,17 @@ class Worker:
         return _told(lambda: getattr(self._asked.model, method)(*arguments))
 
     def work(
-        self, digest: str, kind: Callable[[], Kind[Any]], rows: Sequence[Any]
+        self, digest: str, shared: Callable[[], Any], of: type, rows: Sequence[Any]
     ) -> Stored | Failed:
         """Asks a block and stores what is answered.
 
         Args:
-            digest: Of the plan; its kind is fetched once.
-            kind: Fetches the kind of its prompts.
-            rows: The block's prompts.
+            digest: Of the plan; what its rows share is fetched once.
+            shared: Fetches what rows refer to, by the requests' class.
+            of: The class of the block's requests.
+            rows: The block's requests, as their kind writes them.
         """
-        return _told(lambda: self._work(digest, kind, rows))
+        return _told(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:
         """Shows that the process is there, also while it computes; Ray's name of its node."""
@@ -216,16 +216,18 @@ class Worker:
             fingerprint=model.fingerprint,
             description=dict(model.description),
             shares_prefixes=isinstance(model, SharesPrefixes) and model.shares_prefixes,
-            ranks=isinstance(model, RanksVocabulary),
+            supports=frozenset(model.supports),
             warnings=tuple(heard.messages),
             host=host,
         )
 
-    def _work(self, digest: str, kind: Callable[[], Kind[Any]], rows: Sequence[Any]) -> Stored:
-        if digest not in self._kinds:
-            self._kinds = {digest: kind()}
-        of = self._kinds[digest]
-        segment = self._asked.keep([of.prompt(row) for row in rows])
+    def _work(
+        self, digest: str, shared: Callable[[], Any], of: type, rows: Sequence[Any]
+    ) -> Stored:
+        if digest not in self._shared:
+            self._shared = {digest: shared()}
+        kind, known = KINDS[of], self._shared[digest][of]
+        segment = self._asked.keep([kind.request(row, known) for row in rows])
         return Stored(str(segment), platform.node())
 
     @property

@@ -1,11 +1,10 @@
-"""The store of scores: append-only Parquet segments, published whole, keyed by content.
+"""The store of answers: append-only Parquet segments, published whole, keyed by content.
 
-One folder per model fingerprint, one row per (text, separator, answer); rankings stand beside, and
-each vocabulary that was ranked stands there once. Segments are numbered in the order in which they
-were published, whatever the clock says; where two hold the same key, the earlier one counts, so
-that what was once read is always read again. Where a place has no locks, two that are published at
-the same moment may have one number, and the one whose name sorts first counts. A segment that is
-damaged is set aside, and what it held is asked again.
+One folder per kind of request and model fingerprint, with rows as the kind lays them out. Segments
+are numbered in the order in which they were published, whatever the clock says; where two hold the
+same key, the earlier one counts, so that what was once read is always read again. Where a place has
+no locks, two that are published at the same moment may have one number, and the one whose name
+sorts first counts. A segment that is damaged is set aside, and what it held is asked again.
 """
 
 from __future__ import annotations
@@ -19,24 +18,17 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from tacit.engine import ranked, segments, voted
+from tacit.engine import segments
 from tacit.engine.places import LocalFolder, place_of
 from tacit.english import several
-from tacit.errors import RequestError, StoreError, WorkError
+from tacit.errors import StoreError, WorkError
 from tacit.models.fingerprint import FileHashes
-from tacit.prompts import FOR_NOW, AnswerScore, LogProbs
-from tacit.rankings import Vocabulary
+from tacit.requests import KINDS, Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
-
-    from tacit.models.chat_samples import Draws, Sample
-    from tacit.prompts import Prompt
-    from tacit.rankings import Ranking, RankingPrompt
-
-KEY = ("text", "separator", "answer")
 
 log = logging.getLogger(__name__)
 
@@ -70,17 +62,14 @@ class Store:
         return cls(os.environ.get("TACIT_STORE") or ".tacit")
 
     def append(
-        self,
-        model: Mapping[str, Any],
-        prompts: Sequence[Prompt],
-        scores: Sequence[LogProbs],
+        self, model: Mapping[str, Any], requests: Sequence[Any], answers: Sequence[Any]
     ) -> PurePosixPath:
-        """Publishes the scores of a block of prompts as one segment.
+        """Publishes the answers to requests of one kind as one segment.
 
         Args:
             model: The model's description, with its ``fingerprint``.
-            prompts: What was asked.
-            scores: What came back, in the same order.
+            requests: What was asked.
+            answers: What came back, in the same order.
 
         Returns:
             The segment, as seen from the store's root.
@@ -88,47 +77,12 @@ class Store:
         Raises:
             StoreError: The segment cannot be written; the store stays as it was.
         """
-        return self._publish("scores", model, _to_frame(prompts, scores))
-
-    def append_rankings(
-        self,
-        model: Mapping[str, Any],
-        prompts: Sequence[RankingPrompt],
-        rankings: Sequence[Ranking],
-    ) -> PurePosixPath:
-        """Publishes the rankings of a block of prompts as one segment, as ``append`` does.
-
-        Raises:
-            StoreError: The segment cannot be written; the store stays as it was.
-        """
-        frame = ranked.to_frame(prompts, rankings)
-        return self._publish("rankings", model, frame, {prompt.vocabulary for prompt in prompts})
-
-    def append_samples(
-        self,
-        model: Mapping[str, Any],
-        draws: Sequence[Draws],
-        samples: Sequence[Sequence[Sample]],
-    ) -> PurePosixPath:
-        """Publishes the sampled replies to some texts as one segment, as ``append`` does.
-
-        Raises:
-            StoreError: The segment cannot be written; the store stays as it was.
-        """
-        return self._publish("votes", model, voted.to_frame(draws, samples))
-
-    def _publish(
-        self,
-        what: str,
-        model: Mapping[str, Any],
-        frame: pl.DataFrame,
-        vocabularies: Collection[Vocabulary] = (),
-    ) -> PurePosixPath:
-        folder = self._folder(what, model["fingerprint"])
+        kind = KINDS[type(requests[0])]
+        folder = self._folder(kind.folder, model["fingerprint"])
         self._prepare(folder, model)
-        for vocabulary in vocabularies:
-            self._keep(vocabulary)
-        content = segments.encode(frame, model["fingerprint"])
+        for name, file in kind.files(requests).items():
+            self._keep(name, file)
+        content = segments.encode(kind.frame(requests, answers), model["fingerprint"])
         # Else another's segment might get ahead of one that has been read.
         with self._place.alone(folder):
             name = segments.next_name(self._place.names(folder), content)
@@ -150,63 +104,20 @@ class Store:
                 PurePosixPath(moved[0]).parent,
             )
 
-    def read(self, fingerprint: str) -> pl.DataFrame:
-        """All rows of a model: text, separator, answer, logprob, tokens, spanned, reason.
-
-        The row that was published first counts, but where it has no score only for now and a later
-        one has. A segment that is damaged is set aside, with a warning.
-
-        Raises:
-            StoreError: The store cannot be read, or a damaged segment cannot be moved.
-        """
-        import polars as pl
-
-        rows = self._all("scores", fingerprint, _schema())
-        for_now = pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False)
-        settled = pl.concat([rows.filter(~for_now), rows.filter(for_now)])
-        return settled.unique(subset=KEY, keep="first", maintain_order=True)
-
-    def read_rankings(self, fingerprint: str) -> pl.DataFrame:
-        """All rankings of a model: a row per text, separator, vocabulary's digest and k.
-
-        With normaliser, several, missing, targets (target, rank, logprob, tokens) and top (word,
-        logprob). A text that was asked again for more targets has several rows, in the order in
-        which they were published. A segment that is damaged is set aside, with a warning.
-
-        Raises:
-            StoreError: The store cannot be read, or a damaged segment cannot be moved.
-        """
-        return self._all("rankings", fingerprint, ranked.schema())
-
-    def read_samples(self, fingerprint: str) -> pl.DataFrame:
-        """All sampled replies of a model: text, number, reply, state.
+    def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
+        """All rows of a model that count, by the schema of their kind.
 
         A segment that is damaged is set aside, with a warning.
 
+        Args:
+            fingerprint: The model's.
+            of: The class of the requests.
+
         Raises:
             StoreError: The store cannot be read, or a damaged segment cannot be moved.
         """
-        return self._all("votes", fingerprint, voted.schema()).unique(
-            subset=voted.KEY, keep="first", maintain_order=True
-        )
-
-    def vocabulary(self, digest: str) -> Vocabulary:
-        """A vocabulary that was ranked, by its digest.
-
-        Raises:
-            StoreError: It is not there, or damaged.
-        """
-        name = _vocabulary_name(digest)
-        content = self._place.read(name)
-        if content is None:
-            raise StoreError(f"{self._place.shown(name)}: there is no such vocabulary")
-        try:
-            return _vocabulary(content, digest)
-        except segments.Damaged as error:
-            raise StoreError(
-                f"{self._place.shown(name)}: this vocabulary is damaged ({error}); ranking with it "
-                "again writes it anew"
-            ) from error
+        kind = KINDS[of]
+        return kind.settled(self._all(kind.folder, fingerprint, dict(kind.schema())))
 
     def _all(self, what: str, fingerprint: str, schema: dict[str, Any]) -> pl.DataFrame:
         import polars as pl
@@ -271,21 +182,15 @@ class Store:
                 LocalFolder(self._kept).publish(f"{folder}/model.json", about)
         self._written.add(folder)
 
-    def _keep(self, vocabulary: Vocabulary) -> None:
-        """Writes a vocabulary down, unless it stands there whole; looked at once."""
-        name = _vocabulary_name(vocabulary.digest)
+    def _keep(self, name: str, content: bytes) -> None:
+        """Writes a file to which rows refer, unless it stands there whole; looked at once."""
         if name in self._written:
             return
-        content = self._place.read(name)
-        if content is not None:
-            try:
-                _vocabulary(content, vocabulary.digest)
-            except segments.Damaged as error:
-                self._set_aside(name, str(error))
-                content = None
-        if content is None:
-            words = json.dumps(vocabulary.words, ensure_ascii=False, indent=0)
-            self._place.publish(name, words.encode())
+        there = self._place.read(name)
+        if there is not None and there != content:
+            self._set_aside(name, "it holds other bytes than it held at first")
+        if there != content:
+            self._place.publish(name, content)
         self._written.add(name)
 
 
@@ -294,60 +199,3 @@ def _cache_of(address: str) -> Path:
     place = os.environ.get("XDG_CACHE_HOME")
     cache = Path(place) if place else Path.home() / ".cache"
     return cache / "tacit" / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]
-
-
-def _vocabulary_name(digest: str) -> str:
-    return f"vocabularies/{digest[:32]}.json"
-
-
-def _vocabulary(content: bytes, digest: str) -> Vocabulary:
-    """The vocabulary of a file.
-
-    Raises:
-        Damaged: It is none, or another than it was.
-    """
-    try:
-        vocabulary = Vocabulary(json.loads(content))
-    except (ValueError, TypeError, RecursionError, RequestError) as error:
-        raise segments.Damaged(f"it cannot be read: {error}") from error
-    if vocabulary.digest != digest:
-        raise segments.Damaged("it holds other words than it held at first")
-    return vocabulary
-
-
-def _schema() -> dict[str, Any]:
-    import polars as pl
-
-    return {
-        "text": pl.String,
-        "separator": pl.String,
-        "answer": pl.String,
-        "logprob": pl.Float64,
-        "tokens": pl.Int32,
-        "spanned": pl.Boolean,
-        "reason": pl.String,  # why there is no score
-    }
-
-
-def _to_frame(prompts: Sequence[Prompt], scores: Sequence[LogProbs]) -> pl.DataFrame:
-    import polars as pl
-
-    rows = [
-        (
-            *(prompt.text, prompt.separator, one.answer),
-            *(one.logprob, one.tokens, one.spanned, one.missing),
-        )
-        for prompt, score in zip(prompts, scores, strict=True)
-        for one in score.answers
-    ]
-    return pl.DataFrame(rows, schema=_schema(), orient="row")
-
-
-def to_scores(answers: Sequence[Mapping[str, Any]]) -> LogProbs:
-    """The scores of a prompt from the store's rows of its answers."""
-    return LogProbs(
-        tuple(
-            AnswerScore(row["answer"], row["logprob"], row["tokens"], row["spanned"], row["reason"])
-            for row in answers
-        )
-    )

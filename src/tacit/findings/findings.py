@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.prompts import Prompt, Votes
-    from tacit.rankings import RankingPrompt
+    from tacit.requests import Votes
 
 
 SKIPPED = TableSpec(
@@ -91,9 +90,7 @@ class Findings:
         """The same, whose summary counts the answers that have no score, by why."""
         return replace(self, summary={**self.summary, "unscored": dict(reasons)})
 
-    def skipped(
-        self, prompts: Collection[tuple[Prompt, str] | tuple[RankingPrompt, str]]
-    ) -> Findings:
+    def skipped(self, prompts: Collection[tuple[Any, str]]) -> Findings:
         """The same, with the prompts that were too long: counted in the summary, and as a table.
 
         Args:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+from tacit.errors import RequestError
 
-    from tacit.prompts import LogProbs, Prompt
-    from tacit.rankings import Ranking, RankingPrompt, Vocabulary
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from tacit.requests import Vocabulary
 
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
@@ -17,7 +18,7 @@ IN_CHAT = ", in chat"
 
 
 class LanguageModel(Protocol):
-    """Scores the candidate answers of prompts."""
+    """Answers requests of one kind or several (``tacit.requests``)."""
 
     @property
     def name(self) -> str:
@@ -26,7 +27,7 @@ class LanguageModel(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A hexadecimal digest of everything that a score depends on but the prompt."""
+        """A hexadecimal digest of everything that an answer depends on but the request."""
         ...
 
     @property
@@ -34,23 +35,33 @@ class LanguageModel(Protocol):
         """What a manifest says of the model: plain values, ready for JSON."""
         ...
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """The number of tokens that each prompt costs when all are asked together; scores nothing.
+    @property
+    def supports(self) -> frozenset[type]:
+        """The classes of requests that it answers, such as ``Prompt``."""
+        ...
 
-        Their sum is what ``score`` computes of the same prompts, padding left out.
+    def cost(self, requests: Sequence[Any]) -> list[int]:
+        """The number of tokens that each request costs when all are asked together; asks nothing.
+
+        Their sum is what ``answer`` computes of the same requests, padding left out.
 
         Raises:
-            TooLongError: A prompt is longer, with an answer, than the model's window. An engine
-                skips it and asks the others.
-            PromptError: This model cannot score a prompt.
+            TooLongError: A request is longer than the model's window. An engine skips it and asks
+                the others.
+            PromptError: This model cannot answer a request; of rankings also where too many
+                candidates are no single token in their place.
+            RequestError: The model does not support a request.
         """
         ...
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """The log-probabilities of each prompt's answers, in the prompts' order.
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """The answers, in the order of the requests: ``Scores`` of a ``Prompt``, and so on.
+
+        A candidate that the model cannot write is missing from its answer, and counted.
 
         Raises:
-            PromptError: As ``tokens``.
+            PromptError: As ``cost``.
+            RequestError: As ``cost``.
             ScoringError: The model failed.
         """
         ...
@@ -67,55 +78,44 @@ class SharesPrefixes(LanguageModel, Protocol):
 
 
 @runtime_checkable
-class StreamsScores(LanguageModel, Protocol):
-    """Scores each prompt by itself, so that scores can be stored while others are awaited."""
+class Streams(LanguageModel, Protocol):
+    """Answers each request by itself, so that answers can be stored while others are awaited."""
 
-    def stream(
-        self, prompts: Sequence[Prompt], seconds: float
-    ) -> Generator[list[tuple[int, LogProbs]]]:
-        """Yields the log-probabilities of prompts as they come, each with its prompt's index.
+    def stream(self, requests: Sequence[Any], seconds: float) -> Generator[list[tuple[Any, Any]]]:
+        """Yields requests with their answers, as these come.
+
+        A request of several parts, such as samples, may come in several requests for some of them.
 
         Args:
-            prompts: What to score.
-            seconds: How long scores are collected before they are yielded.
+            requests: What to ask.
+            seconds: How long answers are collected before they are yielded.
 
         Raises:
-            PromptError: As ``tokens``.
+            PromptError: As ``cost``.
             ScoringError: The model failed.
         """
         ...
 
 
 @runtime_checkable
-class RanksVocabulary(LanguageModel, Protocol):
-    """Ranks a whole vocabulary as a prompt's answers, from one pass per text."""
+class SamplesReplies(LanguageModel, Protocol):
+    """Gives no log-probabilities, so that beliefs are read off how often it replies what."""
+
+    @property
+    def samples(self) -> int:
+        """How many replies to each prompt are sampled."""
+        ...
+
+
+@runtime_checkable
+class HasWords(Protocol):
+    """Knows which words it can rank."""
 
     def whole_words(self) -> Vocabulary:
         """The words that are one token between white space, case-sensitive.
 
         Raises:
             ModelError: There are none.
-        """
-        ...
-
-    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
-        """The number of tokens that each prompt costs; ranks nothing.
-
-        Raises:
-            TooLongError: As ``tokens``.
-            PromptError: This model cannot rank a prompt: as ``tokens``, or too many of its
-                candidates are no single token in their place.
-        """
-        ...
-
-    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
-        """The rankings, in the prompts' order; a text that stands there twice is computed once.
-
-        A candidate that the model cannot write is missing from its ranking, and counted.
-
-        Raises:
-            PromptError: As ``ranking_tokens``.
-            ScoringError: The model failed.
         """
         ...
 
@@ -131,3 +131,28 @@ class Rechecks(Protocol):
             ScoringError: It does not.
         """
         ...
+
+
+def by_kind(
+    requests: Sequence[Any], methods: Mapping[type, Callable[[Sequence[Any]], list[Any]]]
+) -> list[Any]:
+    """Has requests of each kind handled together; what comes of them, in their order.
+
+    Args:
+        requests: Of one kind or several.
+        methods: What handles requests of a class.
+
+    Raises:
+        RequestError: Nothing handles a request.
+    """
+    numbers: dict[type, list[int]] = {}
+    for number, request in enumerate(requests):
+        numbers.setdefault(type(request), []).append(number)
+    found: list[Any] = [None] * len(requests)
+    for kind, of in numbers.items():
+        if kind not in methods:
+            known = ", ".join(one.__name__ for one in methods)
+            raise RequestError(f"a {kind.__name__} cannot be answered here; expected {known}")
+        for number, one in zip(of, methods[kind]([requests[at] for at in of]), strict=True):
+            found[number] = one
+    return found

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from tacit.models.boundary import Filled, Tokens
-    from tacit.prompts import Prompt
-    from tacit.rankings import RankingPrompt
+    from tacit.requests import Prompt, RankingPrompt
 
 MOST_SEVERAL = 1000
 """The most candidates that may need passes of their own."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tacit.models.boundary import Filled
     from tacit.models.candidates import Frame, Written
     from tacit.models.local import Checkpoint
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.requests import Prompt, Scores
 
 SCORER = "causal-2"
 
@@ -114,8 +114,8 @@ class CausalModel(RankingModel):
         """See ``SharesPrefixes``: whether prompts are packed."""
         return self._packing.refused is None
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.tokens``: what is shared counts once."""
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        """What is shared counts once."""
         trees = self._trees(self._encode(prompts))
         packed, rest = self._divided(trees)
         costs = [0] * len(trees)
@@ -130,8 +130,7 @@ class CausalModel(RankingModel):
                 costs[number] += more
         return costs
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``."""
+    def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
         encoded = self._encode(prompts)
         self._remembered.forget(prompts)
         trees = self._trees(encoded)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from tacit.errors import ModelError, PromptError
 from tacit.models.boundary import Filled
 from tacit.models.control_tokens import ControlTokens
-from tacit.prompts import shown
+from tacit.requests import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from transformers import PreTrainedTokenizerBase
 
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 SCORER = "chat-2"
 

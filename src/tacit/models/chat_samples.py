@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING
 
-from tacit.prompts import Votes
+from tacit.requests import Votes
 from tacit.strings import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Sequence
+
+    from tacit.requests import Sample
 
 ANSWER_TOKENS = 16
 """The longest reply that is asked for, in tokens, thinking not counted."""
-
-State = Literal["whole", "cut", "thinking"]
-"""Whether a reply ended by itself, was cut, or was cut before its thought had ended."""
 
 # Straight and typographic quotation marks, Markdown, brackets.
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
@@ -44,78 +42,6 @@ _END = re.compile(
     rf"\s*\Z|\r?\n|(?:[.,](?!\d)|[!;])(?![{_BEHIND_ANSWERS})\]}}]*[.,;:!?\u2026])"
     r"|(?<=\s)-|[\u2013\u2014]"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Draws:
-    """A text that is to be answered several times.
-
-    Args:
-        text: What the user says.
-        numbers: Which draws, counted from 0; another number is another sample.
-    """
-
-    text: str
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One sampled reply.
-
-    Args:
-        reply: Its text, without the thought before it.
-        state: How it ended.
-    """
-
-    reply: str
-    state: State = "whole"
-
-
-class SamplesReplies(Protocol):
-    """A model that is known by what it replies, as it gives no log-probabilities."""
-
-    @property
-    def name(self) -> str:
-        """The name that the user knows the model by."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of all that a reply depends on but the prompt and the number of its draw."""
-        ...
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """What a manifest says of the model: plain values, ready for JSON."""
-        ...
-
-    @property
-    def samples(self) -> int:
-        """How often each prompt is to be answered."""
-        ...
-
-    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
-        """The replies, one for each number of each text, in their order.
-
-        Raises:
-            ScoringError: The model failed.
-        """
-        ...
-
-    def stream(
-        self, draws: Sequence[Draws], seconds: float
-    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
-        """Yields replies as they come: some numbers of a text, with the reply to each.
-
-        Args:
-            draws: What to reply to.
-            seconds: How long replies are collected before they are yielded.
-
-        Raises:
-            ScoringError: The model failed.
-        """
-        ...
 
 
 def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from tacit.errors import PromptError
-from tacit.prompts import shown
+from tacit.requests import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

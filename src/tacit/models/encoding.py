@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tacit.models.boundary import Specials
     from tacit.models.candidates import Written
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 REMEMBERED = 32 * 2**20
 """The most numbers of 4 bytes that are kept of prompts that were not scored yet."""

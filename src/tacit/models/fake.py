@@ -7,15 +7,20 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import PromptError
-from tacit.prompts import UNKNOWN, AnswerScore, LogProbs
-from tacit.rankings import Ranking, Vocabulary
+from tacit.models.base import by_kind
+from tacit.requests import (
+    UNKNOWN,
+    AnswerScore,
+    Prompt,
+    Ranking,
+    RankingPrompt,
+    Scores,
+    Vocabulary,
+)
 from tacit.strings import strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from tacit.prompts import Prompt
-    from tacit.rankings import RankingPrompt
 
 
 class FakeModel:
@@ -56,18 +61,25 @@ class FakeModel:
         """Its name and kind."""
         return {"name": self.name, "kind": "fake", "fingerprint": self.fingerprint}
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """The number of words of each prompt's text, and one for each answer."""
-        return [len(prompt.text.split()) + len(prompt.answers) for prompt in prompts]
+    @property
+    def supports(self) -> frozenset[type]:
+        """Prompts to score, and words to rank."""
+        return frozenset({Prompt, RankingPrompt})
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """The given scores; every answer counts as one token.
+    def cost(self, requests: Sequence[Any]) -> list[int]:
+        """The number of words of each text, and one for each answer or for a ranking's place."""
+        return [
+            len(one.text.split()) + (len(one.answers) if isinstance(one, Prompt) else 1)
+            for one in requests
+        ]
+
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """The given scores, or rankings by them; every answer counts as one token.
 
         Raises:
-            PromptError: The dict has no score for a prompt's answer.
+            PromptError: The dict has no score for an answer or a candidate.
         """
-        self.asked.extend(prompts)
-        return [self._scores(prompt) for prompt in prompts]
+        return by_kind(requests, {Prompt: self._scored, RankingPrompt: self._ranked})
 
     def whole_words(self) -> Vocabulary:
         """The words that it was given.
@@ -77,16 +89,11 @@ class FakeModel:
         """
         return Vocabulary(self._words)
 
-    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
-        """The number of words of each prompt's text, and one for the place."""
-        return [len(prompt.text.split()) + 1 for prompt in prompts]
+    def _scored(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        self.asked.extend(prompts)
+        return [self._scores(prompt) for prompt in prompts]
 
-    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
-        """The rankings by the given scores.
-
-        Raises:
-            PromptError: The dict has no score for a candidate.
-        """
+    def _ranked(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
         self.ranked.extend(prompts)
         return [
             Ranking.of(
@@ -95,9 +102,9 @@ class FakeModel:
             for prompt in prompts
         ]
 
-    def _scores(self, prompt: Prompt) -> LogProbs:
+    def _scores(self, prompt: Prompt) -> Scores:
         values = [(answer, self._score(prompt, answer)) for answer in prompt.answers]
-        return LogProbs(
+        return Scores(
             tuple(
                 AnswerScore(answer, value, tokens=1, missing=UNKNOWN if value is None else None)
                 for answer, value in values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tacit.errors import MissingPackage, ModelError
 from tacit.models.allocation import keep_freed
 from tacit.models.backends import backend_of
-from tacit.models.base import RanksVocabulary
+from tacit.models.base import HasWords
 from tacit.models.checkpoints import (
     adapter_files,
     check_adapter,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tacit.models.chat import Chat
     from tacit.models.masked import MaskedMode
     from tacit.models.server.address import ServerOptions
-    from tacit.rankings import Vocabulary
+    from tacit.requests import Vocabulary
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
@@ -154,16 +154,13 @@ def load_model(
 
 
 def _served(name: str, options: ServerOptions | None, kept: Path | None) -> LanguageModel:
-    from tacit.models.server.chatting import load_first_tokens
+    from tacit.models.server.chatting import load_first_tokens, load_sampled
     from tacit.models.server.model import load_server
 
     if options is None or options.api == "completions":
         return load_server(name, options, kept)
     if options.samples is not None:
-        raise ModelError(
-            f"{name}: sampled replies give votes and no scores: load it with "
-            "tacit.models.server.chatting.load_sampled, and ask it with tacit.engine.voting"
-        )
+        return load_sampled(name, options, kept)
     return load_first_tokens(name, options, kept)
 
 
@@ -202,7 +199,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     check_place(name, options)
     if not is_address(name) and _other_backend(name) is not None:
         model = load_model(name, options)
-        if not isinstance(model, RanksVocabulary):
+        if not isinstance(model, HasWords):
             raise ModelError(f"{name}: its back-end does not rank words, which is asked of it")
         return str(model.description.get("kind", "causal")), model.whole_words()
     keep_kernels_away(options.trust)

@@ -12,7 +12,7 @@ from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.batching import Budget
 from tacit.models.boundary import Specials, bare
 from tacit.models.padding import made_up, padding_difference, sizes_of_logits, tolerance
-from tacit.prompts import UNKNOWN, AnswerScore, LogProbs, Prompt
+from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -186,7 +186,7 @@ class LocalModel:
 
     def _scores(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
-    ) -> list[LogProbs]:
+    ) -> list[Scores]:
         """The scores of all prompts' answers, given each one's tokens and what was read.
 
         Raises:
@@ -194,7 +194,7 @@ class LocalModel:
         """
         self._checkpoint.files.check()
         return [
-            LogProbs(
+            Scores(
                 tuple(
                     AnswerScore(
                         answer,

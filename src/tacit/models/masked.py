@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tacit.models.candidates import Frame, Written
     from tacit.models.local import Checkpoint
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.requests import Prompt, Scores
 
 SCORER = "masked-3"
 
@@ -58,13 +58,12 @@ class MaskedModel(RankingModel):
         """As for every local model, and how answers of several tokens are scored."""
         return {**super().description, "masked_mode": self._mode}
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.tokens``: every distinct row counts."""
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        """Every distinct row counts."""
         encoded = self._encode(prompts)
         return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``."""
+    def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
         encoded = self._encode(prompts)
         rows = self._rows(encoded)
         tally = Tally()

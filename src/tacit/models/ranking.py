@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
+from tacit.models.base import by_kind
 from tacit.models.batching import in_batches
 from tacit.models.candidates import Places
 from tacit.models.local import Checkpoint, LocalModel
 from tacit.models.narrowing import bodies_of, narrowed, narrowing_difference
 from tacit.models.reading import on_device, on_host, padded
 from tacit.models.words import whole_words
-from tacit.rankings import Ranking, RankingPrompt, rank
+from tacit.requests import Prompt, Ranking, RankingPrompt, rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 
     from tacit.models.boundary import Filled
     from tacit.models.candidates import Candidates, Frame, Written
-    from tacit.prompts import LogProbs, Prompt
-    from tacit.rankings import Vocabulary
+    from tacit.requests import Scores, Vocabulary
 
 log = logging.getLogger(__name__)
 
@@ -82,20 +82,33 @@ class RankingModel(LocalModel):
         """The words that are one token between white space, case-sensitive."""
         return whole_words(self._bare)
 
-    def ranking_tokens(self, prompts: Sequence[RankingPrompt]) -> list[int]:
-        """See ``RanksVocabulary.ranking_tokens``."""
+    @property
+    def supports(self) -> frozenset[type]:
+        """See ``LanguageModel.supports``: prompts to score, and words to rank."""
+        return frozenset({Prompt, RankingPrompt})
+
+    def cost(self, requests: Sequence[Any]) -> list[int]:
+        """See ``LanguageModel.cost``."""
+        return by_kind(requests, {Prompt: self._scoring_cost, RankingPrompt: self._ranking_cost})
+
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """See ``LanguageModel.answer``; a text that is ranked for several is computed once."""
+        return by_kind(requests, {Prompt: self._score, RankingPrompt: self._rank})
+
+    def _ranking_cost(self, prompts: Sequence[RankingPrompt]) -> list[int]:
         asked = self._asked(prompts)
         costs = [one.place.cost if one.place else 0 for one in asked]
         apart = [at for at, one in enumerate(asked) if one.candidates.whole]
-        for at, cost in zip(apart, self.tokens([asked[i].whole for i in apart]), strict=True):
+        for at, cost in zip(
+            apart, self._scoring_cost([asked[i].whole for i in apart]), strict=True
+        ):
             costs[at] += cost
         return costs
 
-    def rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
-        """See ``RanksVocabulary.rank``."""
+    def _rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
         asked = self._asked(prompts)
         apart = [at for at, one in enumerate(asked) if one.candidates.whole]
-        scores = self.score([asked[at].whole for at in apart])
+        scores = self._score([asked[at].whole for at in apart])
         values = [dict[int, float]() for _ in asked]
         for at, score in zip(apart, scores, strict=True):
             values[at] = _scored(asked[at], score)
@@ -141,12 +154,12 @@ class RankingModel(LocalModel):
             for prompt, one in zip(prompts, placed, strict=True)
         ]
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.tokens``."""
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        """The tokens of each prompt, when its answers are scored."""
         raise NotImplementedError
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``."""
+    def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """The scores of each prompt's answers."""
         raise NotImplementedError
 
     def _first_filled(self, prompt: Prompt) -> Filled:
@@ -225,7 +238,7 @@ class RankingModel(LocalModel):
         return math.inf if any(map(math.isnan, found)) else max(found)
 
 
-def _scored(asked: Asked, score: LogProbs) -> dict[int, float]:
+def _scored(asked: Asked, score: Scores) -> dict[int, float]:
     """The log-probabilities of the candidates that were scored as answers are."""
     pairs = zip(asked.candidates.whole, score.answers, strict=True)
     return {at: one.logprob for at, one in pairs if one.logprob is not None}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.models.candidates import Frame, Written
     from tacit.models.local import Checkpoint
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.requests import Prompt, Scores
 
 SCORER = "seq2seq-2"
 
@@ -66,13 +66,12 @@ class Seq2SeqModel(RankingModel):
         pairs = [Pair(short.ids, (long,)), Pair(long.ids, (short,))]
         self._check_padding(self._score_pairs, pairs)
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.tokens``: the text once, and what the decoder is given."""
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        """The text once, and what the decoder is given."""
         pairs = self._pairs(self._texts(prompts), self._answers(prompts))
         return [len(pair.text) + sum(len(row.ids) for row in pair.rows) for pair in pairs]
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``."""
+    def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
         answers = self._answers(prompts)
         pairs = _by_text(self._pairs(self._texts(prompts), answers))
         tally = Tally()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tacit.errors import ModelError
 from tacit.models.boundary import Filled, locate
-from tacit.rankings import Vocabulary
+from tacit.requests import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,6 @@ storing, resuming, printing, comparing) is written once, for all of them. Tacit'
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 from tacit.errors import FindingsError, RequestError
+from tacit.requests import Votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.findings.findings import Findings
     from tacit.findings.spec import FigureSpec, Headline, Pictures, TableSpec, View
-    from tacit.prompts import LogProbs, Prompt, Votes
-    from tacit.rankings import Ranking, RankingPrompt, Vocabulary
-
-_LARGEST = 700.0  # whose exponential is still a number
+    from tacit.requests import Ranking, Request, Scores, Vocabulary
 
 GROUP = "tacit.probes"
 """The entry-point group of other packages' probes: a name, and the probe's class."""
@@ -44,15 +41,15 @@ _HERE: dict[str, type[AnyProbe]] = {}
 
 @dataclass(frozen=True)
 class Requests:
-    """Requests of one kind that a probe makes, each with its key.
+    """Requests that a probe makes, each with its key.
 
     Args:
         keys: One row per request; no two are alike.
-        requests: Prompts whose answers are scored, or prompts that rank a vocabulary.
+        requests: What is asked; see ``tacit.requests``.
     """
 
     keys: pl.DataFrame
-    requests: Sequence[Prompt] | Sequence[RankingPrompt]
+    requests: Sequence[Request]
 
 
 @dataclass(frozen=True)
@@ -74,11 +71,16 @@ class Answers:
 
     Args:
         groups: The answers by the names of the groups that the probe gave its requests.
-        sampled: Whether they are the votes of sampled replies, and no log-probabilities.
     """
 
     groups: Mapping[str, Answered]
-    sampled: bool = False
+
+    @property
+    def sampled(self) -> bool:
+        """Whether they are the votes of sampled replies, and no log-probabilities."""
+        return any(
+            isinstance(one, Votes) for group in self.groups.values() for one in group.answers[:1]
+        )
 
     def joined(self, requests: Mapping[str, Requests]) -> Answers:
         """The same answers in the order of a probe's requests, joined by key.
@@ -94,9 +96,9 @@ class Answers:
             name: Answered(group.keys, _joined(name, group.keys, self.groups.get(name)))
             for name, group in requests.items()
         }
-        return Answers(groups, self.sampled)
+        return Answers(groups)
 
-    def scores(self, group: str) -> Sequence[LogProbs]:
+    def scores(self, group: str) -> Sequence[Scores]:
         """The scores of a group's prompts, in the order of its keys."""
         return self.groups[group].answers
 
@@ -120,8 +122,7 @@ class Answers:
         import polars as pl
 
         answered = self.groups[group]
-        of = _share_of_votes if self.sampled else _share_of_scores
-        found = [of(each, positive, negative) for each in answered.answers]
+        found = [each.belief(positive, negative) for each in answered.answers]
         return answered.keys.with_columns(belief=pl.Series(found, dtype=pl.Float64))
 
     def rankings(self, group: str) -> Sequence[Ranking]:
@@ -140,18 +141,6 @@ def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequenc
     if len(places) != len(answered.answers) or set(rows) != set(places):
         raise FindingsError(f"the answers to the requests {name!r} are to other keys than asked")
     return [answered.answers[places[row]] for row in rows]
-
-
-def _share_of_scores(scores: LogProbs, positive: str, negative: str) -> float | None:
-    yes, no = scores[positive].logprob, scores[negative].logprob
-    if yes is None or no is None:
-        return None
-    return 1 / (1 + math.exp(min(no - yes, _LARGEST)))
-
-
-def _share_of_votes(votes: Votes, positive: str, negative: str) -> float | None:
-    n = votes.count(positive, negative)
-    return votes.count(positive) / n if n else None
 
 
 class Probe(Protocol):
@@ -176,7 +165,7 @@ class Probe(Protocol):
         ...
 
     def requests(self) -> Mapping[str, Requests]:
-        """What is asked, in named groups of one kind each."""
+        """What is asked, in named groups."""
         ...
 
     def measure(self, answers: Answers) -> Findings:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tacit.models.server.address import ServerOptions
-    from tacit.prompts import Prompt
+    from tacit.requests import Request
 
 _BYTES_PER_TOKEN = 4
 _AROUND = 8
@@ -36,14 +36,14 @@ class Cost:
     answer_tokens: int | None
 
     @classmethod
-    def of(cls, prompts: Iterable[Prompt], options: ServerOptions) -> Cost:
-        """The cost of some prompts."""
+    def of(cls, requests: Iterable[Request], options: ServerOptions) -> Cost:
+        """The cost of some requests."""
         from tacit.models.chat_samples import ANSWER_TOKENS
         from tacit.models.server.first_tokens import MOST_CALLS as FIRST_CALLS
         from tacit.models.server.thoughts import ROOM
         from tacit.models.server.trying import MOST_CALLS
 
-        texts = {prompt.text for prompt in prompts}
+        texts = {one.text for one in requests}
         each, tries = options.samples or 1, MOST_CALLS if options.samples else FIRST_CALLS
         read = sum(_tokens(text) for text in texts) * each + tries * _tokens("x" * 40)
         calls = len(texts) * each + tries

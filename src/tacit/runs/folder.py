@@ -88,13 +88,8 @@ class RunFolder:
 
     @property
     def blocks(self) -> Path | None:
-        """Where the blocks of prompts are recorded."""
+        """Where the blocks of requests are recorded."""
         return self.folder and self.folder / "blocks.parquet"
-
-    @property
-    def ranking_blocks(self) -> Path | None:
-        """Where the blocks of prompts that rank a vocabulary are recorded."""
-        return self.folder and self.folder / "ranking-blocks.parquet"
 
     def about(self, about: Mapping[str, Any]) -> RunFolder:
         """The same, whose manifest says this too."""

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, PromptError
-from tacit.prompts import Prompt, missing_by_reason
 from tacit.publishing import publish_text
+from tacit.requests import Prompt, Votes, missing_by_reason
 from tacit.statistics.shares import wilson
 from tacit.tables import read_json_lines
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tacit.prompts import AnswerScore, LogProbs, Votes
+    from tacit.requests import AnswerScore, Scores
 
 
 def read_prompts(path: Path) -> list[Prompt]:
@@ -51,27 +51,19 @@ def _prompt(record: dict[str, Any]) -> Prompt:
     return Prompt(text, tuple(answers), separator)
 
 
-def write_scores(scores: Sequence[LogProbs], out: Path) -> None:
-    """Writes the scores of each prompt's answers, a line each.
+def write_answers(answers: Sequence[Scores | Votes], out: Path) -> None:
+    """Writes the scores of each prompt's answers, or the votes for them, a line each.
 
     Raises:
         WorkError: The file cannot be written.
     """
-    lines = [
-        json.dumps({"scores": [_row(answer) for answer in one.answers]}, ensure_ascii=False)
-        for one in scores
+    rows = [
+        _row_of_votes(one)
+        if isinstance(one, Votes)
+        else {"scores": [_row(answer) for answer in one.answers]}
+        for one in answers
     ]
-    publish_text(out, "".join(f"{line}\n" for line in lines))
-
-
-def write_votes(votes: Sequence[Votes], out: Path) -> None:
-    """Writes the votes for each prompt's answers, a line each.
-
-    Raises:
-        WorkError: The file cannot be written.
-    """
-    lines = [json.dumps(_row_of_votes(one), ensure_ascii=False) for one in votes]
-    publish_text(out, "".join(f"{line}\n" for line in lines))
+    publish_text(out, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
 
 
 def is_scores(path: Path) -> bool:
@@ -105,7 +97,7 @@ def _row_of_votes(votes: Votes) -> dict[str, Any]:
     return {"votes": rows, "unparsed": votes.unparsed, "truncated": votes.truncated}
 
 
-def counts(scores: Sequence[LogProbs]) -> dict[str, Any]:
+def counts(scores: Sequence[Scores]) -> dict[str, Any]:
     """How many answers there are, how many have no score and why, and how many share a token."""
     answers = [answer for one in scores for answer in one.answers]
     return {

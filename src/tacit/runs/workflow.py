@@ -16,7 +16,7 @@ from tacit.options import digests, requested, sha256_of
 from tacit.probes.base import ModelWords, ReadsBeliefs, probe
 from tacit.runs import asking
 from tacit.runs.comparison import compared, warnings
-from tacit.runs.estimate import estimate, estimate_ranking
+from tacit.runs.estimate import estimate
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
     from tacit.models.loading import LoadOptions
     from tacit.probes.base import AnyProbe, Probe
+    from tacit.requests import Request
     from tacit.runs.reporter import Reporter
 
 REPORT = "report.html"
@@ -165,30 +166,18 @@ class RunRequest:
         if self.beliefs is not None:
             raise RequestError("--dry-run is for models; beliefs are there already")
         self._check_replies()
-        found: dict[str, dict[str, Any]] = {}
-        for name in self.models:
-            found |= self._estimated(name)
-        return found
+        return {name: self._estimated(name) for name in self.models}
 
-    def _estimated(self, name: str) -> dict[str, dict[str, Any]]:
-        wanted = asking.Wanted(self.probes[name].requests())
+    def _estimated(self, name: str) -> dict[str, Any]:
+        requests = self._requests(name)
         if name in self._chats:
-            return {name: self._cost(name).to_json()}
-        engine, folder = self._started(name), self.folders[name]
-        found = {}
-        if wanted.rankings:
-            found[name] = estimate_ranking(engine, wanted.rankings, folder.ranking_blocks)
-        if wanted.prompts:
-            label = f"{name}, word by word" if wanted.rankings else name
-            found[label] = estimate(engine, wanted.prompts, folder.blocks)
-        return found
+            cost: dict[str, Any] = self._cost(name).to_json()
+            return cost
+        return estimate(self._started(name), requests, self.folders[name].blocks)
 
     def _asked(self, name: str, folder: RunFolder, about: Mapping[str, Any]) -> Run:
         """One model's run; its engine is not kept, so that one at a time is in memory."""
         made, told = self.probes[name], folder.about(about)
-        if asking.is_sampled(name, self.loading):
-            voting = asking.voting_engine(name, self.loading, self._store)
-            return _run(told, asking.sample(made, voting, told, self.reporter), name)
         return _run(told, asking.ask(made, self._started(name), told, self.reporter), name)
 
     def _measured(
@@ -219,8 +208,10 @@ class RunRequest:
         from tacit.models.server.address import ServerOptions
         from tacit.runs.cost import Cost
 
-        prompts = asking.Wanted(self.probes[name].requests()).prompts
-        return Cost.of(prompts, self.loading.server or ServerOptions())
+        return Cost.of(self._requests(name), self.loading.server or ServerOptions())
+
+    def _requests(self, name: str) -> list[Request]:
+        return asking.ungrouped(asking.requests_of(self.probes[name]))
 
     def _confirm(self) -> None:
         costs = {name: self._cost(name) for name in self._chats}

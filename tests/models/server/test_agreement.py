@@ -63,7 +63,7 @@ def test_a_server_gives_what_the_model_gives_here(
     served = load(serve(HuggingFace(folder_of(name)), **manners), folder_of(name))
     missing = 0
     for prompt, here, there in zip(
-        prompts, local.score(prompts), served.score(prompts), strict=True
+        prompts, local.answer(prompts), served.answer(prompts), strict=True
     ):
         for one, other in zip(here.answers, there.answers, strict=True):
             if other.logprob is None:

@@ -10,7 +10,6 @@ import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.engine.voting import VotingEngine
 from tacit.errors import ModelError, ScoringError
 from tacit.models.loading import LoadOptions, load_model
 from tacit.models.server.address import ServerOptions, check_address
@@ -19,7 +18,7 @@ from tacit.models.server.chatting import load_first_tokens, load_sampled
 from tacit.models.server.preflight import TEXTS
 from tacit.models.server.said import Said, read_said
 from tacit.models.server.trying import MOST_CALLS, same_replies
-from tacit.prompts import OUTSIDE_FIRST, Prompt, missing_by_reason
+from tacit.requests import OUTSIDE_FIRST, Prompt, SamplingPrompt, missing_by_reason
 from tests.models.server.speaking import ChatRefusal, Speech, opinions
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def test_answers_of_one_token_have_the_server_s_log_probabilities(
 ) -> None:
     """Of the reply's first token, with or without the space that some write before it."""
     model = first_tokens(speaking(serve, pads=pads))
-    for prompt, scores in zip(PROMPTS, model.score(PROMPTS), strict=True):
+    for prompt, scores in zip(PROMPTS, model.answer(PROMPTS), strict=True):
         shares = opinions(prompt.text)
         assert scores["True"].logprob == pytest.approx(math.log(shares["True."]), abs=1e-5)
         assert scores["False"].logprob == pytest.approx(math.log(shares["False"]), abs=1e-5)
@@ -84,7 +83,7 @@ def test_answers_of_one_token_have_the_server_s_log_probabilities(
 def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve) -> None:
     """Of several tokens, or less probable than those that are returned; never imputed."""
     model = first_tokens(speaking(serve, most=1))
-    scores = model.score([Prompt(prompt.text, (*ANSWERS, "True enough")) for prompt in PROMPTS])
+    scores = model.answer([Prompt(prompt.text, (*ANSWERS, "True enough")) for prompt in PROMPTS])
     for prompt, score in zip(PROMPTS, scores, strict=True):
         best = max(opinions(prompt.text).items(), key=lambda pair: pair[1])[0].rstrip(".")
         told = {one.answer for one in score.answers if one.logprob is not None}
@@ -115,7 +114,7 @@ def test_a_chat_without_right_log_probabilities_is_refused(
 def test_thinking_is_turned_off_for_first_tokens(serve: Serve) -> None:
     """Where the server's template lets it be."""
     model = first_tokens(speaking(serve, thinks="tags"), thinking=0)
-    assert model.score(PROMPTS[:1])[0]["False"].logprob is not None
+    assert model.answer(PROMPTS[:1])[0]["False"].logprob is not None
 
 
 def test_a_chat_is_known_again_by_its_first_tokens(serve: Serve, tmp_path: Path) -> None:
@@ -155,7 +154,7 @@ def test_replies_are_independent_draws_however_many_come_at_once(
     model = sampled(server, samples=40)
     assert model.description["several_at_once"] == (several == "right")
     assert bool(model.description["refused"]) == (several != "right")
-    votes = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:3])
+    votes = Engine(model, Store(tmp_path)).ask(PROMPTS[:3])
     for prompt, of in zip(PROMPTS, votes, strict=False):
         assert of.parsed + of.unparsed == 40
         shares = opinions(prompt.text)
@@ -179,7 +178,7 @@ def test_servers_that_cut_off_unlikely_words_are_told_not_to(
         serve, **speech, replies=lambda text: share if "7" in text else opinions(text)
     )
     model = sampled(server, 200)
-    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert votes.counts["False"] == pytest.approx(20, abs=4 * math.sqrt(200 * 0.1 * 0.9))
     assert votes.counts["False"] > 0
     assert model.description["identity"]["uncut"]["top_k"] == all_tokens
@@ -198,12 +197,12 @@ def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> Non
     """And another seed others; a run that goes on with more samples keeps the first."""
     server = speaking(serve, several="ignored")
     votes = [
-        VotingEngine(sampled(server, 10, seed=seed), Store(tmp_path / name)).ask(PROMPTS)
+        Engine(sampled(server, 10, seed=seed), Store(tmp_path / name)).ask(PROMPTS)
         for seed, name in ((0, "a"), (0, "b"), (1, "c"))
     ]
     assert votes[0] == votes[1] != votes[2]
-    more = VotingEngine(sampled(server, 20), Store(tmp_path / "a")).ask(PROMPTS)
-    fresh = VotingEngine(sampled(server, 20), Store(tmp_path / "d")).ask(PROMPTS)
+    more = Engine(sampled(server, 20), Store(tmp_path / "a")).ask(PROMPTS)
+    fresh = Engine(sampled(server, 20), Store(tmp_path / "d")).ask(PROMPTS)
     assert more == fresh
 
 
@@ -212,10 +211,10 @@ def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> Non
 def test_failures_change_no_vote(serve: Serve, tmp_path: Path, number: int, samples: int) -> None:
     """A fifth of the requests fail, with 500, 429 or half a body; each reply counts once."""
     prompts = numbered(number)
-    right = VotingEngine(sampled(serve(), samples), Store(tmp_path / "a")).ask(prompts)
+    right = Engine(sampled(serve(), samples), Store(tmp_path / "a")).ask(prompts)
     server = serve(failing=0.2)
     model = sampled(server, samples)
-    assert VotingEngine(model, Store(tmp_path / "b")).ask(prompts) == right
+    assert Engine(model, Store(tmp_path / "b")).ask(prompts) == right
     assert {"500", "429", "broken off"} <= set(server.statuses)
     assert all(votes.parsed + votes.unparsed == samples for votes in right)
 
@@ -265,7 +264,7 @@ def test_a_model_is_known_again_by_its_likeliest_replies(serve: Serve, tmp_path:
     """Another one by its name shares no reply; without a temperature of 0 that is not seen."""
     server = speaking(serve)
     model = sampled(server, kept=tmp_path)
-    VotingEngine(model, Store(tmp_path)).ask(PROMPTS)
+    Engine(model, Store(tmp_path)).ask(PROMPTS)
     assert sampled(server, kept=tmp_path).fingerprint == model.fingerprint
     other = Speech(replies=lambda text: {f"so-{r}": s for r, s in opinions(text).items()})
     server.manners.speech = other
@@ -304,10 +303,12 @@ def test_a_refusal_in_passing_leaves_the_other_likeliest_replies(serve: Serve) -
 
 
 def test_votes_are_not_scores(serve: Serve) -> None:
-    """Whoever loads a sampled model as one that scores is told where to go."""
-    server = serve()
-    with pytest.raises(ModelError, match="votes and no scores"):
-        load_model(server.address, LoadOptions(server=options(samples=3)))
+    """A sampled model is loaded like any other, and answers nothing but samples."""
+    model = load_model(speaking(serve).address, LoadOptions(server=options(samples=3)))
+    assert model.supports == {SamplingPrompt}
+    (samples,) = model.answer([SamplingPrompt(TEXTS[0], (0, 1, 2))])
+    assert len(samples.replies) == 3
+    assert model.cost([SamplingPrompt(TEXTS[0], (0, 1, 2))]) == [3]
 
 
 # Models that think
@@ -324,7 +325,7 @@ def test_a_thought_that_the_template_begins_is_never_read(serve: Serve, tmp_path
     speech = {"thinks": "begun", "thought": lambda draw: 60 * (draw % 3 > 0)}
     model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking=20)
     assert model.description["identity"]["begun"]
-    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert 26 <= votes.truncated <= 54
 
 
@@ -335,7 +336,7 @@ def test_the_reply_is_read_behind_the_thought(
 ) -> None:
     """However the server tells of it; the votes are those of a model that does not think."""
     model = sampled(speaking(serve, thinks=thinks, several="ignored"), 200, thinking=thinking)
-    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     shares = opinions(PROMPTS[0].text)
     expected = shares["True."] / (shares["True."] + shares["False"])
     deviation = math.sqrt(expected * (1 - expected) / votes.parsed)
@@ -376,7 +377,7 @@ def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, th
     # One thought in three is of 40 words, the others of none; 16 more are left for the reply.
     speech = {"thinks": thinks, "thought": lambda draw: 40 * (draw % 3 == 0)}
     model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking=10)
-    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert 8 <= votes.truncated <= 34
     assert votes.truncated <= votes.unparsed
     assert votes.parsed + votes.unparsed == 60
@@ -411,7 +412,7 @@ def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
     """Then replies are as short as those of a model that does not think."""
     server = speaking(serve, thinks="tags")
     model = sampled(server, 4, thinking=0)
-    (votes,) = VotingEngine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert votes.truncated == 0
     assert all(request["max_tokens"] <= 16 for request in server.chats(PROMPTS[0].text))
 
@@ -484,4 +485,4 @@ def test_a_server_that_gives_no_reply_is_an_error(serve: Serve, tmp_path: Path) 
     model = sampled(server, 4, concurrency=1)
     server.manners.dies = len(server.requests) + 2
     with pytest.raises(ScoringError, match="failed 8 times"):
-        VotingEngine(model, Store(tmp_path)).ask(PROMPTS)
+        Engine(model, Store(tmp_path)).ask(PROMPTS)

@@ -22,7 +22,7 @@ from tacit.models.server.cutting import TokenizerFile
 from tacit.models.server.hiding import hider
 from tacit.models.server.preflight import preflight
 from tacit.models.server.serving import chosen
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models.server.conftest import load
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def test_answers_that_come_out_of_order_stay_with_their_prompts(
     model = load(serve(slow=lambda before: 0.02 * (-before % 4), echo="none"), tokenizer_file)
     texts = [f"Statement {number} is" for number in range(24)]
     words = [toy.tokenizer.decode([likeliest(toy, text)[0]]) for text in texts]
-    scores = model.score([Prompt(t, (w,), "") for t, w in zip(texts, words, strict=True)])
+    scores = model.answer([Prompt(t, (w,), "") for t, w in zip(texts, words, strict=True)])
     for text, scored in zip(texts, scores, strict=True):
         if scored.answers[0].tokens == 1 and scored.answers[0].logprob is not None:
             ids = tuple(toy.tokenizer.encode(text + scored.answers[0].answer).ids)
@@ -84,7 +84,7 @@ def test_a_server_that_always_stalls_is_given_up_with_what_to_do(
     model = load(server, tokenizer_file, timeout=0.25)
     server.manners.stalls = 100
     with pytest.raises(ScoringError, match=r"in 0\.25 s \(--timeout lets it take longer\)"):
-        model.score([Prompt("Is ice cold?", (" yes",), "")])
+        model.answer([Prompt("Is ice cold?", (" yes",), "")])
 
 
 def test_a_server_that_stalls_is_asked_again(serve: Serve, tokenizer_file: Path) -> None:
@@ -92,9 +92,9 @@ def test_a_server_that_stalls_is_asked_again(serve: Serve, tokenizer_file: Path)
     server = serve()
     model = load(server, tokenizer_file, timeout=0.25)
     prompt = Prompt("A bear has", ("claws",))
-    (right,) = model.score([prompt])
+    (right,) = model.answer([prompt])
     server.manners.stalls = 1
-    assert model.score([prompt]) == [right]
+    assert model.answer([prompt]) == [right]
     assert server.manners.stalls == 0
 
 
@@ -293,7 +293,7 @@ def test_a_run_goes_on_where_the_server_died(
     stored = Store(tmp_path).read(model.fingerprint).height
     assert 0 < stored <= 25
     server.manners.dies = None
-    assert model.score(prompts[:1]), "the same model is asked again when its server is back"
+    assert model.answer(prompts[:1]), "the same model is asked again when its server is back"
     again = load(server, tokenizer_file, kept=tmp_path, concurrency=1)
     assert again.fingerprint == model.fingerprint
     asked = len(server.requests)
@@ -318,5 +318,5 @@ def test_no_more_are_under_way_than_allowed(serve: Serve, tokenizer_file: Path) 
 
     model = load(serve(slow=slow, echo="none"), tokenizer_file, concurrency=3)
     most[0] = 0
-    model.score([Prompt(f"Number {number} has", ("a",)) for number in range(20)])
+    model.answer([Prompt(f"Number {number} has", ("a",)) for number in range(20)])
     assert 1 < most[0] <= 3

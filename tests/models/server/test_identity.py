@@ -20,7 +20,7 @@ from tacit.models.server.address import (
     key_from_environment,
 )
 from tacit.models.server.client import Client
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models.server.conftest import load
 from tests.models.server.serving import Toy
 
@@ -182,13 +182,13 @@ def test_no_torch_is_needed(serve: Serve, tokenizer_file: Path) -> None:
         "from pathlib import Path\n"
         "from tacit.models.server.address import ServerOptions\n"
         "from tacit.models.server.model import load_server\n"
-        "from tacit.prompts import Prompt\n"
+        "from tacit.requests import Prompt\n"
         f"options = ServerOptions(tokenizer=Path({str(tokenizer_file)!r}))\n"
         f"model = load_server({server.address!r}, options)\n"
-        "print(model.score([Prompt('A bear has', ('claws',))])[0].answers[0].logprob)\n"
+        "print(model.answer([Prompt('A bear has', ('claws',))])[0].answers[0].logprob)\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    (scored,) = load(server, tokenizer_file).score([PROMPT])
+    (scored,) = load(server, tokenizer_file).answer([PROMPT])
     assert float(ran.stdout) == scored.answers[0].logprob

@@ -13,7 +13,7 @@ from tacit.errors import PromptError, ScoringError
 from tacit.models.boundary import bare, tokenize
 from tacit.models.encoding import fill
 from tacit.models.server import measuring
-from tacit.prompts import OUTSIDE, TOO_LONG, AnswerScore, Prompt, missing_by_reason
+from tacit.requests import OUTSIDE, TOO_LONG, AnswerScore, Prompt, missing_by_reason
 from tests.models import tiny
 from tests.models.server.conftest import load
 from tests.models.server.serving import Toy, spelled
@@ -70,7 +70,7 @@ def test_all_answers_of_a_server_that_echoes_are_right(
     serve: Serve, toy: Toy, tokenizer_file: Path, manners: dict[str, object]
 ) -> None:
     """Of one token or several, with blank, separator and a token that spans text and answer."""
-    scores = load(serve(None, **manners), tokenizer_file).score(PROMPTS)
+    scores = load(serve(None, **manners), tokenizer_file).answer(PROMPTS)
     for prompt, scored in zip(PROMPTS, scores, strict=True):
         for one, (logprob, tokens, spanned) in zip(
             scored.answers, expected(toy, prompt), strict=True
@@ -82,12 +82,12 @@ def test_all_answers_of_a_server_that_echoes_are_right(
 def test_the_servers_own_tokens_do_as_well(serve: Serve, toy: Toy) -> None:
     """Without a tokenizer; but where tokens are parts of characters, nobody can tell them."""
     model = load(serve())
-    scores = model.score(PROMPTS[:5])
+    scores = model.answer(PROMPTS[:5])
     for prompt, scored in zip(PROMPTS[:5], scores, strict=True):
         assert [one.logprob for one in scored.answers] == pytest.approx(
             [logprob for logprob, _, _ in expected(toy, prompt)], abs=1e-9
         )
-    parts = model.score([Prompt("Is it?", ("bear 🐻",))])[0].answers[0]
+    parts = model.answer([Prompt("Is it?", ("bear 🐻",))])[0].answers[0]
     assert (parts.logprob, parts.tokens, parts.missing) == (None, 0, measuring.UNSPELT)
 
 
@@ -110,7 +110,7 @@ def test_next_tokens_alone_give_what_is_among_them(
     server = serve(None, **manners)
     model = load(server, tokenizer_file)
     before = len(server.requests)
-    (scored,) = model.score([Prompt(text, (*inside, *outside), "")])
+    (scored,) = model.answer([Prompt(text, (*inside, *outside), "")])
     assert len(server.requests) == before + 1
     values = [one.logprob for one in scored.answers]
     right = [logprob for logprob, _, _ in expected(toy, Prompt(text, inside, ""))]
@@ -124,7 +124,7 @@ def test_an_echo_tells_what_is_outside(serve: Serve, toy: Toy, tokenizer_file: P
     text = "A bear has fur, is big, and has"
     prompt = Prompt(text, one_token(toy, text, range(0, 200, 40)), "")
     model = load(serve(top=1), tokenizer_file)
-    (scored,) = model.score([prompt])
+    (scored,) = model.answer([prompt])
     right = [logprob for logprob, _, _ in expected(toy, prompt)]
     assert [one.logprob for one in scored.answers] == pytest.approx(right, abs=1e-9)
     assert not missing_by_reason([scored])
@@ -143,7 +143,7 @@ def test_next_tokens_follow_one_another(serve: Serve, toy: Toy, tokenizer_file: 
         (tokenizer_file, "shifted"),
         (None, "shifted"),
     ):
-        (scored,) = load(serve(echo=echo), tokenizer).score([prompt])
+        (scored,) = load(serve(echo=echo), tokenizer).answer([prompt])
         assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
         assert scored.answers[0].tokens == tokens
 
@@ -156,7 +156,7 @@ def test_a_separator_of_its_own_token_is_read(serve: Serve, toy: Toy, tokenizer_
     server = serve(echo="none")
     model = load(server, tokenizer_file)
     before = len(server.requests)
-    (scored,) = model.score([prompt])
+    (scored,) = model.answer([prompt])
     assert len(server.requests) == before + 2
     right = expected(toy, prompt)
     assert [tokens for _, tokens, _ in right] == [one.tokens for one in scored.answers] == [2, 2]
@@ -171,7 +171,7 @@ def test_which_token_is_outside_is_told(serve: Serve, toy: Toy, tokenizer_file: 
     (first, unlikely) = (*one_token(toy, text, range(1)), *one_token(toy, text, range(150, 151)))
     (second,) = one_token(toy, text + first, range(150, 151))
     model = load(serve(echo="none"), tokenizer_file)
-    (scored,) = model.score([Prompt(text, (first + second, unlikely), "")])
+    (scored,) = model.answer([Prompt(text, (first + second, unlikely), "")])
     assert [one.missing for one in scored.answers] == [measuring.LATER, OUTSIDE]
 
 
@@ -183,7 +183,7 @@ def test_a_drawn_token_is_not_among_the_most_probable(
     prompt = Prompt(text, one_token(toy, text, range(30)), "")
     model = load(serve(echo="none", top=5), tokenizer_file)
     for _ in range(20):
-        (scored,) = model.score([prompt])
+        (scored,) = model.answer([prompt])
         assert [one.logprob is not None for one in scored.answers] == [True] * 5 + [False] * 25
 
 
@@ -204,9 +204,9 @@ def test_a_text_that_is_cut_otherwise_by_itself_is_not_guessed_at(
     assert backend.encode("na").tokens == ["n", "a"]
     language, prompt = Toy(backend), Prompt("naï", ("ve",), "")
     model = load(serve(language, echo="none"), tmp_path)
-    (scored,) = model.score([prompt])
+    (scored,) = model.answer([prompt])
     assert scored.answers == (AnswerScore("ve", None, 2, spanned=True, missing=measuring.RECUT),)
-    (scored,) = load(serve(language), tmp_path).score([prompt])
+    (scored,) = load(serve(language), tmp_path).answer([prompt])
     right = language.logprob(tuple(backend.encode("naïve").ids), 2)
     assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
 
@@ -215,7 +215,7 @@ def test_what_nothing_stands_before_is_missing(serve: Serve, tokenizer_file: Pat
     """Where a server puts no BOS before a text; a separator alone is no context either."""
     for echo in ("right", "none"):
         model = load(serve(echo=echo), tokenizer_file)
-        for scored in model.score(
+        for scored in model.answer(
             [Prompt("", ("a",), ""), Prompt("", ("a",)), Prompt("___", ("a",))]
         ):
             assert scored.answers == (AnswerScore("a", None, 0, missing=measuring.NOTHING),)
@@ -226,7 +226,7 @@ def test_a_bos_is_what_an_empty_text_follows(serve: Serve, tmp_path: Path) -> No
     language = Toy(tiny.byte_level_with_bos().backend_tokenizer)
     language.tokenizer.save(str(tmp_path / "tokenizer.json"))
     for tokenizer in (tmp_path, None):
-        (scored,) = load(serve(language), tokenizer).score([Prompt("", ("a bird", "True"), "")])
+        (scored,) = load(serve(language), tokenizer).answer([Prompt("", ("a bird", "True"), "")])
         for one in scored.answers:
             ids = tuple(language.tokenizer.encode(one.answer).ids)
             assert one.logprob == pytest.approx(language.logprob(ids, 1), abs=1e-9)
@@ -238,7 +238,7 @@ def test_a_prompt_that_is_too_long_is_refused_before_it_is_asked(
     """The server says how much it takes."""
     model = load(serve(), tokenizer_file)
     with pytest.raises(PromptError, match="takes 59 at most"):
-        model.tokens([Prompt("word " * 60, ("a",))])
+        model.cost([Prompt("word " * 60, ("a",))])
 
 
 def test_an_engine_skips_what_a_server_cannot_take(
@@ -257,7 +257,7 @@ def test_an_engine_skips_what_a_server_cannot_take(
 def test_text_behind_the_blank_is_refused(serve: Serve) -> None:
     """As by every model that continues a text."""
     with pytest.raises(PromptError, match="goes on after its blank"):
-        load(serve()).tokens([Prompt("a ___ b", ("a",))])
+        load(serve()).cost([Prompt("a ___ b", ("a",))])
 
 
 def test_costs_are_tokens_or_a_guess(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
@@ -266,8 +266,8 @@ def test_costs_are_tokens_or_a_guess(serve: Serve, toy: Toy, tokenizer_file: Pat
     exact, guess = load(server, tokenizer_file), load(server)
     asked = len(server.requests)
     prompt = Prompt("A bear has", ("claws",))
-    assert exact.tokens([prompt]) == [len(toy.tokenizer.encode("A bear has claws").ids)]
-    assert guess.tokens([prompt]) == [1 + 16 // 4]
+    assert exact.cost([prompt]) == [len(toy.tokenizer.encode("A bear has claws").ids)]
+    assert guess.cost([prompt]) == [1 + 16 // 4]
     assert len(server.requests) == asked
 
 
@@ -279,4 +279,4 @@ def test_a_refused_prompt_is_named(
     model = load(server, tokenizer_file)
     monkeypatch.setattr(server.manners, "most", 0)
     with pytest.raises(ScoringError, match=r"'Is it' could not be scored: .*status 400.*at most 0"):
-        model.score([Prompt("Is it", ("a",))])
+        model.answer([Prompt("Is it", ("a",))])

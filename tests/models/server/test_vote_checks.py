@@ -1,4 +1,4 @@
-"""Draws beside log-probabilities: the p-value, its false alarms and its power."""
+"""SamplingPrompt beside log-probabilities: the p-value, its false alarms and its power."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tacit.models.server.draws import notes_on
 from tacit.models.server.habits import Habits
 from tacit.models.server.replies import Token
 from tacit.models.server.watching import EVERY, Watch, Watched
-from tacit.prompts import UNSAID, AnswerScore, LogProbs, Prompt
+from tacit.requests import UNSAID, AnswerScore, Prompt, Scores
 from tests.models.server.conftest import load
 from tests.models.server.serving import Toy
 from tests.models.server.speaking import Speech, opinions
@@ -40,7 +40,7 @@ def test_weights_that_are_swapped_midway_leave_nothing_in_the_store(
     """The run ends; under the first fingerprint there is nothing of the second model."""
     server = serve()
     model = load(server, tokenizer_file, kept=tmp_path)
-    true = {prompt.text: model.score([prompt])[0] for prompt in PROMPTS}
+    true = {prompt.text: model.answer([prompt])[0] for prompt in PROMPTS}
     other = Toy(toy.tokenizer, weights=1)
 
     def swap(_: object) -> None:
@@ -78,7 +78,7 @@ def test_what_was_published_since_the_last_check_is_withdrawn(tmp_path: Path) ->
 
     def publish(answer: str) -> None:
         prompt = Prompt("text", (answer,))
-        store.append(model, [prompt], [LogProbs((AnswerScore(answer, -1.0, 1),))])
+        store.append(model, [prompt], [Scores((AnswerScore(answer, -1.0, 1),))])
 
     def ask() -> None:
         with rechecking(Changing(1), store, clock=lambda: next(clock, 800.0)) as published:
@@ -100,12 +100,12 @@ def test_what_was_unsaid_is_asked_again_by_the_next_run(
     server = serve()
     model = load(server, tokenizer_file, kept=tmp_path)
     (prompt,) = PROMPTS[:1]
-    nothing = LogProbs(tuple(AnswerScore(a, None, 1, missing=UNSAID) for a in prompt.answers))
+    nothing = Scores(tuple(AnswerScore(a, None, 1, missing=UNSAID) for a in prompt.answers))
     store = Store(tmp_path)
     store.append(model.description, [prompt], [nothing])
     assert Engine(model, store).plan([prompt]).prompts == 1
     (found,) = Engine(model, store).ask([prompt])
-    assert found == model.score([prompt])[0]
+    assert found == model.answer([prompt])[0]
     assert store.read(model.fingerprint).height == len(prompt.answers)
     assert Engine(model, store).plan([prompt]).prompts == 0
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from tacit.rankings import RankingPrompt, Vocabulary, rank
+from tacit.requests import RankingPrompt, Vocabulary, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

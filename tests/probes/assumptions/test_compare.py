@@ -18,7 +18,7 @@ from tacit.probes.assumptions.compare import (
     compare,
     different_questions,
 )
-from tacit.rankings import RankingPrompt, Vocabulary, rank
+from tacit.requests import RankingPrompt, Vocabulary, rank
 from tacit.statistics import Bootstrap
 from tests.probes.assumptions.made_up import (
     ELICITATION,

@@ -18,7 +18,7 @@ from tacit.probes.assumptions.number import is_plural
 from tacit.probes.assumptions.responses import SINGULAR, Response, completion
 from tacit.probes.assumptions.spelling import american, spellings
 from tacit.probes.assumptions.templates import load_templates
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tacit.sources.norms import Norms, read_norms
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))

@@ -16,8 +16,7 @@ from tacit.probes.assumptions.compare import compare
 from tacit.probes.assumptions.measures import measures
 from tacit.probes.assumptions.probe import AssumptionsProbe, Choices
 from tacit.probes.assumptions.words import Words
-from tacit.prompts import Prompt
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tacit.sources.norms import Norms, Property
 from tacit.statistics import Bootstrap
 
@@ -45,7 +44,7 @@ def probe_of(norms: Norms, kind: str = "masked", **choices: Any) -> AssumptionsP
 
 def run(probe: AssumptionsProbe) -> Findings:
     """What the probe finds."""
-    return probe.measure_rankings(MODEL.score(probe.prompts), MODEL.rank(probe.rankings))
+    return probe.measure_rankings(MODEL.answer(probe.prompts), MODEL.answer(probe.rankings))
 
 
 def test_a_concept_stands_where_a_count_by_hand_puts_it(norms: Norms) -> None:
@@ -178,7 +177,7 @@ def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
     choices = Choices(orders="main")
     words = Words.of({"fake": model.whole_words()})
     probe = AssumptionsProbe(choices.worded(norms), words, "fake", "masked", choices)
-    found = probe.measure_rankings((), model.rank(probe.rankings))
+    found = probe.measure_rankings((), model.answer(probe.rankings))
     rows = found.tables["elicitation"].filter(
         pl.col("relation") == "has", pl.col("over") == "vocabulary", pl.col("preface")
     )
@@ -277,7 +276,7 @@ def test_the_article_counts_against_a_word(norms: Norms) -> None:
 
     model = FakeModel(score, words=WORDS)
     probe = probe_of(norms, articles="candidate", vocabulary="concepts")
-    rows = probe.measure_rankings(model.score(probe.prompts), model.rank(probe.rankings)).tables[
+    rows = probe.measure_rankings(model.answer(probe.prompts), model.answer(probe.rankings)).tables[
         "retrieval"
     ]
     ranks = {row["word"]: row["rank"] for row in rows.iter_rows(named=True)}

@@ -22,7 +22,7 @@ from tacit.probes.assumptions.retrieval import (
     random_baseline,
     retrieval_prompts,
 )
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tacit.sources.norms import Norms, Property, read_norms
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))

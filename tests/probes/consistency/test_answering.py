@@ -14,7 +14,7 @@ from tacit.probes.consistency.answering import PRESETS, Answers, Method
 from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.questions import forms
 from tacit.probes.consistency.template import load_templates
-from tacit.prompts import AnswerScore, LogProbs
+from tacit.requests import AnswerScore, Scores
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.inputs import Floats
@@ -194,7 +194,7 @@ def test_no_questions() -> None:
 def test_scores_side_by_side() -> None:
     """A row for each question, its forms one after the other; no score is nan."""
     scored = [
-        LogProbs(
+        Scores(
             tuple(
                 AnswerScore(word, None if (q, f, w) == (1, 2, 1) else -(100 * q + 10 * f + w), 1)
                 for w, word in enumerate(form.answers)

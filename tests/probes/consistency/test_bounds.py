@@ -16,7 +16,7 @@ from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.questions import choice_forms, forms
 from tacit.probes.consistency.sensitivity import choose_alone, verify_alone
 from tacit.probes.consistency.template import load_templates
-from tacit.prompts import OUTSIDE, OUTSIDE_FIRST, UNKNOWN, AnswerScore, LogProbs
+from tacit.requests import OUTSIDE, OUTSIDE_FIRST, UNKNOWN, AnswerScore, Scores
 from tests.probes.consistency.asking_by_hand import probe_of
 from tests.probes.consistency.run_by_hand import CASES
 
@@ -54,13 +54,11 @@ class Server:
     unwritable: frozenset[str] = frozenset()
     silent: float = 0.0
 
-    def scores(self, answers: Sequence[str], most_tokens: int = 1) -> tuple[LogProbs, LogProbs]:
+    def scores(self, answers: Sequence[str], most_tokens: int = 1) -> tuple[Scores, Scores]:
         """The scores of a prompt's answers, and as many of them as it tells."""
         cut = self._cut()
         asked = [self._score(answer, cut, most_tokens) for answer in answers]
-        return LogProbs(tuple(all_ for all_, _ in asked)), LogProbs(
-            tuple(told for _, told in asked)
-        )
+        return Scores(tuple(all_ for all_, _ in asked)), Scores(tuple(told for _, told in asked))
 
     def _score(self, answer: str, cut: float, most_tokens: int) -> tuple[AnswerScore, AnswerScore]:
         if answer in self.unwritable:
@@ -180,8 +178,8 @@ def test_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
 
 def test_some_choices_are_known_although_a_score_is_missing() -> None:
     """Where the choice is told in one form, and can be no better in the other."""
-    told = LogProbs((AnswerScore("a", -1.0, 1), AnswerScore("b", -2.0, 1)))
-    cut = LogProbs((AnswerScore("a", -3.0, 1), AnswerScore("b", None, 1, missing=OUTSIDE)))
+    told = Scores((AnswerScore("a", -1.0, 1), AnswerScore("b", -2.0, 1)))
+    cut = Scores((AnswerScore("a", -3.0, 1), AnswerScore("b", None, 1, missing=OUTSIDE)))
     for forms_, missing in (([told, cut], False), ([cut], True), ([cut, cut], True)):
         table, sizes = choice_table([forms_])
         most, _ = choice_table([[at_most(each) for each in forms_]])
@@ -222,7 +220,7 @@ def score(logprob: float | None, missing: str | None = None, tokens: int = 1) ->
 )
 def test_what_a_missing_score_is_at_most(scores: list[AnswerScore], bounds: list[float]) -> None:
     """The least of the tokens that are told; nothing of what is missing otherwise."""
-    assert [one.logprob for one in at_most(LogProbs(tuple(scores))).answers] == bounds
+    assert [one.logprob for one in at_most(Scores(tuple(scores))).answers] == bounds
 
 
 def test_the_losing_side_may_be_outside() -> None:
@@ -233,7 +231,7 @@ def test_the_losing_side_may_be_outside() -> None:
     column = INPUTS.positive[INPUTS.cell(FORMS[3].meta, pair)]
     for told, missing in ((-2.0, False), (None, True)):
         row = [
-            LogProbs(
+            Scores(
                 tuple(
                     AnswerScore(word, told if word == pair[0] else None, 1, missing=OUTSIDE)
                     for word in form.answers
@@ -251,7 +249,7 @@ def test_the_losing_side_may_be_outside() -> None:
 def test_a_side_that_the_model_cannot_write_leaves_no_answer() -> None:
     """Nobody stands against the other side."""
     row = [
-        LogProbs(
+        Scores(
             tuple(
                 AnswerScore(word, -1.0, 1)
                 if at % 2
@@ -269,7 +267,7 @@ def test_a_run_tells_an_answer_without_a_margin() -> None:
     """The side that is ahead counts as the answer; the margin is null, and counted."""
     probe = probe_of(CASES)
     cut = [
-        LogProbs(
+        Scores(
             tuple(
                 AnswerScore(one, None, 1, missing=OUTSIDE)
                 if one in NEGATIVE

@@ -18,7 +18,7 @@ from tacit.probes.consistency.choosing import (
 from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.questions import forms
 from tacit.probes.consistency.template import load_templates
-from tacit.prompts import AnswerScore, LogProbs
+from tacit.requests import AnswerScore, Scores
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.inputs import Floats
@@ -128,9 +128,9 @@ def test_a_verified_choice_by_hand() -> None:
     assert chosen.margin.tolist() == [2.0]
 
 
-def scores(values: dict[str, float | None]) -> LogProbs:
+def scores(values: dict[str, float | None]) -> Scores:
     """A prompt's scores."""
-    return LogProbs(tuple(AnswerScore(answer, value, 1) for answer, value in values.items()))
+    return Scores(tuple(AnswerScore(answer, value, 1) for answer, value in values.items()))
 
 
 def test_the_table_of_choices() -> None:
@@ -151,7 +151,7 @@ def test_the_table_of_choices() -> None:
 def test_the_table_of_verified_choices() -> None:
     """One row of 84 for each choice, nan behind the last."""
 
-    def answered(value: float) -> list[LogProbs]:
+    def answered(value: float) -> list[Scores]:
         return [scores(dict.fromkeys(form.answers, value)) for form in FORMS]
 
     anchors = [[answered(-1), answered(-2)], [answered(-3), answered(-4), answered(-5)]]

@@ -19,7 +19,7 @@ def test_the_mask_is_before_the_last_full_stop(tmp_path: Path) -> None:
     for form in (form for form in short if form.meta in (1, 2, 5, 6)):
         (prompt,) = background_prompts("Is it a bird", [form])
         with passes(model) as seen:
-            (scores,) = model.score([prompt])
+            (scores,) = model.answer([prompt])
         rows = {
             tuple(token for token in row if token != tokenizer.pad_token_id)
             for one in seen

@@ -19,7 +19,7 @@ from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import forms
 from tacit.probes.consistency.replies import COLUMNS
 from tacit.probes.consistency.template import load_templates
-from tacit.prompts import Prompt, Votes
+from tacit.requests import Prompt, Votes
 from tacit.statistics.shares import wilson
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import POSITIVE, Dice, probe_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from tacit.models.server.replies import TOPS, find, likeliest, returned
 from tacit.models.server.reply_checks import WrongRepliesError, are_rescaled
 from tacit.models.server.said import OPENS
 from tacit.models.server.watching import QUIET, Watch, Watched
-from tacit.prompts import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, LogProbs
+from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from tacit.models.server.distinguishing import Differences
     from tacit.models.server.replies import Token
     from tacit.models.server.talking import Talk
-    from tacit.prompts import Prompt
 
 SCORER = "server-chat-1"
 
@@ -266,36 +266,49 @@ class FirstTokensModel:
             "canaries": self._canaries,
         }
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.tokens``: one for every four bytes, and the one that is generated."""
-        return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in prompts]
+    @property
+    def supports(self) -> frozenset[type]:
+        """See ``LanguageModel.supports``: prompts to score."""
+        return frozenset({Prompt})
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``; some prompts are under way at the same time.
+    def cost(self, requests: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.cost``: one for every four bytes, and the one that is generated."""
+        return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
+
+    def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
+        """See ``LanguageModel.answer``; some prompts are under way at the same time.
 
         Raises:
             ScoringError: Also where the server no longer answers as when it was tried.
         """
-        found = dict(itertools.chain.from_iterable(self.stream(prompts, math.inf)))
-        return [found[index] for index in range(len(prompts))]
+        parts = self._under_way(requests, math.inf)
+        found = dict(itertools.chain.from_iterable(parts))
+        return [found[index] for index in range(len(requests))]
 
     def stream(
-        self, prompts: Sequence[Prompt], seconds: float
-    ) -> Generator[list[tuple[int, LogProbs]]]:
-        """See ``StreamsScores.stream``; some prompts are under way at the same time.
+        self, requests: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[Prompt, Scores]]]:
+        """See ``Streams.stream``; some prompts are under way at the same time.
 
         Raises:
-            ScoringError: As ``score``.
+            ScoringError: As ``answer``.
         """
-        client = self._talk.client
-        look = self._watch.look
+        with closing(self._under_way(requests, seconds)) as parts:
+            for part in parts:
+                yield [(requests[index], scores) for index, scores in part]
+
+    def _under_way(
+        self, prompts: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[int, Scores]]]:
+        """Scores as they come, each with its prompt's index."""
+        client, look = self._talk.client, self._watch.look
         return client.stream(self._score, prompts, self._concurrency, seconds, look)
 
     def recheck(self) -> None:
         """See ``Rechecks``."""
         self._watch.look_well()
 
-    def _score(self, prompt: Prompt) -> LogProbs:
+    def _score(self, prompt: Prompt) -> Scores:
         """The scores of one prompt's answers."""
         try:
             first = self._talk.first_token(prompt.text).first
@@ -305,7 +318,7 @@ class FirstTokensModel:
         found = [find(top, self._space + answer, None) for answer in prompt.answers]
         values = [None if one is None else one.logprob for one in found]
         why = OUTSIDE_FIRST if top else UNSAID_FIRST
-        return LogProbs(
+        return Scores(
             tuple(
                 AnswerScore(answer, None, 0, missing=why)
                 if value is None

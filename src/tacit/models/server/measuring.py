@@ -14,7 +14,7 @@ from tacit.models.boundary import Tokens, answer_tokens
 from tacit.models.server.client import RefusalError
 from tacit.models.server.echoing import Aligned, align
 from tacit.models.server.replies import find, likeliest
-from tacit.prompts import OUTSIDE, UNKNOWN, UNSAID
+from tacit.requests import OUTSIDE, UNKNOWN, UNSAID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from tacit.models.server.preflight import preflight
 from tacit.models.server.replies import likeliest
 from tacit.models.server.serving import chosen
 from tacit.models.server.watching import Watch, echo_of
-from tacit.prompts import AnswerScore, LogProbs
+from tacit.requests import AnswerScore, Prompt, Scores
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from tacit.models.server.preflight import Abilities
     from tacit.models.server.replies import Token
     from tacit.models.server.watching import Watched
-    from tacit.prompts import Prompt
 
 SCORER = "server-2"
 
@@ -122,31 +122,44 @@ class ServerModel:
             "canaries": self._canaries,
         }
 
-    def tokens(self, prompts: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.tokens``; without a tokenizer, one for every four bytes."""
+    @property
+    def supports(self) -> frozenset[type]:
+        """See ``LanguageModel.supports``: prompts to score."""
+        return frozenset({Prompt})
+
+    def cost(self, requests: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.cost``; without a tokenizer, one for every four bytes."""
         return [
-            sum(self._cost(filled.string, prompt) for filled in fill(prompt)) for prompt in prompts
+            sum(self._cost(filled.string, prompt) for filled in fill(prompt)) for prompt in requests
         ]
 
-    def score(self, prompts: Sequence[Prompt]) -> list[LogProbs]:
-        """See ``LanguageModel.score``; some prompts are under way at the same time.
+    def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
+        """See ``LanguageModel.answer``; some prompts are under way at the same time.
 
         Raises:
             ScoringError: Also where the server no longer answers as when it was tried.
         """
-        found = dict(itertools.chain.from_iterable(self.stream(prompts, math.inf)))
-        return [found[index] for index in range(len(prompts))]
+        parts = self._under_way(requests, math.inf)
+        found = dict(itertools.chain.from_iterable(parts))
+        return [found[index] for index in range(len(requests))]
 
     def stream(
-        self, prompts: Sequence[Prompt], seconds: float
-    ) -> Generator[list[tuple[int, LogProbs]]]:
-        """See ``StreamsScores.stream``; some prompts are under way at the same time.
+        self, requests: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[Prompt, Scores]]]:
+        """See ``Streams.stream``; some prompts are under way at the same time.
 
         Raises:
-            ScoringError: As ``score``.
+            ScoringError: As ``answer``.
         """
-        client = self._served.abilities.questions.client
-        look = self._watch.look
+        with closing(self._under_way(requests, seconds)) as parts:
+            for part in parts:
+                yield [(requests[index], scores) for index, scores in part]
+
+    def _under_way(
+        self, prompts: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[int, Scores]]]:
+        """Scores as they come, each with its prompt's index."""
+        client, look = self._served.abilities.questions.client, self._watch.look
         return client.stream(self._score, prompts, self._concurrency, seconds, look)
 
     def recheck(self) -> None:
@@ -167,14 +180,14 @@ class ServerModel:
 
         return abilities.questions.client.at_once(ask, some, self._concurrency)
 
-    def _score(self, prompt: Prompt) -> LogProbs:
+    def _score(self, prompt: Prompt) -> Scores:
         """The scores of one prompt's answers."""
         reading = Reading(self._served.abilities, self._served.tokenizer)
         try:
             read = reading.read(fill(prompt))
         except ScoringError as error:
             raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
-        return LogProbs(
+        return Scores(
             tuple(
                 AnswerScore(answer, one.logprob, one.tokens, one.spanned, one.missing)
                 for answer, one in zip(prompt.answers, read, strict=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.models.chat_samples import Sample
 from tacit.models.server import forms
 from tacit.models.server.reply_checks import ReplyError
+from tacit.requests import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.base import IN_CHAT
-from tacit.models.chat_samples import ANSWER_TOKENS, Draws
+from tacit.models.chat_samples import ANSWER_TOKENS
 from tacit.models.server.canaries import recognised
 from tacit.models.server.client import RefusalError
 from tacit.models.server.trying import ReplyWatch, same_replies
+from tacit.requests import Samples, SamplingPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from pathlib import Path
 
-    from tacit.models.chat_samples import Sample
     from tacit.models.server.address import ServerOptions, Thinking
     from tacit.models.server.trying import Sampler
+    from tacit.requests import Sample
 
 SCORER = "server-votes-1"
 
@@ -86,33 +87,42 @@ class SampledModel:
             "canaries": self._canaries,
         }
 
-    def sample(self, draws: Sequence[Draws]) -> list[list[Sample]]:
-        """See ``SamplesReplies``; some requests are under way at the same time.
+    @property
+    def supports(self) -> frozenset[type]:
+        """See ``LanguageModel.supports``: replies to sample."""
+        return frozenset({SamplingPrompt})
+
+    def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
+        """See ``LanguageModel.cost``: the number of replies."""
+        return [len(one.numbers) for one in requests]
+
+    def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
+        """See ``LanguageModel.answer``; some are under way at the same time.
 
         Raises:
             ScoringError: Also where the server no longer replies as when it was tried.
         """
-        found = itertools.chain.from_iterable(self.stream(draws, math.inf))
+        found = itertools.chain.from_iterable(self.stream(requests, math.inf))
         known = {
             (some.text, number): sample
             for some, samples in found
-            for number, sample in zip(some.numbers, samples, strict=True)
+            for number, sample in zip(some.numbers, samples.replies, strict=True)
         }
-        return [[known[each.text, number] for number in each.numbers] for each in draws]
+        return [Samples(tuple(known[one.text, n] for n in one.numbers)) for one in requests]
 
     def stream(
-        self, draws: Sequence[Draws], seconds: float
-    ) -> Generator[list[tuple[Draws, list[Sample]]]]:
-        """See ``SamplesReplies.stream``; some requests are under way at the same time.
+        self, requests: Sequence[SamplingPrompt], seconds: float
+    ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
+        """See ``Streams.stream``; some are under way at the same time.
 
         Raises:
-            ScoringError: As ``sample``.
+            ScoringError: As ``answer``.
         """
-        asked = (piece for each in draws for piece in self._pieces(each))
+        asked = (piece for each in requests for piece in self._pieces(each))
         client, look = self._talk.client, self._watch.look
 
-        def drawn(piece: Draws) -> tuple[Draws, list[Sample]]:
-            return piece, self._drawn(piece)
+        def drawn(piece: SamplingPrompt) -> tuple[SamplingPrompt, Samples]:
+            return piece, Samples(tuple(self._drawn(piece)))
 
         with closing(client.stream(drawn, asked, self._concurrency, seconds, look)) as parts:
             for part in parts:
@@ -122,13 +132,16 @@ class SampledModel:
         """See ``Rechecks``."""
         self._watch.look_well()
 
-    def _pieces(self, draws: Draws) -> list[Draws]:
-        """What each request asks for."""
+    def _pieces(self, prompt: SamplingPrompt) -> list[SamplingPrompt]:
+        """What each call of the server asks for."""
         step = TOGETHER if self._sampler.several else 1
-        numbers = draws.numbers
-        return [Draws(draws.text, numbers[at : at + step]) for at in range(0, len(numbers), step)]
+        numbers = prompt.numbers
+        return [
+            SamplingPrompt(prompt.text, numbers[at : at + step])
+            for at in range(0, len(numbers), step)
+        ]
 
-    def _drawn(self, piece: Draws) -> list[Sample]:
+    def _drawn(self, piece: SamplingPrompt) -> list[Sample]:
         """One sample for each number of a piece; what does not come at once is asked singly."""
         text, numbers = piece.text, piece.numbers
         try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tacit.probes.assumptions.eliciting import Eliciting
     from tacit.probes.assumptions.retrieving import Retrieval
-    from tacit.rankings import Ranking
+    from tacit.requests import Ranking
 
 RETRIEVAL, ELICITATION = "retrieval", "elicitation"
 

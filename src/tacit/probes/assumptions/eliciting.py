@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.probes.assumptions.elicitation import asked_of
 from tacit.probes.assumptions.templates import load_templates, of_wording
-from tacit.prompts import BLANK
-from tacit.rankings import RankingPrompt, Vocabulary
+from tacit.requests import BLANK, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,7 +23,7 @@ from tacit.probes.assumptions.retrieving import Retrieval, orders_of
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.words import Words
 from tacit.probes.base import Answers, Requests
-from tacit.rankings import TOP, Vocabulary
+from tacit.requests import TOP, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from tacit.probes.assumptions.properties import WordedNorms
     from tacit.probes.assumptions.responses import ResponsePreset
     from tacit.probes.base import ModelWords
-    from tacit.prompts import LogProbs, Prompt
-    from tacit.rankings import Ranking, RankingPrompt
+    from tacit.requests import Prompt, Ranking, RankingPrompt, Scores
     from tacit.sources.norms import Norms
 
 Candidates = Literal["shared", "own", "concepts", "file"]
@@ -340,7 +339,7 @@ class AssumptionsProbe:
         scores = answers.scores("retrieval_words") if self.prompts else ()
         return self.measure_rankings(scores, [r for name in ranked for r in answers.rankings(name)])
 
-    def measure_rankings(self, scores: Sequence[LogProbs], rankings: Sequence[Ranking]) -> Findings:
+    def measure_rankings(self, scores: Sequence[Scores], rankings: Sequence[Ranking]) -> Findings:
         """Findings from one score per prompt and one ranking per ranking prompt.
 
         Returns:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 from tacit.errors import RequestError
 from tacit.probes.assumptions.templates import load_templates, of_wording
 from tacit.probes.assumptions.wording import joined
-from tacit.prompts import BLANK
+from tacit.requests import BLANK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,15 +19,14 @@ from tacit.probes.assumptions.retrieval import (
     random_baseline,
     retrieval_prompts,
 )
-from tacit.prompts import BLANK, Prompt
-from tacit.rankings import Ranking, RankingPrompt, Vocabulary, rank
+from tacit.requests import BLANK, Prompt, Ranking, RankingKind, RankingPrompt, Vocabulary, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tacit.probes.assumptions.filters import Articles, Concept
     from tacit.probes.assumptions.retrieval import Order, RetrievalPrompt
-    from tacit.prompts import LogProbs
+    from tacit.requests import Scores
 
 CATEGORIES = ("visual perceptual", "functional", "encyclopaedic")
 """The categories of Figure 3a; of the others few concepts have more than two or three."""
@@ -119,7 +118,7 @@ class Retrieval:
             return ()
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
 
-    def ranked(self, rankings: Sequence[Ranking], scores: Sequence[LogProbs]) -> Sequence[Ranking]:
+    def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
         """The rankings of all items, from the rankings or the scores of what was asked."""
         if not self.listed:
             return rankings
@@ -192,7 +191,7 @@ class Retrieval:
         found = [self._value(item.prompt, word, known) for word in self.vocabulary.words]
         values = np.array([np.nan if value is None else value for value, _ in found], float)
         if np.isnan(values).all():
-            return Ranking.without(self._ranking(item), NO_CANDIDATE)
+            return RankingKind().missing(self._ranking(item), NO_CANDIDATE)
         return rank(self._ranking(item), values, np.array([tokens for _, tokens in found]))
 
     def _value(

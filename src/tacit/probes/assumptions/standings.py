@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tacit.probes.assumptions.eliciting import Eliciting, Item, Prince
     from tacit.probes.assumptions.responses import Response
     from tacit.probes.assumptions.retrieving import Retrieval
-    from tacit.rankings import Ranking, RankingPrompt, Standing
+    from tacit.requests import Ranking, RankingPrompt, Standing
 
 
 def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError, RequestError
-from tacit.rankings import Vocabulary
+from tacit.requests import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,11 +10,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tacit.prompts import OUTSIDE, OUTSIDE_FIRST, UNKNOWN, LogProbs
+from tacit.requests import OUTSIDE, OUTSIDE_FIRST, UNKNOWN, Scores
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.inputs import Floats
-    from tacit.prompts import AnswerScore
+    from tacit.requests import AnswerScore
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Bounds:
     verified: Floats | None = None
 
 
-def at_most(scores: LogProbs) -> LogProbs:
+def at_most(scores: Scores) -> Scores:
     """A prompt's scores, each missing one replaced by what it is at most.
 
     Returns:
@@ -47,7 +47,7 @@ def at_most(scores: LogProbs) -> LogProbs:
         if one.logprob is not None and one.tokens == 1 and not one.spanned
     ]
     edge = min(inside, default=math.inf)
-    return LogProbs(tuple(replace(one, logprob=_at_most(one, edge)) for one in scores.answers))
+    return Scores(tuple(replace(one, logprob=_at_most(one, edge)) for one in scores.answers))
 
 
 def _at_most(one: AnswerScore, edge: float) -> float:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.probes.consistency.inputs import Bools, Floats, Inputs, Ints
-    from tacit.prompts import LogProbs, Votes
+    from tacit.requests import Scores, Votes
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def verify_between(
     return _chosen(answers.margin.reshape(sizes.shape), answers.winner.reshape(sizes.shape), sizes)
 
 
-def choice_table(scored: Sequence[Sequence[LogProbs]]) -> tuple[Floats, Ints]:
+def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
     """What ``choose`` takes: the scores of all anchors, and the sizes of their choices.
 
     Args:
@@ -133,7 +133,7 @@ def choice_table(scored: Sequence[Sequence[LogProbs]]) -> tuple[Floats, Ints]:
     return table, sizes
 
 
-def verify_table(scored: Sequence[Sequence[Sequence[LogProbs]]], inputs: Inputs) -> Floats:
+def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -> Floats:
     """The scores of all anchors as ``verify`` takes them.
 
     Args:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.probes.consistency.questions import Form
-    from tacit.prompts import LogProbs, Votes
+    from tacit.requests import Scores, Votes
 
     Bools: TypeAlias = NDArray[np.bool_]
     Floats: TypeAlias = NDArray[np.float64]
@@ -77,7 +77,7 @@ class Inputs:
             raise RequestError(f"there is no pair {'/'.join(pair)}; expected one of {known}")
         return self.metas.index(meta), self.pairs.index(pair)
 
-    def table(self, scored: Sequence[LogProbs]) -> Floats:
+    def table(self, scored: Sequence[Scores]) -> Floats:
         """The scores of questions, each put in all forms, side by side.
 
         Args:

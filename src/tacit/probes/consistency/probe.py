@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.questions import Form
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
-    from tacit.prompts import LogProbs, Prompt, Votes
+    from tacit.requests import Prompt, Scores, Votes
     from tacit.sources.anchors import Anchor
 
 
@@ -220,7 +220,7 @@ class ConsistencyProbe:
             return self.measure_votes([v for g in answers.groups for v in answers.votes(g)])
         return self.measure_scores([s for g in answers.groups for s in answers.scores(g)])
 
-    def measure_scores(self, scores: Sequence[LogProbs]) -> Findings:
+    def measure_scores(self, scores: Sequence[Scores]) -> Findings:
         """Findings from one score per prompt.
 
         Returns:
@@ -343,14 +343,14 @@ class ConsistencyProbe:
         }
         return Findings(answered.questions(self.asked, scored), tables, summary)
 
-    def _scored(self, scores: Sequence[LogProbs]) -> Scored:
+    def _scored(self, scores: Sequence[Scores]) -> Scored:
         """The scores in the shapes that answers are read from."""
         tables = self._tables(scores)
         most = [at_most(one) for one in scores]
         bounds = Bounds() if most == scores else Bounds(*self._tables(most))
         return Scored(self.forms, self.choice_forms, *tables, self._sizes, bounds)
 
-    def _tables(self, scores: Sequence[LogProbs]) -> tuple[Floats, Floats | None, Floats | None]:
+    def _tables(self, scores: Sequence[Scores]) -> tuple[Floats, Floats | None, Floats | None]:
         """The scores of the background, of choices, and of verified choices."""
         n = len(self.asked.texts) * len(self.forms)
         inputs = Inputs.of(self.forms)
@@ -466,7 +466,7 @@ def _unanswered(facts: pl.DataFrame) -> dict[str, int]:
     }
 
 
-def _tokens(scores: Sequence[LogProbs]) -> dict[str, int]:
+def _tokens(scores: Sequence[Scores]) -> dict[str, int]:
     """How many inputs of the background have a word of several tokens, or one without a score."""
     words = [one for score in scores for one in score.answers]
     return {
@@ -476,7 +476,7 @@ def _tokens(scores: Sequence[LogProbs]) -> dict[str, int]:
     }
 
 
-def _anchor_tokens(scores: Sequence[LogProbs]) -> dict[str, int]:
+def _anchor_tokens(scores: Sequence[Scores]) -> dict[str, int]:
     """How many inputs of the anchors there are, choices and answer words, and without a score."""
     answers = [one for score in scores for one in score.answers]
     return {

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.prompts import BLANK, Prompt
+from tacit.requests import BLANK, Prompt
 from tacit.strings import convert_strings, strings
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.probes.consistency.inputs import Floats, Inputs, Ints
-    from tacit.prompts import Votes
+    from tacit.requests import Votes
 
 COLUMNS = ("share", "low", "high", "unparsed", "truncated")
 

@@ -13,7 +13,7 @@ import yaml
 
 from tacit.documents import read_yaml
 from tacit.errors import DataError, RequestError
-from tacit.prompts import BLANK
+from tacit.requests import BLANK
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:

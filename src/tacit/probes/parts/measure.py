@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.template import belief
-from tacit.prompts import TOO_LONG
+from tacit.requests import TOO_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.probes.parts.template import Template
-    from tacit.prompts import LogProbs, Prompt
+    from tacit.requests import Prompt, Scores
     from tacit.statistics import Bootstrap
 
 DRAWING = ("thing", "annotator")
@@ -25,7 +25,7 @@ _EVEN = 0.5
 def answered(
     questions: pl.DataFrame,
     prompts: Sequence[Prompt],
-    scores: Sequence[LogProbs],
+    scores: Sequence[Scores],
     template: Template,
 ) -> pl.DataFrame:
     """The questions with what the model answered.

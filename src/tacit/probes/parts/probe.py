@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.charts.theme import Look
     from tacit.findings.spec import FigureSpec, Headline, Pictures, TableSpec, View
     from tacit.probes.parts.worlds import Worlds
-    from tacit.prompts import LogProbs, Prompt, Votes
+    from tacit.requests import Prompt, Scores, Votes
     from tacit.sources.drawings import Drawing
 
 
@@ -218,7 +218,7 @@ class PartsProbe:
         findings = self.measure_beliefs(answers)
         return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
 
-    def measure_scores(self, scores: Sequence[LogProbs]) -> Findings:
+    def measure_scores(self, scores: Sequence[Scores]) -> Findings:
         """Findings from one score per prompt; the summary also counts answers ``spanned``."""
         answers = measure.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tacit.coherence.ontology import Ontology
     from tacit.probes.parts.template import Template
     from tacit.probes.parts.wording import Wording
-    from tacit.prompts import Prompt
+    from tacit.requests import Prompt
 
 QUESTION = ("thing", "subject", "relation", "object")
 

@@ -13,13 +13,13 @@ import yaml
 
 from tacit.documents import read_yaml
 from tacit.errors import DataError, RequestError
-from tacit.prompts import Prompt, log_sum_exp
+from tacit.requests import Prompt, log_sum_exp
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tacit.prompts import LogProbs
+    from tacit.requests import Scores
 
 _FIELDS = ("text", "separator", "positive", "negative", "any_case", "lacking", "filled")
 _PLACES = {"a_thing", "statement"}
@@ -77,7 +77,7 @@ class Template:
         text = self.text.format(a_thing=a_thing, statement=statement)
         return Prompt(text, self.positive + self.negative, self.separator)
 
-    def logprobs(self, score: LogProbs) -> tuple[float | None, float | None]:
+    def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
         """Log of the summed probability of the positive and of the negative answers, in nats.
 
         None where it is missing: by ``lacking``, when any answer lacks a score, or when all do.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.probes.parts.template import Template
-    from tacit.prompts import Prompt, Votes
+    from tacit.requests import Prompt, Votes
 
 
 def voted(

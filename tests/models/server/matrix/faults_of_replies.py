@@ -55,7 +55,7 @@ def _greedy(asked: Asked, server: Server) -> Answer:
 
 
 def _unseeded(asked: Asked, server: Server) -> Answer:
-    """Draws with a seed of its own, of the number of the request."""
+    """SamplingPrompt with a seed of its own, of the number of the request."""
     return server.honest.answer({**asked.body, "seed": 10**6 + asked.number})
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.models.boundary import bare, tokenize
 from tacit.models.encoding import fill
-from tacit.prompts import Prompt
+from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.server.serving import Toy, spelled
 

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.engine.voting import VotingEngine
 from tacit.errors import TacitError
-from tacit.models.chat_samples import Sample, votes_of
+from tacit.models.chat_samples import votes_of
 from tacit.models.server.address import ServerOptions
 from tacit.models.server.backoff import Backoff
 from tacit.models.server.chatting import load_first_tokens, load_sampled
 from tacit.models.server.model import load_server
+from tacit.requests import Sample, SamplingPrompt
 from tests.models.server.matrix.faults_of_transport import PATIENCE
 from tests.models.server.matrix.honest import Honest
 from tests.models.server.matrix.language import (
@@ -252,7 +252,7 @@ def _ask(road: Road, model: Any, store: Store, turns: int) -> None:  # noqa: ANN
     asked = questions() if road in {"chat", "votes"} else prompts()
     for turn in range(turns):
         if road == "votes":
-            VotingEngine(model, store).ask(asked[turn::turns])
+            Engine(model, store).ask(asked[turn::turns])
         else:
             Engine(model, store, block_tokens=_BLOCK).ask(asked[turn::turns])
 
@@ -260,7 +260,7 @@ def _ask(road: Road, model: Any, store: Store, turns: int) -> None:  # noqa: ANN
 def _read(run: _Run, road: Road, model: Model, store: Store) -> None:
     """What is in the store, and so what the next run would be given."""
     if road == "votes":
-        rows = store.read_samples(model.fingerprint).iter_rows(named=True)
+        rows = store.read(model.fingerprint, SamplingPrompt).iter_rows(named=True)
         run.replies = {
             (row["text"], row["number"]): Sample(row["reply"], row["state"]) for row in rows
         }

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import PromptError
-from tacit.prompts import AnswerScore, LogProbs
-from tacit.rankings import Ranking, RankingPrompt, Standing, Vocabulary
+from tacit.requests import AnswerScore, Ranking, RankingPrompt, Scores, Standing, Vocabulary
 
 VALUES = st.dictionaries(
     st.text(min_size=1, max_size=3),
@@ -17,9 +16,9 @@ VALUES = st.dictionaries(
 )
 
 
-def scores(values: dict[str, float | None]) -> LogProbs:
+def scores(values: dict[str, float | None]) -> Scores:
     """Scores of one token each."""
-    return LogProbs(tuple(AnswerScore(answer, value, 1) for answer, value in values.items()))
+    return Scores(tuple(AnswerScore(answer, value, 1) for answer, value in values.items()))
 
 
 @given(VALUES, st.data())
@@ -62,7 +61,7 @@ def test_very_unlikely_answers() -> None:
 def test_tokens_are_counted() -> None:
     """Candidates of several tokens are counted, unless they are missing."""
     answers = (AnswerScore("a", -1.0, 2), AnswerScore("b", None, 3), AnswerScore("c", -2.0, 1))
-    ranking = Ranking.of(LogProbs(answers), ("a", "b"))
+    ranking = Ranking.of(Scores(answers), ("a", "b"))
     assert (ranking.several, ranking.missing) == (1, 1)
     assert ranking.targets == (Standing("a", 1, -1.0, 2), Standing("b", None, None, 3))
 
@@ -82,7 +81,7 @@ def test_a_vocabulary_is_a_set(words: list[str]) -> None:
     assert vocabulary == Vocabulary(reversed(words * 2))
     assert hash(vocabulary) == hash(Vocabulary(set(words)))
     assert list(vocabulary.words) == sorted(set(words))
-    assert [vocabulary.place(word) for word in vocabulary.words] == list(range(len(vocabulary)))
+    assert [vocabulary.index(word) for word in vocabulary.words] == list(range(len(vocabulary)))
     assert vocabulary != Vocabulary([*words, "another"])
 
 

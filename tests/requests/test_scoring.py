@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from tacit.errors import PromptError
-from tacit.prompts import AnswerScore, LogProbs, Prompt, Votes
+from tacit.requests import AnswerScore, Prompt, Scores, Votes
 
 
-def scores(values: dict[str, float | None]) -> LogProbs:
+def scores(values: dict[str, float | None]) -> Scores:
     """Scores of one token each."""
-    return LogProbs(tuple(AnswerScore(answer, value, 1) for answer, value in values.items()))
+    return Scores(tuple(AnswerScore(answer, value, 1) for answer, value in values.items()))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,79 @@
+"""What a model can be asked, and what it answers; each kind of request in a module of its own.
+
+A ``Prompt`` has its candidate answers scored, a ``RankingPrompt`` has the words of a vocabulary
+ranked, a ``SamplingPrompt`` has replies sampled. Each module also says how its requests are merged,
+keyed and stored, so that nothing else has to know which kind it handles.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from tacit.requests.kind import Cached, Key, Kind
+from tacit.requests.ranking import TOP, Ranking, RankingKind, RankingPrompt, Standing, rank
+from tacit.requests.sampling import Sample, Samples, SamplingKind, SamplingPrompt, State, Votes
+from tacit.requests.scoring import (
+    BLANK,
+    FOR_NOW,
+    OUTSIDE,
+    OUTSIDE_FIRST,
+    TOO_LONG,
+    UNKNOWN,
+    UNSAID,
+    UNSAID_FIRST,
+    AnswerScore,
+    Prompt,
+    Scores,
+    ScoringKind,
+    log_sum_exp,
+    missing_by_reason,
+    shown,
+)
+from tacit.requests.vocabulary import Vocabulary
+
+Request: TypeAlias = Prompt | RankingPrompt | SamplingPrompt
+Answer: TypeAlias = Scores | Ranking | Samples
+
+KINDS: dict[type, Kind[Any, Any]] = {
+    Prompt: ScoringKind(),
+    RankingPrompt: RankingKind(),
+    SamplingPrompt: SamplingKind(),
+}
+"""What the engine needs to know of each kind of request, by the request's class."""
+
+__all__ = [
+    "BLANK",
+    "FOR_NOW",
+    "KINDS",
+    "OUTSIDE",
+    "OUTSIDE_FIRST",
+    "TOO_LONG",
+    "TOP",
+    "UNKNOWN",
+    "UNSAID",
+    "UNSAID_FIRST",
+    "Answer",
+    "AnswerScore",
+    "Cached",
+    "Key",
+    "Kind",
+    "Prompt",
+    "Ranking",
+    "RankingKind",
+    "RankingPrompt",
+    "Request",
+    "Sample",
+    "Samples",
+    "SamplingKind",
+    "SamplingPrompt",
+    "Scores",
+    "ScoringKind",
+    "Standing",
+    "State",
+    "Vocabulary",
+    "Votes",
+    "log_sum_exp",
+    "missing_by_reason",
+    "rank",
+    "shown",
+]

@@ -1,0 +1,307 @@
+"""Scoring: how probable the candidate answers of a prompt are.
+
+A prompt is a text with at most one blank, and its candidate answers. The answer follows the text
+unless the text has a blank. Scores are raw: every normalisation is derived later, without a model.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import PromptError
+from tacit.requests.kind import improper
+from tacit.strings import convert_strings
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.requests.kind import Key
+
+_LARGEST = 700.0  # whose exponential is still a number
+
+BLANK = "___"
+"""Three underscores stand for the blank; a longer or shorter run of them is plain text."""
+
+_BLANK = re.compile(r"(?<!_)___(?!_)")
+
+UNKNOWN = "holds a token that the model does not know"
+OUTSIDE = "not among the most probable tokens that the server returns"
+OUTSIDE_FIRST = (
+    "not among the most probable first tokens that the server returns, or of several tokens"
+)
+"""Why an answer has no score, where that says how probable it is; models have other reasons too."""
+
+UNSAID = "the server says nothing of one of its tokens"
+UNSAID_FIRST = "the server says nothing of the reply's first token"
+FOR_NOW = frozenset({UNSAID, UNSAID_FIRST})
+"""Why an answer has no score yet: it is asked for again by the next run."""
+
+TOO_LONG = "the prompt is longer than the model's window"
+"""Why the answers to a skipped prompt have no score."""
+
+
+def shown(text: str) -> str:
+    """A prompt as an error message names it: its text, cut to 80 characters."""
+    cut = 80
+    return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A text with at most one blank, and its candidate answers.
+
+    Args:
+        text: The text; ``___`` in it is the blank. It may be empty.
+        answers: The candidates, at least one, none of them empty. A list becomes a tuple.
+        separator: Stands between text and answer when there is no blank; it is scored with the
+            answer.
+
+    Raises:
+        PromptError: No answer, an empty one, more than one blank, or half a character.
+        RequestError: The answers are one string.
+    """
+
+    text: str
+    answers: tuple[str, ...]
+    separator: str = " "
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "answers")
+        if not self.answers:
+            raise PromptError(f"{self.shown} has no answers; give at least one")
+        if not all(self.answers):
+            raise PromptError(f"{self.shown} has an empty answer; every answer needs a character")
+        blanks = len(_BLANK.findall(self.text))
+        if blanks > 1:
+            raise PromptError(f"{self.shown} has {blanks} blanks ({BLANK}); one is the most")
+        try:
+            "".join((self.text, self.separator, *self.answers)).encode()
+        except UnicodeEncodeError as error:
+            half = ascii(error.object[error.start])
+            raise PromptError(
+                f"{self.shown} or an answer holds {half}, half of a character: write all of it"
+            ) from error
+
+    @property
+    def shown(self) -> str:
+        """The prompt as an error message names it: its text, cut to 80 characters."""
+        return shown(self.text)
+
+    @property
+    def around(self) -> tuple[str, str] | None:
+        """The text before and after the blank, or None without a blank."""
+        match = _BLANK.search(self.text)
+        return match and (self.text[: match.start()], self.text[match.end() :])
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScore:
+    """The score of one answer.
+
+    Args:
+        answer: The answer.
+        logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
+            the answer, end token not included; None where it could not be had.
+        tokens: How many tokens these are; 0 where unknown.
+        spanned: Whether its first token also covers characters of the text, which were then
+            scored with it.
+        missing: Why there is no log-probability; None where there is one, or nobody knows.
+    """
+
+    answer: str
+    logprob: float | None
+    tokens: int
+    spanned: bool = False
+    missing: str | None = None
+
+    @property
+    def bytes(self) -> int:
+        """The answer's length in UTF-8 bytes."""
+        return len(self.answer.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The scores of a prompt's answers, in the order of its answers."""
+
+    answers: tuple[AnswerScore, ...]
+
+    def belief(self, positive: str, negative: str) -> float | None:
+        """P(positive)/(P(positive) + P(negative)); None where an answer has no score.
+
+        Raises:
+            KeyError: The prompt had no such answer.
+        """
+        yes, no = self[positive].logprob, self[negative].logprob
+        if yes is None or no is None:
+            return None
+        return 1 / (1 + math.exp(min(no - yes, _LARGEST)))
+
+    def __getitem__(self, answer: str) -> AnswerScore:
+        """The score of one answer.
+
+        Raises:
+            KeyError: The prompt had no such answer.
+        """
+        for score in self.answers:
+            if score.answer == answer:
+                return score
+        raise KeyError(answer)
+
+
+class ScoringKind:
+    """How prompts are handled; each answer is a part, stored by itself. See ``Kind``."""
+
+    folder = "scores"
+    unsupported = "scores no answers: it is known by the replies that it gives"
+
+    def merge(self, requests: Iterable[Prompt]) -> list[Prompt]:
+        """Those of one text and separator are one, with all their answers."""
+        same: dict[tuple[str, str], list[Prompt]] = {}
+        for prompt in requests:
+            same.setdefault((prompt.text, prompt.separator), []).append(prompt)
+        return [
+            some[0]
+            if len(some) == 1 and len(set(some[0].answers)) == len(some[0].answers)
+            else Prompt(text, tuple(dict.fromkeys(a for p in some for a in p.answers)), separator)
+            for (text, separator), some in same.items()
+        ]
+
+    def keys(self, request: Prompt) -> list[Key]:
+        """One for each answer."""
+        return [(request.text, request.separator, answer) for answer in request.answers]
+
+    def without(self, request: Prompt, cached: Collection[Key]) -> Prompt | None:
+        """Without the answers that are cached."""
+        if not cached:
+            return request
+        text, separator = request.text, request.separator
+        lacking = tuple(a for a in request.answers if (text, separator, a) not in cached)
+        if lacking == request.answers:
+            return request
+        return Prompt(text, lacking, separator) if lacking else None
+
+    def text(self, request: Prompt) -> tuple[str, ...]:
+        """Text and separator."""
+        return request.text, request.separator
+
+    def shared(self, requests: Iterable[Prompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
+        """Nothing."""
+        return {}
+
+    def row(self, request: Prompt) -> dict[str, Any]:
+        """Text, separator, answers."""
+        return {
+            "text": request.text,
+            "separator": request.separator,
+            "answers": list(request.answers),
+        }
+
+    def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> Prompt:  # noqa: ARG002 - see Kind
+        """The prompt of a row."""
+        return Prompt(row["text"], tuple(row["answers"]), row["separator"])
+
+    def check(self, request: Prompt, answer: Scores) -> str | None:
+        """Whether these are log-probabilities of the prompt's answers."""
+        if tuple(one.answer for one in answer.answers) != request.answers:
+            return f"scored other answers than {request.shown} has"
+        for one in answer.answers:
+            if wrong := improper(one.logprob, f"{one.answer!r} to {request.shown}"):
+                return wrong
+        return None
+
+    def missing(self, request: Prompt, reason: str) -> Scores:
+        """Scores that are all missing."""
+        return Scores(tuple(AnswerScore(one, None, 0, missing=reason) for one in request.answers))
+
+    def schema(self) -> Mapping[str, Any]:
+        """One row for each answer; log-probabilities in nats, ``reason`` why there is none."""
+        import polars as pl
+
+        return {
+            "text": pl.String,
+            "separator": pl.String,
+            "answer": pl.String,
+            "logprob": pl.Float64,
+            "tokens": pl.Int32,
+            "spanned": pl.Boolean,
+            "reason": pl.String,
+        }
+
+    def frame(self, requests: Sequence[Prompt], answers: Sequence[Scores]) -> pl.DataFrame:
+        """The rows of some prompts' scores."""
+        import polars as pl
+
+        pairs = [
+            (prompt, one)
+            for prompt, scores in zip(requests, answers, strict=True)
+            for one in scores.answers
+        ]
+        columns = {
+            "text": [prompt.text for prompt, _ in pairs],
+            "separator": [prompt.separator for prompt, _ in pairs],
+            "answer": [one.answer for _, one in pairs],
+            "logprob": [one.logprob for _, one in pairs],
+            "tokens": [one.tokens for _, one in pairs],
+            "spanned": [one.spanned for _, one in pairs],
+            "reason": [one.missing for _, one in pairs],
+        }
+        return pl.DataFrame(columns, schema=dict(self.schema()))
+
+    def files(self, requests: Iterable[Prompt]) -> Mapping[str, bytes]:  # noqa: ARG002 - see Kind
+        """None."""
+        return {}
+
+    def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The row that was stored first; one with a reason that holds for now is only a stopgap."""
+        import polars as pl
+
+        for_now = pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False)
+        settled = pl.concat([rows.filter(~for_now), rows.filter(for_now)])
+        key = ("text", "separator", "answer")
+        return settled.unique(subset=key, keep="first", maintain_order=True)
+
+    def cached(self, rows: pl.DataFrame) -> CachedScores:
+        """The scores that rows hold."""
+        columns = ("answer", "logprob", "tokens", "spanned", "reason")
+        scores = map(AnswerScore, *(rows[name].to_list() for name in columns))
+        keys = zip(*(rows[name].to_list() for name in ("text", "separator", "answer")), strict=True)
+        return CachedScores(dict(zip(keys, scores, strict=True)))
+
+
+class CachedScores:
+    """Scores by text, separator and answer; see ``Cached``."""
+
+    def __init__(self, scores: Mapping[Key, AnswerScore]) -> None:
+        self._scores = scores
+
+    @property
+    def keys(self) -> Collection[Key]:
+        """All but those that have no score only for now."""
+        return {key for key, one in self._scores.items() if one.missing not in FOR_NOW}
+
+    def answer(self, request: Prompt) -> Scores:
+        """The scores of a prompt's answers."""
+        text, separator = request.text, request.separator
+        return Scores(tuple(self._scores[text, separator, a] for a in request.answers))
+
+
+def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
+    """How many answers have no score, by why, in the order of the alphabet."""
+    answers = (one for score in scores for one in score.answers if one.logprob is None)
+    counts = Counter(one.missing or "why was not kept" for one in answers)
+    return dict(sorted(counts.items()))
+
+
+def log_sum_exp(values: Sequence[float]) -> float:
+    """Log of the summed probabilities, in nats; of none, minus infinity."""
+    top = max(values, default=-math.inf)
+    if math.isinf(top):
+        return top
+    return top + math.log(math.fsum(math.exp(value - top) for value in values))
