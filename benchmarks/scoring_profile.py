@@ -25,7 +25,7 @@ class Profile:
 
 def run(task: Task) -> Profile:
     """Scores a task's prompts, every stage by a clock."""
-    from tacit.models import packed
+    from tacit.models import causal, packed
 
     model: Any = load_tacit(task)
     clocks = {
@@ -33,9 +33,9 @@ def run(task: Task) -> Profile:
         for name in ("tokens", "trees", "packs", "model", "head", "normalising", "scores")
     }
     watch(model, "_encode", clocks["tokens"])
-    watch(model, "_trees", clocks["trees"])
-    watch(model, "_scores", clocks["scores"])
-    watch(packed, "packs_of", clocks["packs"])
+    watch(model, "_divided", clocks["trees"])
+    watch(model, "_scored", clocks["scores"])
+    watch(causal, "packs_of", clocks["packs"])
     watch(packed, "read_values", clocks["normalising"])
     around(body_of(model), clocks["model"])
     around(body_of(model).get_output_embeddings(), clocks["head"])
@@ -46,7 +46,7 @@ def run(task: Task) -> Profile:
     spent = {name: clock.processor for name, clock in clocks.items()}
     stages = {
         "tokenizing": spent["tokens"],
-        "each prompt's tree": spent["trees"],
+        "the prefix tree": spent["trees"],
         "packing": spent["packs"],
         "the model's layers": spent["model"] - spent["head"],
         "its head": spent["head"],

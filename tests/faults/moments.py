@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PHASES = {
-    "planning": ("tacit.engine.ask:Engine.plan", "tacit.engine.plan:PlanOf.record"),
-    "scoring": ("tacit.engine.ask:Engine._score",),
-    "publishing a segment": ("tacit.engine.store:Store._publish",),
+    "planning": ("tacit.engine.ask:Engine.plan", "tacit.engine.plan:Plan.record"),
+    "scoring": ("tacit.engine.ask:Engine._answers",),
+    "publishing a segment": ("tacit.engine.store:Store.append",),
     "measuring": ("tacit.probes.parts.probe:PartsProbe.measure",),
     "writing findings": ("tacit.runs.folder:RunFolder.finish",),
 }

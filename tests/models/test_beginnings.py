@@ -4,13 +4,16 @@ import logging
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.models import beginnings
-from tacit.models.beginnings import behind, kept_beginnings
+from tacit.models.beginnings import kept_beginnings
 from tacit.models.packing import packs_of
+from tacit.models.prefix_tree import Rows
+from tacit.models.reading import Row
 from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny
 from tests.models.passes import passes
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
 
     import torch
 
-    from tacit.models.reading import Row
     from tests.models.conftest import FolderOf
     from tests.models.passes import Local
 
@@ -52,18 +54,20 @@ def off(name: str, model: Local, folder_of: FolderOf, prompts: Sequence[Prompt])
 @given(prompts(), LENGTHS, st.integers(1, 4))
 def test_what_is_kept(rows: list[Row], length: int, least: int) -> None:
     """A beginning of each row, shared by more than a pack's, behind which all is read."""
+    ordered = Rows.of(rows).ordered()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beginnings, "LEAST", least)
-        kept = kept_beginnings(rows, length)
-    for row, begin in zip(rows, kept, strict=True):
-        assert row.ids[: len(begin)] == begin
-        assert not begin or len(begin) >= least
-        assert all(read.position >= len(begin) for read in row.reads)
-    for begin in {one for one in kept if one}:
-        own = [row for row, one in zip(rows, kept, strict=True) if one == begin]
-        assert len(prefixes(own)) > length
-        (whole,) = packs_of([behind(row, len(begin)) for row in own], 10_000)
-        assert len(begin) + len(whole.ids) == len(prefixes(own))
+        kept = kept_beginnings(ordered, length)
+    reads = ordered.reads
+    assert (reads.position >= kept[reads.row]).all()
+    assert ((kept == 0) | (kept >= least)).all()
+    begins = [ordered.row(number)[:size] for number, size in enumerate(kept.tolist())]
+    for begin in {one for one in begins if one}:
+        own = ordered.take(np.array([n for n, one in enumerate(begins) if one == begin]))
+        tree = prefixes([Row(own.row(number)) for number in range(len(own))])
+        assert len(tree) > length
+        (whole,) = packs_of(own.behind(len(begin)).ordered(), 10_000)
+        assert len(begin) + len(whole.ids) == len(tree)
 
 
 @pytest.mark.parametrize("name", KEEPING)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import PromptError
-from tacit.models.boundary import Filled, Tokens, bare, locate
+from tacit.models.boundary import Filled, bare, locate
 from tacit.models.causal import CausalModel
-from tacit.models.encoding import Remembered
+from tacit.models.encoding import Inputs, Remembered
 from tacit.models.splitting import cut_of, locate_split, splits
 from tacit.requests import Prompt
 from tests.models import tiny
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tests.models.conftest import Loaded
 
+PROMPT = Prompt("a tree", ("a",))
 KINDS = {
     make.__name__: make
     for make in (
@@ -160,29 +161,33 @@ def test_whatever_may_reach_over_a_space_is_given_whole_strings(kind: str) -> No
 
 @pytest.mark.parametrize("name", tiny.names("causal"))
 def test_a_prompt_is_remembered_as_it_was(name: str, loaded: Loaded) -> None:
-    """All its inputs, with where the answer stands in them."""
+    """All its inputs, with where the answer stands in them, in whatever order they are asked."""
     model = loaded(name)
     assert isinstance(model, CausalModel)
-    for prompt in prompts_for(name):
-        answers = model._encoder.encode([prompt])[0]
-        kept = Remembered()
-        kept.keep(prompt, answers)
-        assert kept.get(prompt) == answers
-        kept.forget([prompt])
-        assert kept.get(prompt) is None
+    prompts = prompts_for(name)
+    encoder, kept = model._encoder, Remembered()
+    kept.keep(prompts[::2], encoder.encode(prompts[::2]))
+    kept.keep(prompts[1::2], encoder.encode(prompts[1::2]))
+    found = kept.take(prompts[::-1])
+    for number, prompt in enumerate(prompts[::-1]):
+        assert found.of(number) == encoder.encode([prompt]).of(0) == encoder.write([prompt])[0]
+    kept.forget(prompts[:-1])
+    assert [prompt in kept for prompt in prompts] == [False] * (len(prompts) - 1) + [True]
 
 
-def test_little_is_remembered() -> None:
-    """No more than is allowed by about one prompt, and nothing that was forgotten."""
-    kept = Remembered(most=100)
-    prompts = [Prompt(f"text {number}", ("a",)) for number in range(50)]
-    for prompt in prompts:
-        kept.keep(prompt, [Tokens(tuple(range(10)), 1, 2, spanned=False)])
-    known = [prompt for prompt in prompts if kept.get(prompt) is not None]
-    assert known == prompts[:7]
+def test_little_is_remembered(loaded: Loaded) -> None:
+    """No more than is allowed, and nothing that was forgotten."""
+    model = loaded("gpt2")
+    assert isinstance(model, CausalModel)
+    prompts = [Prompt(f"a bird {number}", ("a",)) for number in range(10)]
+    inputs = model._encoder.encode(prompts)
+    kept = Remembered(most=len(inputs.ids))
+    kept.keep(prompts, inputs)
+    kept.keep([PROMPT], model._encoder.encode([PROMPT]))
+    assert PROMPT not in kept
     kept.forget(prompts)
-    kept.keep(prompts[40], [Tokens((1, 2), 1, 2, spanned=True)])
-    assert kept.get(prompts[40]) == [Tokens((1, 2), 1, 2, spanned=True)]
+    kept.keep([PROMPT], model._encoder.encode([PROMPT]))
+    assert PROMPT in kept
 
 
 def test_each_prompt_is_tokenized_once(
@@ -192,17 +197,17 @@ def test_each_prompt_is_tokenized_once(
     model = loaded("gpt2")
     assert isinstance(model, CausalModel)
     written: list[Prompt] = []
-    write = model._encoder.write
+    encode = model._encoder.encode
 
-    def watched(of: Sequence[Prompt]) -> Sequence[object]:
+    def watched(of: Sequence[Prompt]) -> Inputs:
         written.extend(of)
-        return write(of)
+        return encode(of)
 
-    monkeypatch.setattr(model._encoder, "write", watched)
+    monkeypatch.setattr(model._encoder, "encode", watched)
     prompts = [Prompt(f"Is a {word}", ("tree", "bird")) for word in ("tree", "bird", "cat", "egg")]
     engine = Engine(model, Store(tmp_path), block_tokens=8)
     plan = engine.plan(prompts)
     assert len(plan.blocks) > 1
     engine.ask(prompts, plan)
     assert sorted(written, key=str) == sorted(prompts, key=str)
-    assert all(model._remembered.get(prompt) is None for prompt in prompts)
+    assert all(prompt not in model._remembered for prompt in prompts)

@@ -64,7 +64,8 @@ def test_no_score_of_other_weights_is_stored(way: str, folders: list[Path], tmp_
         Engine(model, store, block_tokens=40).ask(PROMPTS, progress=stored)
     assert 0 < done < len(PROMPTS)
     rows = list(store.read(model.fingerprint).iter_rows(named=True))
-    assert len(rows) == done * 2
+    # The block behind those that were told was computed before the file was overwritten.
+    assert done * 2 <= len(rows) < len(PROMPTS) * 2
     for row in rows:
         assert row["logprob"] == pytest.approx(expected[row["text"], row["answer"]], abs=1e-4)
     if way != "removed":

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tacit.models.near import NearAttention, piece_of
 from tacit.models.packed import sight
 from tacit.models.packing import packs_of
+from tacit.models.prefix_tree import Rows
 from tacit.models.reading import Read, Row
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def paths_of(seed: int) -> list[tuple[int, ...]]:
 
 def packs_from(paths: Sequence[tuple[int, ...]], length: int) -> list[Pack]:
     """The paths in packs."""
-    rows = [Row(ids, [Read(len(ids) - 1, 0, (n, 0))]) for n, ids in enumerate(dict.fromkeys(paths))]
-    return packs_of(rows, length)
+    rows = [Row(ids, [Read(len(ids) - 1, 0, n)]) for n, ids in enumerate(dict.fromkeys(paths))]
+    return packs_of(Rows.of(rows).ordered(), length)
 
 
 def sees_of(packs: Sequence[Pack], piece: int) -> torch.Tensor:

@@ -105,7 +105,8 @@ def test_prompts_share_what_they_begin_with(name: str, loaded: Loaded) -> None:
     model = loaded(name)
     assert isinstance(model, causal.CausalModel)
     prompts = [Prompt(f"Is a {word}", ("a", "a bird")) for word in ("tree", "bird", "tree is a")]
-    inputs = [answer.ids[:-1] for part in model._encode(prompts) for answer in part]
+    encoded = model._encode(prompts)
+    inputs = [answer.ids[:-1] for number in range(3) for answer in encoded.of(number)]
     tree = {ids[:at] for ids in inputs for at in range(1, len(ids) + 1)}
     assert sum(model.cost(prompts)) == len(tree)
     assert sum(model.cost([prompt])[0] for prompt in prompts) > len(tree)

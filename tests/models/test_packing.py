@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -7,10 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.models import packing, prefix_tree
 from tacit.models.boundary import Tokens
 from tacit.models.packed import sight
-from tacit.models.packing import Pack, added_tokens, packs_of, shared_length
 from tacit.models.packing_check import made_up_pack
+from tacit.models.prefix_tree import Rows, shared_length
 from tacit.models.trees import tree_of
 from tacit.probes.consistency.questions import forms
 from tacit.probes.consistency.template import load_templates
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from random import Random
 
+    from tacit.models.packing import Pack
     from tacit.models.reading import Row
 
 IDS = st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple)
@@ -29,19 +32,39 @@ LENGTHS = st.integers(1, 40)
 def prompts(draw: st.DrawFn) -> list[Row]:
     """Rows of prompts of few different tokens: many share a beginning, some are another's."""
     rows: list[Row] = []
-    for number in range(draw(st.integers(1, 8))):
+    answered = 0
+    for _ in range(draw(st.integers(1, 8))):
         text = draw(IDS)
         answers = [
             Tokens(text + ids, draw(st.integers(1, len(text))), len(text + ids), spanned=False)
             for ids in draw(st.lists(IDS, min_size=1, max_size=4))
         ]
-        rows += tree_of(number, answers).rows
+        rows += tree_of(answered, answers).rows
+        answered += len(answers)
     return rows
+
+
+def packs_of(rows: Sequence[Row], length: int) -> list[Pack]:
+    """The packs of rows in whatever order."""
+    return packing.packs_of(Rows.of(rows).ordered(), length)
+
+
+def added_tokens(rows: Sequence[Row], length: int) -> list[int]:
+    """What the rows add to packs, in order."""
+    return [int(added) for added in packing.added_tokens(Rows.of(rows).ordered(), length)]
 
 
 def before(pack: Pack, index: int) -> tuple[int, ...]:
     """The tokens that one token of a pack sees, itself last."""
-    return tuple(pack.ids[j] for j in range(index + 1) if index < pack.ends[j])
+    ids, ends = pack.ids.tolist(), pack.ends.tolist()
+    return tuple(ids[j] for j in range(index + 1) if index < ends[j])
+
+
+def reads_of(pack: Pack) -> list[tuple[int, int, int]]:
+    """Answer, position and token of all that is read off a pack."""
+    reads = pack.reads
+    columns = (reads.answer, reads.position, reads.token)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def prefixes(rows: Iterable[Row]) -> set[tuple[int, ...]]:
@@ -53,9 +76,9 @@ def prefixes(rows: Iterable[Row]) -> set[tuple[int, ...]]:
 def test_all_is_read_behind_what_comes_before_it(rows: list[Row], length: int) -> None:
     """Each token that is read off a row is read off a pack once, where the same tokens are seen."""
     found = [
-        (read.answer, before(pack, read.position), read.token)
+        (answer, before(pack, position), token)
         for pack in packs_of(rows, length)
-        for read in pack.reads
+        for answer, position, token in reads_of(pack)
     ]
     expected = [
         (read.answer, row.ids[: read.position + 1], read.token)
@@ -82,7 +105,7 @@ def test_positions_are_depths(rows: list[Row], length: int) -> None:
     """A token's position is the number of tokens that it sees beside itself."""
     for pack in packs_of(rows, length):
         seen = [len(before(pack, index)) - 1 for index in range(len(pack.ids))]
-        assert list(pack.depths) == seen
+        assert pack.depths.tolist() == seen
 
 
 @given(prompts(), LENGTHS)
@@ -95,9 +118,46 @@ def test_packs_keep_to_their_length(rows: list[Row], length: int) -> None:
 @given(prompts(), LENGTHS)
 def test_added_tokens(rows: list[Row], length: int) -> None:
     """What rows add, together, is what the packs hold; no row adds more than its own tokens."""
-    added = added_tokens(rows, length)
+    added, ordered = added_tokens(rows, length), Rows.of(rows).ordered()
     assert sum(added) == sum(len(pack.ids) for pack in packs_of(rows, length))
-    assert all(0 <= more <= len(row.ids) for more, row in zip(added, rows, strict=True))
+    assert all(0 < more <= size for more, size in zip(added, ordered.lengths, strict=True))
+
+
+@given(prompts())
+def test_rows_in_order_hold_all_that_rows_hold(rows: list[Row]) -> None:
+    """Each is there once, or part of a longer one, with what is read off it."""
+    ordered = Rows.of(rows).ordered()
+    kept = [ordered.row(number) for number in range(len(ordered))]
+    own = {row.ids for row in rows}
+    assert kept == sorted(
+        one for one in own if not any(o != one and o[: len(one)] == one for o in own)
+    )
+    assert ordered.shared.tolist() == [0, *(shared_length(a, b) for a, b in pairwise(kept))]
+    reads = ordered.reads
+    found = [
+        (kept[row][: position + 1], token, answer)
+        for row, position, token, answer in zip(
+            reads.row.tolist(),
+            reads.position.tolist(),
+            reads.token.tolist(),
+            reads.answer.tolist(),
+            strict=True,
+        )
+    ]
+    assert sorted(found) == sorted(
+        (row.ids[: read.position + 1], read.token, read.answer)
+        for row in rows
+        for read in row.reads
+    )
+
+
+@given(prompts(), st.integers(1, 30))
+def test_what_rows_share_is_found_in_tables_of_any_size(rows: list[Row], cells: int) -> None:
+    """A table of all rows, or of a few at a time."""
+    whole = Rows.of(rows).ordered().shared.tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefix_tree, "_CELLS", cells)
+        assert Rows.of(rows).ordered().shared.tolist() == whole
 
 
 @given(prompts(), LENGTHS, LENGTHS)
@@ -105,7 +165,7 @@ def test_packs_are_made_again(rows: list[Row], length: int, shorter: int) -> Non
     """A pack's rows can be packed again, shorter, and all is still read."""
     packs = packs_of(rows, length)
     again = [part for pack in packs for part in pack.again(shorter)]
-    assert sum(len(pack.reads) for pack in again) == sum(len(pack.reads) for pack in packs)
+    assert sum(len(pack.reads.row) for pack in again) == sum(len(pack.reads.row) for pack in packs)
     for part in again:
         assert len(part.ids) <= shorter or len(part.rows) == 1
 
@@ -116,7 +176,9 @@ def test_packs_do_not_depend_on_the_order_of_prompts(
 ) -> None:
     """So that the same work is rounded the same."""
     turned = random.sample(rows, len(rows))
-    assert [p.ids for p in packs_of(turned, length)] == [p.ids for p in packs_of(rows, length)]
+    assert [p.ids.tolist() for p in packs_of(turned, length)] == [
+        p.ids.tolist() for p in packs_of(rows, length)
+    ]
 
 
 @given(prompts(), LENGTHS)
@@ -131,7 +193,7 @@ def test_the_mask_shows_what_is_seen(rows: list[Row], length: int) -> None:
     for pack, one in zip(packs, sees[:, 0], strict=True):
         assert not bool(one[:, len(pack.ids) :].any())
         for index in range(len(pack.ids)):
-            seen = tuple(pack.ids[j] for j in one[index].nonzero().flatten().tolist())
+            seen = tuple(pack.ids[one[index].nonzero().flatten().numpy()].tolist())
             assert seen == before(pack, index)
 
 

@@ -14,14 +14,15 @@ def test_read_off() -> None:
     torch.manual_seed(0)
     logits = torch.randn(3, 4, 50) * 5
     wanted = [
-        [(0, Read(9, 1, (0, 0))), (0, Read(9, 2, (0, 1))), (3, Read(9, 3, (0, 0)))],
+        [(0, Read(9, 1, 0)), (0, Read(9, 2, 1)), (3, Read(9, 3, 0))],
         [],
-        [(2, Read(9, 49, (1, 0)))],
+        [(2, Read(9, 49, 2))],
     ]
     values = logits.double().log_softmax(-1)
     (found,) = read_off(logits, wanted)
-    assert [answer for answer, _ in found.fetched()] == [(0, 0), (0, 1), (0, 0), (1, 0)]
-    assert [value for _, value in found.fetched()] == pytest.approx(
+    answers, fetched = found.fetched()
+    assert answers.tolist() == [0, 1, 0, 2]
+    assert fetched.tolist() == pytest.approx(
         [float(values[r, c, t]) for r, c, t in ((0, 0, 1), (0, 0, 2), (0, 3, 3), (2, 2, 49))],
         abs=1e-5,
     )
@@ -47,7 +48,7 @@ def test_padded(left: bool, ids: list[list[int]], mask: list[list[int]]) -> None
 
 def found(*values: float) -> Values:
     """Log-probabilities of one answer's tokens."""
-    return Values([(0, 0)] * len(values), torch.tensor(values))
+    return Values([0] * len(values), torch.tensor(values))
 
 
 def test_a_tally_does_not_depend_on_order() -> None:
@@ -57,7 +58,7 @@ def test_a_tally_does_not_depend_on_order() -> None:
     one.add([found(*values)])
     for value in reversed(values):
         other.add([found(value)])
-    assert one.total((0, 0)) == other.total((0, 0)) == math.fsum(found(*values).logprobs.tolist())
+    assert one.totals(1) == other.totals(1) == [math.fsum(found(*values).logprobs.tolist())]
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf, math.inf])
@@ -66,4 +67,4 @@ def test_a_tally_of_no_number(value: float) -> None:
     tally = Tally()
     tally.add([found(-1.0, value)])
     with pytest.raises(ScoringError, match="try --dtype float32"):
-        tally.total((0, 0))
+        tally.totals(1)

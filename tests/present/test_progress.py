@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,8 +15,9 @@ from tacit.present import progress
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
+
+    from tacit.engine.plan import Part
 
 
 PROMPTS = [Prompt(f"text {n}", ("a",)) for n in range(1200)]
@@ -44,17 +45,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def asked(folder: Path, clock: Clock, seconds: float) -> None:
     """Asks all prompts in twelve blocks, each of which takes some seconds."""
-
-    class Slow(FakeModel):
-        def answer(self, requests: Sequence[Any]) -> list[Any]:
-            clock.now += seconds
-            return super().answer(requests)
-
-    model = Slow(lambda _, __: -1.0)
+    model = FakeModel(lambda _, __: -1.0)
     engine = Engine(model, Store(folder), block_tokens=sum(model.cost(PROMPTS)) // 12 + 1)
     plan = engine.plan(PROMPTS)
     with progress.asking(plan) as advance:
-        engine.ask(PROMPTS, plan, advance)
+
+        def stored(part: Part) -> None:
+            clock.now += seconds
+            advance(part)
+
+        engine.ask(PROMPTS, plan, stored)
 
 
 def test_a_line_a_minute_off_a_terminal(

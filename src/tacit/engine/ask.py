@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
+from functools import partial
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any
 
+from tacit.engine import collection
 from tacit.engine.elicitation import answered, asked_of
 from tacit.engine.plan import (
     Block,
@@ -23,11 +26,12 @@ from tacit.engine.plan import (
 )
 from tacit.engine.rechecks import rechecking
 from tacit.errors import ScoringError, StoreError, TooLongError
-from tacit.models.base import SharesPrefixes, Streams
+from tacit.models.base import Prepares, SharesPrefixes, Streams
 from tacit.requests import KINDS, TOO_LONG, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
+    from concurrent.futures import Future
     from pathlib import Path, PurePosixPath
 
     from tacit.engine.crew import Crew
@@ -107,6 +111,7 @@ class Engine:
                 "give the same command again"
             ) from error
 
+    @collection.paused()
     def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
         """Cuts what the store does not hold into blocks, and checks that all can be asked.
 
@@ -187,7 +192,8 @@ class Engine:
             ScoringError: The model failed, or gave what is no log-probability.
             StoreError: The store cannot be written.
         """
-        return self._store(requests, self.model.answer(requests))
+        answers = self._answers(requests, partial(self.model.answer, requests))
+        return self.store.append(self.model.description, requests, answers)
 
     def carry_out(self, plan: Plan) -> Generator[Part]:
         """Asks the blocks of a plan in this process; gives each as it is stored.
@@ -202,17 +208,40 @@ class Engine:
             for _, blocks in groupby(plan.blocks, key=lambda block: id(block.kind)):
                 yield from self._stream(self.model, list(blocks))
             return
-        for block in plan.blocks:
-            self.keep(block.requests)
-            yield block.whole
+        yield from self._in_blocks(plan.blocks)
 
     def _carry_out(self, plan: Plan, progress: Callable[[Part], None] | None) -> None:
         asking = closing((self.crew or self).carry_out(plan))
-        with rechecking(self.model, self.store) as published, asking as done:
+        with collection.frozen(), rechecking(self.model, self.store) as published, asking as done:
             for part in done:
                 published()
                 if progress:
                     progress(part)
+
+    def _in_blocks(self, blocks: Sequence[Block]) -> Generator[Part]:
+        """Asks one block after the other; the next is prepared, and the last stored, meanwhile."""
+        with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
+            ready = [ahead.submit(self._prepared, block.requests) for block in blocks[:1]]
+            storing: list[tuple[Block, Future[PurePosixPath]]] = []
+            for block, following in zip_longest(blocks, blocks[1:]):
+                answer = ready.pop().result()
+                if following:
+                    ready.append(ahead.submit(self._prepared, following.requests))
+                answers = self._answers(block.requests, answer)
+                for last, stored in storing:
+                    stored.result()
+                    yield last.whole
+                about = self.model.description
+                stored = behind.submit(self.store.append, about, block.requests, answers)
+                storing = [(block, stored)]
+            for last, stored in storing:
+                stored.result()
+                yield last.whole
+
+    def _prepared(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
+        if isinstance(self.model, Prepares):
+            return self.model.prepare(requests)
+        return partial(self.model.answer, requests)
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
         """Asks the requests of blocks without a pause; gives what was stored together."""
@@ -225,23 +254,33 @@ class Engine:
         with closing(model.stream(asked, PERIOD)) as parts:
             for part in parts:
                 requests = tuple(request for request, _ in part)
-                self._store(requests, [answer for _, answer in part])
+                answers = self._checked(requests, [answer for _, answer in part])
+                self.store.append(self.model.description, requests, answers)
                 done = [left[group_of(one)].less(len(kind.keys(one))) for one in requests]
                 tokens = sum(cost for _, cost in done)
                 yield Part(requests, tokens, sum(ended for ended, _ in done))
 
-    def _store(self, requests: Sequence[Any], answers: Sequence[Any]) -> PurePosixPath:
-        """Stores answers, if they can be answers to the requests."""
+    def _answers(self, requests: Sequence[Any], answer: Callable[[], list[Any]]) -> Sequence[Any]:
+        """What a model computes for requests."""
+        return self._checked(requests, answer())
+
+    def _checked(self, requests: Sequence[Any], answers: Sequence[Any]) -> Sequence[Any]:
+        """The answers, if they can be answers to the requests.
+
+        Raises:
+            ScoringError: They cannot.
+        """
         for request, answer in zip(requests, answers, strict=True):
             wrong = KINDS[type(request)].check(request, answer)
             if wrong:
                 raise ScoringError(f"{self.model.name} {wrong}")
-        return self.store.append(self.model.description, requests, answers)
+        return answers
 
     def _cached(self, of: type) -> Cached[Any, Any]:
         """What the store holds of the model's answers to requests of a class."""
         return KINDS[of].cached(self.store.read(self.model.fingerprint, of))
 
+    @collection.paused()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
         """The answers to requests, from the store.
 

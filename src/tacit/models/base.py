@@ -78,6 +78,22 @@ class SharesPrefixes(LanguageModel, Protocol):
 
 
 @runtime_checkable
+class Prepares(LanguageModel, Protocol):
+    """Can prepare requests on the host while it computes others."""
+
+    def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
+        """Does all that needs no computation of the model's, in whatever thread.
+
+        Returns:
+            What computes the answers; see ``answer``.
+
+        Raises:
+            PromptError: As ``cost``.
+        """
+        ...
+
+
+@runtime_checkable
 class Streams(LanguageModel, Protocol):
     """Answers each request by itself, so that answers can be stored while others are awaited."""
 

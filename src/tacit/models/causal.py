@@ -12,32 +12,41 @@ from __future__ import annotations
 
 import inspect
 import logging
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tacit.errors import ModelError
 from tacit.models.batching import in_batches
-from tacit.models.beginnings import behind, kept_beginnings
+from tacit.models.beginnings import kept_beginnings
 from tacit.models.boundary import Tokens, bare
 from tacit.models.branching import score_trees, tree_cost
-from tacit.models.encoding import Encoder, Remembered, fill
+from tacit.models.encoding import Encoder, Inputs, Remembered, fill
+from tacit.models.local import Written
 from tacit.models.packed import Packer
-from tacit.models.packing import added_tokens
+from tacit.models.packing import Pack, added_tokens, packs_of
 from tacit.models.packing_check import Check, Packing
+from tacit.models.prefix_tree import ragged
 from tacit.models.ranking import Place, RankingModel
 from tacit.models.reading import Found, Read, Row, Tally, on_device, padded, read_off
 from tacit.models.trees import Tree, tree_of
+from tacit.requests import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import torch
+    from numpy.typing import NDArray
     from transformers import PreTrainedConfig
 
+    from tacit.models import candidates
     from tacit.models.boundary import Filled
-    from tacit.models.candidates import Frame, Written
+    from tacit.models.candidates import Frame
     from tacit.models.local import Checkpoint
-    from tacit.requests import Prompt, Scores
+    from tacit.models.prefix_tree import Ints, Rows
+    from tacit.requests import Scores
 
 SCORER = "causal-2"
 
@@ -56,6 +65,23 @@ _LOCAL = (
 )
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What goes through the model for some prompts.
+
+    Args:
+        prompts: The prompts.
+        inputs: Their answers' inputs.
+        packs: Packs, by what is kept of them.
+        trees: What is not packed.
+    """
+
+    prompts: Sequence[Prompt]
+    inputs: Inputs
+    packs: Sequence[tuple[tuple[int, ...], Sequence[Pack]]]
+    trees: Sequence[Tree]
 
 
 class CausalModel(RankingModel):
@@ -116,40 +142,62 @@ class CausalModel(RankingModel):
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
         """What is shared counts once."""
-        trees = self._trees(self._encode(prompts))
-        packed, rest = self._divided(trees)
-        costs = [0] * len(trees)
-        for number in rest:
-            tree = trees[number]
+        inputs = self._encode(prompts)
+        packed, rest = self._divided(inputs)
+        costs = np.zeros(len(inputs), np.int64)
+        for number, tree in rest.items():
             costs[number] = tree.tokens if self._branches_off(tree) else tree.row_tokens
-        for begin, numbered in packed.items():
-            costs[numbered[0][0]] += len(begin)
-            rows = [behind(row, len(begin)) if begin else row for _, row in numbered]
-            added = added_tokens(rows, self._pack_tokens)
-            for (number, _), more in zip(numbered, added, strict=True):
-                costs[number] += more
-        return costs
+        prompt = inputs.prompt
+        for begin, rows in packed:
+            # Any of the prompts that read a row may count as the one that it is computed for.
+            owner = np.zeros(len(rows), np.int64)
+            owner[rows.reads.row] = prompt[rows.reads.answer]
+            costs[owner[0]] += len(begin)
+            np.add.at(costs, owner, added_tokens(rows.behind(len(begin)), self._pack_tokens))
+        return costs.tolist()
+
+    def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
+        """See ``Prepares.prepare``: prompts are encoded and packed; rankings wait."""
+        if all(isinstance(one, Prompt) for one in requests):
+            return partial(self._computed, self._prepared(requests))
+        return partial(self.answer, requests)
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        encoded = self._encode(prompts)
+        return self._computed(self._prepared(prompts))
+
+    def _prepared(self, prompts: Sequence[Prompt]) -> _Prepared:
+        inputs = self._encode(prompts)
         self._remembered.forget(prompts)
-        trees = self._trees(encoded)
-        packed, rest = self._divided(trees)
-        tally = self._tally([trees[number] for number in rest], shared=self._shares)
-        for begin, numbered in packed.items():
-            self._packer.score([row for _, row in numbered], self._pack_tokens, tally, begin)
-        return self._scores(prompts, encoded, tally)
+        packed, rest = self._divided(inputs)
+        packs = [
+            (begin, packs_of(rows.behind(len(begin)), self._pack_tokens)) for begin, rows in packed
+        ]
+        return _Prepared(prompts, inputs, packs, list(rest.values()))
+
+    def _computed(self, work: _Prepared) -> list[Scores]:
+        tally = self._tally(work.trees, shared=self._shares)
+        for begin, packs in work.packs:
+            self._packer.score(packs, tally, begin)
+        totals = tally.totals(len(work.inputs.begin)).tolist()
+        return self._scored(work.prompts, self._written_as(work.inputs), totals)
+
+    def _written_as(self, inputs: Inputs) -> Written:
+        """How the answers of inputs are written."""
+        scored = inputs.lengths - inputs.begin
+        known = np.ones(len(scored), bool)
+        if self._unknown is not None:
+            tokens = inputs.ids[ragged(inputs.starts[:-1] + inputs.begin, scored)]
+            lacking = np.repeat(np.arange(len(scored)), scored)[tokens == self._unknown]
+            known[lacking] = False
+        return Written(scored.tolist(), inputs.spanned.tolist(), known.tolist())
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
-        ((answer,),) = self._encode([prompt])
+        (answer,) = self._encode([prompt]).of(0)
         return [("input", answer.ids, range(answer.begin, answer.end))]
 
     @property
     def _shares(self) -> bool:
         return self._difference is not None and self._difference <= self._tolerance
-
-    def _trees(self, encoded: Sequence[Sequence[Tokens]]) -> list[Tree]:
-        return [tree_of(number, answers) for number, answers in enumerate(encoded)]
 
     @property
     def _pack_tokens(self) -> int:
@@ -157,52 +205,81 @@ class CausalModel(RankingModel):
         return min(self._packing.length, self._budget.tokens)
 
     def _divided(
-        self, trees: Sequence[Tree]
-    ) -> tuple[dict[tuple[int, ...], list[tuple[int, Row]]], list[int]]:
-        """The rows that are packed, with their trees' numbers, by what is kept of them; the rest.
+        self, inputs: Inputs
+    ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
+        """The rows that are packed, in order, by what is kept of them; other prompts' trees.
 
         What no pack holds, or a window cuts, or is deeper than was measured, is not packed.
         """
-        near = [
-            number
-            for number, tree in enumerate(trees)
-            if _longest(tree) <= self._packing.length and self._is_near(tree)
-        ]
-        rows = [(number, row) for number in near for row in trees[number].rows]
-        begins = kept_beginnings([row for _, row in rows], self._packing.length)
-        if any(begins) and self._keeping.refused is not None:
-            begins = [()] * len(rows)
-        deep = {
-            number
-            for (number, row), begin in zip(rows, begins, strict=True)
-            if len(row.ids) - len(begin) > self._packing.depth
-        }
-        packed: dict[tuple[int, ...], list[tuple[int, Row]]] = {}
-        for (number, row), begin in zip(rows, begins, strict=True):
-            if number not in deep:
-                packed.setdefault(begin, []).append((number, row))
-        return packed, sorted(deep | (set(range(len(trees))) - set(near)))
+        longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
+        near = (longest <= self._packing.length) & self._are_near(longest)
+        rows = inputs.rows(np.flatnonzero(near)).ordered()
+        kept = self._kept(rows)
+        deep = np.flatnonzero(rows.lengths - kept > self._packing.depth)
+        if deep.size:
+            prompt, reads = inputs.prompt, rows.reads
+            near[prompt[reads.answer[np.isin(reads.row, deep)]]] = False
+            rows = inputs.rows(np.flatnonzero(near)).ordered()
+            kept = self._kept(rows)
+        packed: dict[tuple[int, ...], list[int]] = {}
+        for number in np.flatnonzero(kept).tolist():
+            packed.setdefault(rows.row(number)[: kept[number]], []).append(number)
+        parts = [(begin, rows.take(np.array(of))) for begin, of in packed.items()]
+        if len(packed) == 0:
+            parts = [((), rows)] if len(rows) else []
+        elif (kept == 0).any():
+            parts.append(((), rows.take(np.flatnonzero(kept == 0))))
+        rest = np.flatnonzero(~near).tolist()
+        return parts, {at: tree_of(int(inputs.answers[at]), inputs.of(at)) for at in rest}
+
+    def _kept(self, rows: Rows) -> Ints:
+        """How many first tokens of each row are kept, where that gives the same."""
+        kept = kept_beginnings(rows, self._packing.length)
+        if kept.any() and self._keeping.refused is not None:
+            return np.zeros_like(kept)
+        return kept
 
     def _branches_off(self, tree: Tree) -> bool:
         """Whether a tree's rows go on from a trunk that is computed once."""
         return self._shares and tree.branches and self._is_near(tree)
 
     def _is_near(self, tree: Tree) -> bool:
-        """Whether a tree is short enough for each token to see all, and positions to be as ever."""
-        longest, apart = _longest(tree), self._budget.apart
-        return (self._local is None or longest < self._local) and (
-            apart is None or longest <= apart
-        )
+        return bool(self._are_near(np.array([_longest(tree)]))[0])
 
-    def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
+    def _are_near(self, lengths: Ints) -> NDArray[np.bool_]:
+        """Which rows are short enough for each token to see all, and positions to be as ever."""
+        near = np.ones(len(lengths), bool)
+        if self._local is not None:
+            near &= lengths < self._local
+        if self._budget.apart is not None:
+            near &= lengths <= self._budget.apart
+        return near
+
+    def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
         """Each answer's whole input, as ``Encoder.encode``; remembered until it is scored."""
-        known = {prompt: self._remembered.get(prompt) for prompt in prompts}
-        new = [prompt for prompt, answers in known.items() if answers is None]
-        for prompt, answers in zip(new, self._encoder.encode(new), strict=True):
-            self._all_fit(prompt, answers)
-            self._remembered.keep(prompt, answers)
-            known[prompt] = answers
-        return [known[prompt] or [] for prompt in prompts]
+        remembered = self._remembered
+        new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in remembered]
+        if not new:
+            return remembered.take(prompts)
+        inputs = self._encoder.encode(new)
+        self._all_fit_in(new, inputs)
+        remembered.keep(new, inputs)
+        if len(new) == len(prompts):
+            return inputs
+        known = [prompt for prompt in dict.fromkeys(prompts) if prompt in remembered]
+        added = [] if new[0] in remembered else [inputs]
+        order = {one: at for at, one in enumerate([*known, *(new if added else ())])}
+        joined = Inputs.joined([remembered.take(known), *added])
+        return joined.take(np.array([order[prompt] for prompt in prompts], np.int64))
+
+    def _all_fit_in(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
+        """Refuses the first prompt with an answer that the model cannot take; see ``_fits``."""
+        window = self._checkpoint.window
+        wrong = inputs.lengths > (inputs.lengths if window is None else window)
+        wrong |= np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
+        for prompt in inputs.prompt[wrong][:1].tolist():
+            for answer in inputs.of(prompt):
+                self._fits(prompts[prompt], answer.ids)
 
     def _first_filled(self, prompt: Prompt) -> Filled:
         return self._fill(prompt)[0]
@@ -210,7 +287,7 @@ class CausalModel(RankingModel):
     def _fill(self, prompt: Prompt) -> list[Filled]:
         return fill(prompt) if self._chat is None else self._chat.fill(prompt)
 
-    def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
+    def _written(self, prompts: Sequence[Prompt]) -> list[candidates.Written]:
         written = self._encoder.write(prompts)
         for prompt, answers in zip(prompts, written, strict=True):
             self._all_fit(prompt, answers)
@@ -280,8 +357,8 @@ class CausalModel(RankingModel):
             ModelError: A log-probability depends on the token behind it.
         """
         begin = tuple(range(1, 4))
-        rows = [Row((*begin, last), [Read(1, begin[2], (0, last))]) for last in (1, 2)]
-        (one,), (other,) = self._tally_rows(rows).values.values()
+        rows = [Row((*begin, last), [Read(1, begin[2], last - 1)]) for last in (1, 2)]
+        one, other = self._tally_rows(rows).totals(2)
         if abs(one - other) > self._tolerance:
             raise ModelError(
                 f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
@@ -345,16 +422,14 @@ class CausalModel(RankingModel):
             ]
             for text in (spread[: 1 + longest // 3], spread[6 : 6 + longest])
         ]
-        trees = self._trees(answers)
+        trees = [tree_of(4 * text, of) for text, of in enumerate(answers)]
         plain = self._tally(trees, shared=False)
         try:
             shared = self._tally(trees, shared=True)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is not used, and said
             log.info("%s cannot go on from a computed text: %s", self.name, error)
             return None
-        return max(
-            abs(plain.total((p, a)) - shared.total((p, a))) for p in range(2) for a in range(4)
-        )
+        return float(np.abs(plain.totals(8) - shared.totals(8)).max())
 
 
 def _longest(tree: Tree) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tacit.errors import PromptError, TooLongError
@@ -71,6 +72,21 @@ class Checkpoint:
     settings: dict[str, Any]
     files: LoadedFiles
     chat: Chat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How answers are written, one after the other.
+
+    Args:
+        tokens: How many tokens of each are scored.
+        spanned: Whether these also cover characters of the text.
+        known: Whether the tokenizer could write all of it.
+    """
+
+    tokens: Sequence[int]
+    spanned: Sequence[bool]
+    known: Sequence[bool]
 
 
 class LocalModel:
@@ -184,30 +200,40 @@ class LocalModel:
                 f"{self._vocabulary}: its tokenizer belongs to another model"
             )
 
-    def _scores(
+    def _scores_of(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
     ) -> list[Scores]:
-        """The scores of all prompts' answers, given each one's tokens and what was read.
+        """The scores of all prompts' answers, given each one's tokens and what was read."""
+        every = [tokens for row in encoded for tokens in row]
+        return self._scored(
+            prompts,
+            Written(
+                [tokens.end - tokens.begin for tokens in every],
+                [tokens.spanned for tokens in every],
+                [self._is_known(tokens) for tokens in every],
+            ),
+            tally.totals(len(every)).tolist(),
+        )
+
+    def _scored(
+        self, prompts: Sequence[Prompt], written: Written, totals: Sequence[float]
+    ) -> list[Scores]:
+        """The scores of all prompts' answers, given how they are written and their sums (nats).
 
         Raises:
             ScoringError: The model's files have changed since it was loaded.
         """
         self._checkpoint.files.check()
-        return [
-            Scores(
-                tuple(
-                    AnswerScore(
-                        answer,
-                        tally.total((p, a)) if self._is_known(tokens) else None,
-                        tokens.end - tokens.begin,
-                        tokens.spanned,
-                        None if self._is_known(tokens) else UNKNOWN,
-                    )
-                    for a, (answer, tokens) in enumerate(zip(prompt.answers, row, strict=True))
-                )
-            )
-            for p, (prompt, row) in enumerate(zip(prompts, encoded, strict=True))
-        ]
+        known = zip(totals, written.known, strict=True)
+        each = map(
+            AnswerScore,
+            [answer for prompt in prompts for answer in prompt.answers],
+            [total if is_known else None for total, is_known in known],
+            written.tokens,
+            written.spanned,
+            [None if is_known else UNKNOWN for is_known in written.known],
+        )
+        return [Scores(tuple(islice(each, len(prompt.answers)))) for prompt in prompts]
 
     def _is_known(self, tokens: Tokens) -> bool:
         """Whether an answer is free of the unknown token, whose score would not be its own."""

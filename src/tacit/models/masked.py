@@ -72,7 +72,7 @@ class MaskedModel(RankingModel):
             self._budget,
             lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
         )
-        return self._scores(prompts, encoded, tally)
+        return self._scores_of(prompts, encoded, tally)
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         ((answer,),) = self._encode([prompt])
@@ -99,11 +99,11 @@ class MaskedModel(RankingModel):
     def _rows(self, encoded: Sequence[Sequence[Tokens]]) -> list[Row]:
         """The distinct masked rows, with all that is read off each."""
         rows: dict[tuple[int, ...], Row] = {}
-        for p, answers in enumerate(encoded):
-            for a, answer in enumerate(answers):
-                for at, ids in self._maskings(answer):
-                    row = rows.setdefault(ids, Row(ids))
-                    row.reads.append(Read(at, answer.ids[at], (p, a)))
+        every = (answer for answers in encoded for answer in answers)
+        for number, answer in enumerate(every):
+            for at, ids in self._maskings(answer):
+                row = rows.setdefault(ids, Row(ids))
+                row.reads.append(Read(at, answer.ids[at], number))
         return list(rows.values())
 
     def _maskings(self, answer: Tokens) -> Iterator[tuple[int, tuple[int, ...]]]:

@@ -53,7 +53,7 @@ class NearAttention(TorchFunctionMode):
         begins = columns[kept::piece]
         before = sees[:, 0, ::piece] & (columns < begins[:, None])
         # What the first token of a piece follows is as much as it is deep; no need to ask a device.
-        path = kept + max(max(pack.depths[::piece]) for pack in packs)
+        path = kept + max(int(pack.depths[::piece].max()) for pack in packs)
         along = torch.argsort(~before, dim=-1, stable=True)[..., :path]
         own = columns[kept:].reshape(self._pieces, piece).expand(self._packs, -1, -1)
         self._keys = torch.cat([along, own], dim=-1)

@@ -6,11 +6,11 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.errors import ScoringError
 from tacit.models.batching import how_many, in_batches
-from tacit.models.beginnings import behind
 from tacit.models.narrowing import gathered
-from tacit.models.packing import packs_of
 from tacit.models.reading import Tally, Values, on_device, padded, read_values
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from tacit.models.batching import Budget
     from tacit.models.packing import Pack
-    from tacit.models.reading import Found, Row
+    from tacit.models.prefix_tree import Ints
+    from tacit.models.reading import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +64,20 @@ class Packer:
     pad: int
     budget: Budget
 
-    def score(
-        self, rows: Sequence[Row], length: int, tally: Tally, begin: tuple[int, ...] = ()
-    ) -> None:
-        """Reads rows off in packs of at most so many tokens.
+    def score(self, packs: Sequence[Pack], tally: Tally, begin: tuple[int, ...] = ()) -> None:
+        """Reads packs off.
 
         Args:
-            rows: Those to score.
-            length: The longest pack, in tokens.
+            packs: Those to score, behind what is kept.
             tally: Takes in what is read.
-            begin: What all rows begin with and is to be kept; nothing of it is read.
+            begin: What all their rows begin with and is to be kept; nothing of it is read.
 
         Raises:
             ScoringError: The model fails.
         """
         kept = self._keep(begin)
-        packs = packs_of([behind(row, kept.size) for row in rows] if begin else rows, length)
         in_batches(
-            [kept.size + len(pack.ids) for pack in packs],
+            [kept.size + len(pack) for pack in packs],
             self.budget,
             lambda batch: tally.add(self._score([packs[i] for i in batch], kept)),
         )
@@ -106,22 +103,23 @@ class Packer:
         """One pass; where memory ran out since the packs were made, some, over shorter packs."""
         shorter = max(1, self.budget.tokens - kept.size)
         parts = [part for pack in packs for part in pack.again(shorter)]
-        size = how_many(kept.size + max(len(part.ids) for part in parts), self.budget)
+        size = how_many(kept.size + max(map(len, parts)), self.budget)
         return [self._pass(parts[at : at + size], kept) for at in range(0, len(parts), size)]
 
     def _pass(self, packs: Sequence[Pack], kept: Kept) -> Values:
         """All that is read off the packs."""
         device = self.model.device
-        reads = [(row, read) for row, pack in enumerate(packs) for read in pack.reads]
-        distinct = dict.fromkeys((row, read.position) for row, read in reads)
-        numbers = {place: number for number, place in enumerate(distinct)}
-        rows, columns = on_device(list(distinct), device).unbind(-1)
+        width = max(map(len, packs))
+        each = [number * width + pack.reads.position for number, pack in enumerate(packs)]
+        # Many answers may be read at one place: each place is normalised once.
+        distinct, which = np.unique(np.concatenate(each), return_inverse=True)
+        rows, columns = on_device(np.stack([distinct // width, distinct % width]), device)
         values = read_values(
             self._logits(packs, kept, (rows, columns)),
-            [numbers[row, read.position] for row, read in reads],
-            [read.token for _, read in reads],
+            which,
+            np.concatenate([pack.reads.token for pack in packs]),
         )
-        return Values([read.answer for _, read in reads], values)
+        return Values(np.concatenate([pack.reads.answer for pack in packs]), values)
 
     @property
     def _narrow(self) -> torch.nn.Module:
@@ -138,14 +136,15 @@ class Packer:
         from tacit.models.near import NearAttention, piece_of
 
         device, dtype = self.model.device, self.model.dtype
-        length = max(len(pack.ids) for pack in packs)
+        length = max(map(len, packs))
         piece = piece_of(length)
 
-        def filled(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
+        def filled(rows: Sequence[Ints], fill: int) -> torch.Tensor:
             """Of whole pieces."""
-            return torch.nn.functional.pad(
-                padded(rows, fill, device)[0], (0, -length % piece), value=fill
-            )
+            table = np.full((len(rows), length + -length % piece), fill, np.int64)
+            for number, row in enumerate(rows):
+                table[number, : len(row)] = row
+            return on_device(table, device)
 
         with torch.inference_mode(), gathered(self._narrow, *places):
             sees = torch.nn.functional.pad(

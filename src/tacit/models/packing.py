@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import eq
 from typing import TYPE_CHECKING
 
-from tacit.models.reading import Read
+import numpy as np
+
+from tacit.models.prefix_tree import Rows, starts_of
+from tacit.models.reading import Reads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.models.reading import Row
+    from tacit.models.prefix_tree import Ints
 
 # Of a pack: the cut is made where inputs share least, if a pack need not be shorter than this.
 _LATEST = 7 / 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Pack:
     """A piece of the prefix tree of many rows.
 
@@ -33,96 +33,87 @@ class Pack:
         depths: How many tokens each one follows in its own rows, which is its position there.
         ends: Index behind the last token that has this one before it; a token sees itself and
             those before it whose ``ends`` lie behind it.
-        reads: What is read off; the position is an index in the pack.
+        reads: What is read off; the position is an index in the pack, the row 0.
     """
 
-    rows: tuple[Row, ...]
-    ids: tuple[int, ...]
-    depths: tuple[int, ...]
-    ends: tuple[int, ...]
-    reads: tuple[Read, ...]
+    rows: Rows
+    ids: Ints
+    depths: Ints
+    ends: Ints
+    reads: Reads
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
     def again(self, length: int) -> list[Pack]:
         """The same rows in packs of another length; itself where it is no longer."""
-        return [self] if len(self.ids) <= length else packs_of(self.rows, length)
+        return [self] if len(self) <= length else packs_of(self.rows, length)
 
 
-def packs_of(rows: Sequence[Row], length: int) -> list[Pack]:
-    """All rows in packs of at most so many tokens; a row that is longer has a pack of its own."""
-    ordered = sorted(rows, key=lambda row: row.ids)
-    packs = []
-    begin = 0
-    for end in _cuts(ordered, length):
-        packs.append(_pack(ordered[begin:end]))
-        begin = end
-    return packs
+def packs_of(ordered: Rows, length: int) -> list[Pack]:
+    """Rows, in order, in packs of at most so many tokens; a longer row has a pack of its own."""
+    cuts = [0, *_cuts(ordered, length)]
+    return [
+        _pack(ordered.take(np.arange(begin, end)), ordered.shared[begin:end])
+        for begin, end in pairwise(cuts)
+    ]
 
 
-def added_tokens(rows: Sequence[Row], length: int) -> list[int]:
-    """How many tokens each row adds to the packs that ``packs_of`` makes, in the rows' order."""
-    order = sorted(range(len(rows)), key=lambda number: rows[number].ids)
-    ordered = [rows[number] for number in order]
-    begins = {0, *_cuts(ordered, length)}
-    added = [0] * len(rows)
-    before: tuple[int, ...] = ()
-    for at, number in enumerate(order):
-        ids = rows[number].ids
-        added[number] = len(ids) - (0 if at in begins else shared_length(before, ids))
-        before = ids
+def added_tokens(ordered: Rows, length: int) -> Ints:
+    """How many tokens each row, in order, adds to the packs that ``packs_of`` makes."""
+    added = ordered.lengths - ordered.shared
+    begins = [0, *_cuts(ordered, length)][:-1]
+    added[begins] = ordered.lengths[begins]
     return added
 
 
-def shared_length(one: Sequence[int], other: Sequence[int]) -> int:
-    """With how many tokens two sequences begin alike."""
-    alike = list(map(eq, one, other))
-    return alike.index(False) if False in alike else len(alike)
-
-
-def _cuts(ordered: Sequence[Row], length: int) -> list[int]:
+def _cuts(ordered: Rows, length: int) -> list[int]:
     """Behind which rows, counted, the packs end."""
-    shared = [0, *(shared_length(a.ids, b.ids) for a, b in pairwise(ordered))]
+    lengths, shared = ordered.lengths, ordered.shared
+    added = starts_of(lengths - shared)
     cuts: list[int] = []
     begin = 0
     while begin < len(ordered):
-        sizes = _sizes(ordered, shared, begin, length)
-        end = begin + len(sizes)
+        # The pack's tokens with so many rows: its first row's path is computed again.
+        before = added[begin] - shared[begin]
+        end = int(np.searchsorted(added, before + length, side="right")) - 1
+        end = max(end, begin + 1)
         if end < len(ordered):
-            late = [n for n, size in enumerate(sizes, begin + 1) if size >= length * _LATEST]
-            end = min(reversed(late), key=lambda at: shared[at], default=end)
+            late = int(np.searchsorted(added, before + length * _LATEST))
+            late = max(late, begin + 1)
+            if late <= end:
+                least = shared[late : end + 1][::-1]
+                end -= int(least.argmin())
         cuts.append(end)
         begin = end
     return cuts
 
 
-def _sizes(ordered: Sequence[Row], shared: Sequence[int], begin: int, length: int) -> list[int]:
-    """The pack's tokens with one row, with two, … as far as it fits: with one at least."""
-    sizes: list[int] = []
-    size = 0
-    for number in range(begin, len(ordered)):
-        size += len(ordered[number].ids) - (shared[number] if sizes else 0)
-        if sizes and size > length:
-            break
-        sizes.append(size)
-    return sizes
-
-
-def _pack(ordered: Sequence[Row]) -> Pack:
-    ids: list[int] = []
-    depths: list[int] = []
-    ends: list[int] = []
-    reads: list[Read] = []
-    path: list[int] = []
-    before: tuple[int, ...] = ()
-    for row in ordered:
-        shared = shared_length(before, row.ids)
-        for index in path[shared:]:
-            ends[index] = len(ids)
-        path[shared:] = range(len(ids), len(ids) + len(row.ids) - shared)
-        ids += row.ids[shared:]
-        depths += range(shared, len(row.ids))
-        ends += [0] * (len(row.ids) - shared)
-        reads += [Read(path[read.position], read.token, read.answer) for read in row.reads]
-        before = row.ids
-    for index in path:
-        ends[index] = len(ids)
-    return Pack(tuple(ordered), tuple(ids), tuple(depths), tuple(ends), tuple(reads))
+def _pack(rows: Rows, shared: Ints) -> Pack:
+    """The pack of some rows in order, given what each shares with the one before it."""
+    lengths = rows.lengths
+    shared = shared.copy()
+    shared[0] = 0
+    starts = starts_of(lengths - shared)
+    column = np.arange(int(lengths.max()))
+    is_new = (column >= shared[:, None]) & (column < lengths[:, None])
+    # The token that stands at a column of a row: its own, or that of the last row that had its own.
+    index = np.full(is_new.shape, -1, np.int64)
+    index[is_new] = np.arange(starts[-1])
+    np.maximum.accumulate(index, axis=0, out=index)
+    # A token's path ends with the first later row that does not share it.
+    leaves = np.full((len(rows) + 1, len(column)), starts[-1], np.int64)
+    leaves[:-1][shared[:, None] <= column] = np.broadcast_to(starts[:-1, None], is_new.shape)[
+        shared[:, None] <= column
+    ]
+    ends = np.minimum.accumulate(leaves[::-1], axis=0)[::-1][1:]
+    reads = rows.reads
+    return Pack(
+        rows,
+        ids=rows.table(0, len(rows))[is_new],
+        depths=np.broadcast_to(column, is_new.shape)[is_new],
+        ends=ends[is_new],
+        reads=Reads(
+            np.zeros_like(reads.row), index[reads.row, reads.position], reads.token, reads.answer
+        ),
+    )

@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tacit.errors import ScoringError
 from tacit.models.beginnings import LEAST
 from tacit.models.packing import packs_of
+from tacit.models.prefix_tree import Rows
 from tacit.models.reading import Read, Row, Tally
 
 if TYPE_CHECKING:
@@ -108,9 +111,13 @@ class Check:
             ScoringError: The model fails, or gives no number.
         """
         packed = Tally()
-        self.packer.score(rows, length, packed, begin)
-        alone = self.plain(_some_of(rows, _COMPARED_BEHIND if begin else _COMPARED))
-        return [abs(packed.total(answer) - alone.total(answer)) for answer in alone.values]
+        ordered = Rows.of(rows).ordered().behind(len(begin))
+        self.packer.score(packs_of(ordered, length), packed, begin)
+        some = _some_of(rows, _COMPARED_BEHIND if begin else _COMPARED)
+        read = [one.answer for row in some for one in row.reads]
+        answers = sum(len(row.reads) for row in rows)
+        differences = packed.totals(answers)[read] - self.plain(some).totals(answers)[read]
+        return [float(one) for one in np.abs(differences)]
 
 
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
@@ -127,23 +134,29 @@ def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
     # Many share a quarter or a half of the first row, so that some stand far behind it.
     kept = (depth // 4, depth // 2, depth // 4 + 1, depth - 1, 1, depth // 2)
     stem = _spread(vocabulary, 0, max(deep, depth))
-    rows = [_row(stem, 0)]
+    made = [stem]
     for number in range(1, length):
         shared = kept[number % len(kept)] if number > 1 else 0
         own = _spread(vocabulary, len(stem) + number * depth, depth - shared)
-        more = [*rows, _row((*stem[:shared], *own), number)]
-        if len(packs_of(more, length)) > 1:
+        made.append((*stem[:shared], *own))
+        rows = Rows.of([Row(ids) for ids in made]).ordered()
+        if int((rows.lengths - rows.shared).sum()) > length:
+            made.pop()
             break
-        rows = more
-    return sorted(rows, key=lambda row: row.ids)
+    return _read_everywhere(sorted(made))
 
 
 def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
     return tuple(1 + ((begin + at) * 7919) % (vocabulary - 1) for at in range(length))
 
 
-def _row(ids: tuple[int, ...], number: int) -> Row:
-    return Row(ids, [Read(at, ids[at - 1], (number, at)) for at in range(len(ids))])
+def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
+    """Rows that are read at every position, each position for an answer of its own."""
+    rows, answers = list[Row](), 0
+    for ids in made:
+        rows.append(Row(ids, [Read(at, ids[at - 1], answers + at) for at in range(len(ids))]))
+        answers += len(ids)
+    return rows
 
 
 def _some_of(rows: Sequence[Row], few: int) -> list[Row]:

@@ -27,7 +27,7 @@ def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
     """A row of few tokens and one of ``longest``, read at every position."""
     spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
     short, long = (
-        Row(tuple(ids), [Read(at, spread[0], (number, 0)) for at in range(len(ids))])
+        Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
         for number, ids in enumerate((spread[: 1 + longest // 4], spread[::-1]))
     )
     return short, long
@@ -47,7 +47,7 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
             Budget(most),
             lambda batch: found.extend(score([rows[i] for i in batch])),
         )
-        return [value for one in found for _, value in one.fetched()]
+        return [float(value) for one in found for value in one.fetched()[1]]
 
     return max(abs(a - b) for a, b in zip(scored(len(rows)), scored(1), strict=True))
 

@@ -6,19 +6,18 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tacit.errors import ScoringError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import numpy as np
     import torch
     from numpy.typing import NDArray
 
-Answer = tuple[int, int]
-"""An answer, as the number of its prompt and its own number in that prompt."""
-
 _PART = 64
+_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +27,12 @@ class Read:
     Args:
         position: The position in the row whose logits predict the token.
         token: The token's id.
-        answer: The answer that its log-probability counts for.
+        answer: The answer that its log-probability counts for, by its number among all answers.
     """
 
     position: int
     token: int
-    answer: Answer
+    answer: int
 
 
 @dataclass(slots=True)
@@ -42,6 +41,41 @@ class Row:
 
     ids: tuple[int, ...]
     reads: list[Read] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """Tokens to read off several rows, in arrays of one length; see ``Read``.
+
+    Args:
+        row: The row, by its number.
+        position: As of a ``Read``.
+        token: As of a ``Read``.
+        answer: As of a ``Read``.
+    """
+
+    row: NDArray[np.int64]
+    position: NDArray[np.int64]
+    token: NDArray[np.int64]
+    answer: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Reads:
+        """All that is read off single rows."""
+        reads = [
+            (number, read.position, read.token, read.answer)
+            for number, row in enumerate(rows)
+            for read in row.reads
+        ]
+        return cls(*np.array(reads, np.int64).reshape(-1, 4).T)
+
+    def of_rows(self, numbers: NDArray[np.int64], rows: int) -> Reads:
+        """What is read off some of so many rows, which are then counted in that order."""
+        place = np.full(rows, -1, np.int64)
+        place[numbers] = np.arange(len(numbers))
+        own = place[self.row]
+        (kept,) = np.nonzero(own >= 0)
+        return Reads(own[kept], self.position[kept], self.token[kept], self.answer[kept])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +87,16 @@ class Values:
         logprobs: Log-probabilities of tokens in nats, of shape (values,).
     """
 
-    answers: Sequence[Answer]
+    answers: Sequence[int] | NDArray[np.int64]
     logprobs: torch.Tensor
 
-    def fetched(self) -> list[tuple[Answer, float]]:
-        """Each value with its answer, on the host.
+    def fetched(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The answers, and the values on the host.
 
         Raises:
             ScoringError: The pass failed.
         """
-        return list(zip(self.answers, on_host(self.logprobs).tolist(), strict=True))
+        return np.asarray(self.answers, np.int64), on_host(self.logprobs)
 
 
 Found = list[Values]
@@ -73,38 +107,41 @@ Found = list[Values]
 class Tally:
     """Sums the tokens' log-probabilities of each answer, the same whatever order they come in."""
 
-    _fetched: dict[Answer, list[float]] = field(default_factory=dict)
     _pending: Found = field(default_factory=list)
 
     def add(self, found: Found) -> None:
         """Takes in what is read off some passes."""
         self._pending += found
 
-    @property
-    def values(self) -> Mapping[Answer, Sequence[float]]:
-        """Each answer's log-probabilities of tokens, in nats.
+    def totals(self, answers: int) -> NDArray[np.float64]:
+        """The sum of each answer's log-probabilities in nats, of shape (answers,).
+
+        Args:
+            answers: How many there are; something was read for each.
 
         Raises:
-            ScoringError: A pass failed.
+            ScoringError: A sum is no finite number, or a pass failed.
         """
-        while self._pending:
-            for answer, value in self._pending.pop(0).fetched():
-                self._fetched.setdefault(answer, []).append(value)
-        return self._fetched
-
-    def total(self, answer: Answer) -> float:
-        """The sum of an answer's log-probabilities, in nats.
-
-        Raises:
-            ScoringError: It is not a finite number, or a pass failed.
-        """
-        value = math.fsum(self.values[answer])
-        if not math.isfinite(value):
+        fetched = [one.fetched() for one in self._pending]
+        which = np.concatenate([np.empty(0, np.int64), *(one for one, _ in fetched)])
+        values = np.concatenate([np.empty(0, np.float32), *(one for _, one in fetched)])
+        if not np.isfinite(values).all():
+            (wrong, *_) = values[~np.isfinite(values)].tolist()
             raise ScoringError(
-                f"the model gave a log-probability of {value}; a small number format overflows: "
+                f"the model gave a log-probability of {wrong}; a small number format overflows: "
                 "try --dtype float32"
             )
-        return value
+        counts = np.bincount(which, minlength=answers)
+        totals = np.bincount(which, values.astype(np.float64), answers).astype(np.float64)
+        # Of one or two numbers, any sum is rounded once. Those of more are added exactly.
+        several = np.flatnonzero(counts > _ONCE)
+        if several.size:
+            order = np.argsort(which, kind="stable")
+            ends = np.cumsum(counts)
+            for answer in several.tolist():
+                own = order[ends[answer] - counts[answer] : ends[answer]]
+                totals[answer] = math.fsum(values[own].tolist())
+        return totals
 
 
 def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]]) -> Found:
@@ -129,7 +166,11 @@ def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]])
     return [Values([read.answer for _, _, read in reads], values)]
 
 
-def read_values(logits: torch.Tensor, which: Sequence[int], tokens: Sequence[int]) -> torch.Tensor:
+def read_values(
+    logits: torch.Tensor,
+    which: Sequence[int] | NDArray[np.int64],
+    tokens: Sequence[int] | NDArray[np.int64],
+) -> torch.Tensor:
     """Log-probabilities over the whole vocabulary in nats, computed in float32, of shape (values,).
 
     Args:
@@ -141,7 +182,7 @@ def read_values(logits: torch.Tensor, which: Sequence[int], tokens: Sequence[int
 
     # In parts, as each takes a float copy or two of what it normalises.
     totals = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
-    at, token = on_device([which, tokens], logits.device)
+    at, token = on_device(np.stack([which, tokens]), logits.device)
     return logits[at, token].float() - totals[at]
 
 
@@ -151,7 +192,7 @@ def on_device(
     """Whole numbers, or rows of them, on a device; a GPU fetches them while the host goes on."""
     import torch
 
-    made = torch.tensor(numbers)
+    made = torch.as_tensor(np.asarray(numbers))
     if device.type == "cuda":
         made = made.pin_memory()
     return made.to(device, non_blocking=True)

@@ -9,6 +9,7 @@ answer follows the sentinel in the decoder.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
 from tacit.errors import ModelError, PromptError
@@ -80,7 +81,7 @@ class Seq2SeqModel(RankingModel):
             self._budget,
             lambda batch: tally.add(self._score_pairs([pairs[i] for i in batch])),
         )
-        return self._scores(prompts, answers, tally)
+        return self._scores_of(prompts, answers, tally)
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         (text,) = self._texts([prompt])
@@ -209,9 +210,10 @@ class Seq2SeqModel(RankingModel):
     def _pairs(
         self, texts: Sequence[tuple[int, ...]], answers: Sequence[Sequence[Tokens]]
     ) -> list[Pair]:
+        firsts = accumulate(map(len, answers), initial=0)
         return [
-            Pair(text, tree_of(number, of).rows)
-            for number, (text, of) in enumerate(zip(texts, answers, strict=True))
+            Pair(text, tree_of(first, of).rows)
+            for text, of, first in zip(texts, answers, firsts, strict=False)
         ]
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Found:

@@ -8,6 +8,7 @@ share, are tokenized apart. A tokenizer of any other kind is given whole strings
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.models.boundary import Filled, Tokens, locate
@@ -61,23 +62,77 @@ def cut_of(filled: Filled) -> int:
     return max(at, 0)
 
 
-def locate_split(
-    tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
-) -> list[Tokens | None]:
-    """As ``locate``, by a tokenizer that ``splits``; each different part is tokenized once.
+@dataclass(frozen=True)
+class Halves:
+    """Strings as two parts each, of which every different one is tokenized once.
+
+    Args:
+        heads: The tokens of the first parts.
+        tails: The second parts, with where the answer stands in them; None for one that is dropped.
+        head: Of each text, the number of its first part.
+        tail: Of each answer, in the order of the texts, the number of its second part.
+    """
+
+    heads: Sequence[Sequence[int]]
+    tails: Sequence[Tokens | None]
+    head: Sequence[int]
+    tail: Sequence[int]
+
+
+def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
+    """Strings that are not cut: each is its second part.
+
+    Args:
+        tokenizer: A ``bare`` tokenizer.
+        filled: Of each text, its answers in place.
 
     Raises:
         PromptError: As ``locate``.
     """
-    cuts = [cut_of(one) for one in filled]
-    tails = [_behind(one, cut) for one, cut in zip(filled, cuts, strict=True)]
-    found = dict.fromkeys(tails)
-    found.update(zip(list(found), locate(tokenizer, list(found)), strict=True))
-    heads = [one.string[:cut] for one, cut in zip(filled, cuts, strict=True)]
-    ids = _ids_of(tokenizer, heads)
+    numbers: dict[Filled, int] = {}
+    tail = [numbers.setdefault(one, len(numbers)) for answers in filled for one in answers]
+    return Halves([()], locate(tokenizer, list(numbers)), [0] * len(filled), tail)
+
+
+def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
+    """Strings cut where a tokenizer that ``splits`` gives two parts as the whole.
+
+    Args:
+        tokenizer: A ``bare`` tokenizer.
+        filled: Of each text, its answers in place: strings that are alike up to the answer.
+
+    Raises:
+        PromptError: As ``locate``.
+    """
+    heads: dict[str, int] = {}
+    tails: dict[Filled, int] = {}
+    known: dict[tuple[object, ...], list[int]] = {}
+    head, tail = [], list[int]()
+    for answers in filled:
+        first = answers[0]
+        cut = cut_of(first)
+        head.append(heads.setdefault(first.string[:cut], len(heads)))
+        key = (first.begin - cut, first.text_end - cut, *[one.string[cut:] for one in answers])
+        numbers = known.get(key)
+        if numbers is None:
+            behind = [_behind(one, cut) for one in answers]
+            numbers = known[key] = [tails.setdefault(one, len(tails)) for one in behind]
+        tail += numbers
+    return Halves(_ids_of(tokenizer, list(heads)), locate(tokenizer, list(tails)), head, tail)
+
+
+def locate_split(
+    tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
+) -> list[Tokens | None]:
+    """As ``locate``, by a tokenizer that ``splits``.
+
+    Raises:
+        PromptError: As ``locate``.
+    """
+    found = halves(tokenizer, [[one] for one in filled])
     return [
-        _joined(ids[head], located) if (located := found[tail]) else None
-        for head, tail in zip(heads, tails, strict=True)
+        _joined(tuple(found.heads[head]), located) if (located := found.tails[tail]) else None
+        for head, tail in zip(found.head, found.tail, strict=True)
     ]
 
 
@@ -85,18 +140,16 @@ def _behind(filled: Filled, cut: int) -> Filled:
     return Filled(filled.string[cut:], filled.begin - cut, filled.end - cut, filled.text_end - cut)
 
 
-def _ids_of(
-    tokenizer: PreTrainedTokenizerBase, strings: Sequence[str]
-) -> dict[str, tuple[int, ...]]:
-    distinct = list(dict.fromkeys(strings))
+def _ids_of(tokenizer: PreTrainedTokenizerBase, strings: Sequence[str]) -> list[Sequence[int]]:
+    """The tokens of different strings."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
     backend.encode_special_tokens = tokenizer.split_special_tokens
-    encoded = backend.encode_batch_fast(distinct, add_special_tokens=False)
-    for string in distinct:
+    encoded = backend.encode_batch_fast(list(strings), add_special_tokens=False)
+    for string in strings:
         check_text(tokenizer, string)
-    return {string: tuple(one.ids) for string, one in zip(distinct, encoded, strict=True)}
+    return [one.ids for one in encoded]
 
 
 def _joined(head: tuple[int, ...], tail: Tokens) -> Tokens:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tacit.models.packing import shared_length
+from tacit.models.prefix_tree import shared_length
 from tacit.models.reading import Read, Row
 
 if TYPE_CHECKING:
@@ -44,8 +44,13 @@ class Tree:
         return sum(len(row.ids) for row in self.rows)
 
 
-def tree_of(prompt: int, answers: Sequence[Tokens]) -> Tree:
-    """The fewest rows that hold every answer's input, with what prompt number ``prompt`` reads."""
+def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
+    """The fewest rows that hold every answer's input, with what is read off them.
+
+    Args:
+        first: The number of the first answer among all.
+        answers: The inputs.
+    """
     inputs = sorted({answer.ids[:-1] for answer in answers})
     # Sorted, a sequence stands right before those that begin with it, and these hold it.
     kept = [one for one, following in pairwise([*inputs, ()]) if following[: len(one)] != one]
@@ -54,7 +59,7 @@ def tree_of(prompt: int, answers: Sequence[Tokens]) -> Tree:
         needed = answer.ids[:-1]
         # The first that stands not before it begins with it.
         rows[bisect_left(kept, needed)].reads.extend(
-            Read(at - 1, answer.ids[at], (prompt, number)) for at in range(answer.begin, answer.end)
+            Read(at - 1, answer.ids[at], first + number) for at in range(answer.begin, answer.end)
         )
     return Tree(_shared(kept[0], kept[-1]), rows)
 
