@@ -117,7 +117,7 @@ def run(folder: Path, prompts: Sequence[Prompt], *, profile: bool) -> Took:
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
-    from tacit.models import packed
+    from tacit.models.huggingface import packed_passes
     from tacit.models.loading import LoadOptions, load_model
 
     model = load_model(str(folder / "causal"), LoadOptions(device="cpu"))
@@ -125,13 +125,13 @@ def run(folder: Path, prompts: Sequence[Prompt], *, profile: bool) -> Took:
     clocks = {name: Clock() for name in ("plan", "ask", "model")}
     inner.register_forward_pre_hook(lambda *_: clocks["model"].__enter__())
     inner.register_forward_hook(lambda *_: clocks["model"].__exit__())
-    normalise: Callable[..., torch.Tensor] = vars(packed)["read_values"]
+    normalise: Callable[..., torch.Tensor] = vars(packed_passes)["read_values"]
 
     def timed(*given: Any) -> torch.Tensor:  # noqa: ANN401 - as of the function
         with clocks["model"]:
             return normalise(*given)
 
-    vars(packed)["read_values"] = timed
+    vars(packed_passes)["read_values"] = timed
     profiler = cProfile.Profile()
     with tempfile.TemporaryDirectory() as place:
         engine = Engine(model, Store(place))
@@ -145,7 +145,7 @@ def run(folder: Path, prompts: Sequence[Prompt], *, profile: bool) -> Took:
         profiler.disable()
     if profile:
         pstats.Stats(profiler, stream=sys.stdout).sort_stats("tottime").print_stats(45)
-    vars(packed)["read_values"] = normalise
+    vars(packed_passes)["read_values"] = normalise
     if len(found) != len(prompts):
         raise RuntimeError(f"{len(found)} answers to {len(prompts)} prompts")
     spent = {name: clock.processor for name, clock in clocks.items()}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from multiprocessing.queues import Queue
 
-    from tacit.models.masked import MaskedModel
+    from tacit.models.huggingface.masked import MaskedModel
     from tacit.requests import RankingPrompt
 
 BATCHES = (8, 16, 32, 64)

@@ -32,8 +32,8 @@ def prepare(folder: Path, norms: Path | None, tokenizer: Path | None, prompts: i
     import torch
     from transformers import RobertaConfig, RobertaForMaskedLM
 
-    from tacit.models.boundary import bare
-    from tacit.models.words import whole_words
+    from tacit.models.huggingface.alignment import bare
+    from tacit.models.huggingface.vocabulary import whole_words
     from tacit.probes.assumptions.properties import word_properties
     from tacit.sources.norms import read_norms
 

@@ -167,7 +167,7 @@ def _engine(side: Side, store: str) -> Engine:
     name, kept = str(side.place / "model"), Store(store)
     loading = LoadOptions(device="cpu")
     if side.workers is not None:
-        from tacit.engine.ray import RayOptions, load_engine
+        from tacit.engine.ray.engine import RayOptions, load_engine
 
         options = RayOptions("local", workers=side.workers, threads=side.threads)
         return load_engine(name, loading, kept, options)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
-    from tacit.models.local import LocalModel
+    from tacit.models.huggingface.local import LocalModel
     from tacit.requests import Prompt
 
 
@@ -50,17 +50,17 @@ class Work:
 
     def _watch_pieces(self) -> None:
         """Counts what packs look at in pieces as what it is, and not as whole rows."""
-        from tacit.models.near import NearAttention
+        from tacit.models.huggingface.packed_attention import PackedAttention
 
-        make = NearAttention.__init__
+        make = PackedAttention.__init__
 
-        def made(near: NearAttention, packs: Any, sees: torch.Tensor, piece: int) -> None:  # noqa: ANN401 - as it is
+        def made(near: PackedAttention, packs: Any, sees: torch.Tensor, piece: int) -> None:  # noqa: ANN401 - as it is
             make(near, packs, sees, piece)
             rows, _, length, _ = sees.shape
             if length > piece:
                 self.pairs += rows * length * (near._keys.shape[-1] - length)  # noqa: SLF001 - no other tells
 
-        NearAttention.__init__ = made  # type: ignore[method-assign,assignment] # in its own process
+        PackedAttention.__init__ = made  # type: ignore[method-assign,assignment] # in its own process
 
 
 def needed(model: LocalModel, prompts: Iterable[Prompt]) -> Work:

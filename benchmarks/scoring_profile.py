@@ -25,7 +25,7 @@ class Profile:
 
 def run(task: Task) -> Profile:
     """Scores a task's prompts, every stage by a clock."""
-    from tacit.models import causal, packed
+    from tacit.models.huggingface import causal, packed_passes
 
     model: Any = load_tacit(task)
     clocks = {
@@ -36,7 +36,7 @@ def run(task: Task) -> Profile:
     watch(model, "_divided", clocks["trees"])
     watch(model, "_scored", clocks["scores"])
     watch(causal, "packs_of", clocks["packs"])
-    watch(packed, "read_values", clocks["normalising"])
+    watch(packed_passes, "read_values", clocks["normalising"])
     around(body_of(model), clocks["model"])
     around(body_of(model).get_output_embeddings(), clocks["head"])
     whole = Clock()

@@ -22,15 +22,15 @@ import polars as pl
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.models.chat_samples import votes_of
 from tacit.models.loading import LoadOptions, load_model
-from tacit.models.server.address import ServerOptions
-from tacit.models.server.chatting import load_first_tokens, load_sampled
+from tacit.models.openai.answer_parsing import votes_of
+from tacit.models.openai.loading import load_first_tokens, load_sampled
+from tacit.models.openai.options import ServerOptions
 from tacit.requests import Prompt, Sample, SamplingPrompt
 from tacit.statistics.shares import wilson
 from tests.models import chatting, tiny
-from tests.models.server.serving import Manners, Serving, Toy, serving
-from tests.models.server.speaking import Speech, opinions
+from tests.models.openai.serving import Manners, Serving, Toy, serving
+from tests.models.openai.speaking import Speech, opinions
 
 if TYPE_CHECKING:
     import altair as alt

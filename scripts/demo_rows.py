@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tacit.models.boundary import Filled, Tokens, tokenize
+from tacit.models.huggingface.alignment import Filled, Tokens, tokenize
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from demo_models import make_model, make_tokenizer
 from demo_review import Review
 from demo_rows import body, padded, rows_of
 
-from tacit.models.boundary import bare
+from tacit.models.huggingface.alignment import bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ from tacit.models.demo import copy_demo
 from tacit.sources.drawings import demo_drawings
 from tacit.sources.dumps import Dump
 from tests.models import chatting, tiny, worded
-from tests.models.server.serving import Manners, Toy, serving
+from tests.models.openai.serving import Manners, Toy, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

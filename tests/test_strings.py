@@ -16,8 +16,8 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.words import Words
-from tacit.models.chat_samples import read_answer, votes_of
 from tacit.models.fake import FakeModel
+from tacit.models.openai.answer_parsing import read_answer, votes_of
 from tacit.probes.assumptions.filters import Filters
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.probe import Reading

@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
 from tests.models import chatting, tiny
-from tests.models.server.serving import Manners, Serving, Toy, serving
-from tests.models.server.speaking import Speech, opinions
+from tests.models.openai.serving import Manners, Serving, Toy, serving
+from tests.models.openai.speaking import Speech, opinions
 from tests.report.conftest import Page
 
 if TYPE_CHECKING:

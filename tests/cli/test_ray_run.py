@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.engine.plan import Part, Plan
-    from tacit.engine.ray_crew import RayCrew
+    from tacit.engine.ray.executor import RayExecutor
     from tests.cli.conftest import Ran, Tacit
 
-    Disturb = Callable[[RayCrew, int], None]
+    Disturb = Callable[[RayExecutor, int], None]
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import torch
 
     from tacit.engine import ask
-    from tacit.engine import ray as by_workers
+    from tacit.engine.ray import engine as by_workers
 
     before = torch.get_num_threads()
     monkeypatch.setattr(ask, "Engine", partial(ask.Engine, block_tokens=BLOCK))
@@ -65,24 +65,24 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def on_ray(tacit: Tacit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
     """Runs the probe by workers, with something done whenever a block is stored."""
-    from tacit.engine.ray_crew import RayCrew, _disband
+    from tacit.engine.ray.executor import RayExecutor, _disband
 
-    carry_out = RayCrew.carry_out
-    crews: list[RayCrew] = []
+    execute = RayExecutor.execute
+    executors: list[RayExecutor] = []
 
     def run(name: str, workers: int, disturb: Disturb = lambda _, __: None) -> Ran:
-        def disturbed(crew: RayCrew, plan: Plan) -> Generator[Part]:
-            crews.append(crew)
-            with closing(carry_out(crew, plan)) as done:
+        def disturbed(executor: RayExecutor, plan: Plan) -> Generator[Part]:
+            executors.append(executor)
+            with closing(execute(executor, plan)) as done:
                 for number, block in enumerate(done, 1):
-                    disturb(crew, number)
+                    disturb(executor, number)
                     yield block
 
-        monkeypatch.setattr(RayCrew, "carry_out", disturbed)
+        monkeypatch.setattr(RayExecutor, "execute", disturbed)
         to = ("--store", f"{name}.store", "--out", name)
         ran = tacit(*PARTS, *to, "--engine", "ray", "--workers", workers)
-        while crews:
-            _disband(crews.pop()._hands)  # as when a process ends
+        while executors:
+            _disband(executors.pop()._workers)  # as when a process ends
         return ran
 
     return run
@@ -115,15 +115,15 @@ def is_gone(actor: Any) -> bool:  # noqa: ANN401 - Ray's handles
     return False
 
 
-def all_loaded(crew: RayCrew) -> None:
+def all_loaded(executor: RayExecutor) -> None:
     """Comes back when each worker has done what it is at, which for most is to load the model."""
-    pending = [hand.pending for hand in crew._hands if hand.pending is not None]
+    pending = [worker.pending for worker in executor._workers if worker.pending is not None]
     assert len(ray.wait(pending, num_returns=len(pending), timeout=LONG)[0]) == len(pending)
 
 
-def by_place(crew: RayCrew, node: str) -> tuple[list[Any], list[Any]]:
+def by_place(executor: RayExecutor, node: str) -> tuple[list[Any], list[Any]]:
     """The workers on a node, and those on others."""
-    actors = [hand.actor for hand in crew._hands]
+    actors = [worker.actor for worker in executor._workers]
     nodes = dict(zip(actors, ray.get([actor.ping.remote() for actor in actors]), strict=True))
     here = [actor for actor in actors if nodes[actor] == node]
     return here, [actor for actor in actors if actor not in here]
@@ -153,7 +153,7 @@ def test_a_run_that_two_workers_began_is_ended_by_one(
 ) -> None:
     """Interrupted when some blocks were stored, which are not asked again: the same bytes."""
 
-    def stop(_: RayCrew, number: int) -> None:
+    def stop(_: RayExecutor, number: int) -> None:
         if number == 6:
             raise KeyboardInterrupt
 
@@ -188,11 +188,11 @@ def test_a_run_that_loses_a_worker_and_a_node_ends_as_the_local_one(
     def elsewhere() -> int:
         return sum("is asked elsewhere" in message for message in caplog.messages)
 
-    def disturb(crew: RayCrew, number: int) -> None:
+    def disturb(executor: RayExecutor, number: int) -> None:
         if number == 1:
-            all_loaded(crew)
+            all_loaded(executor)
         elif number == 4:
-            here, others = by_place(crew, lost.node_id)
+            here, others = by_place(executor, lost.node_id)
             on_lost.extend(here)
             os.kill(process_of(others[0]), signal.SIGKILL)
             waited(lambda: is_gone(others[0]))

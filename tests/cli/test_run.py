@@ -181,7 +181,7 @@ def test_a_run_that_fails_says_so(
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("tacit.engine.places._fill", broken)
+        patch.setattr("tacit.engine.storage._fill", broken)
         assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 1
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "failed"
@@ -196,7 +196,7 @@ def test_a_checkpoint_that_is_overwritten_ends_the_run(
     """Exit code 1 and what happened; what is stored is of the former weights."""
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
-    from tacit.models.files import named_folder
+    from tacit.models.huggingface.checkpoint_files import named_folder
 
     shutil.copytree(str(named_folder("demo")), workplace / "model")
     other = other_weights(workplace / "model", workplace / "other") / WEIGHTS
@@ -234,7 +234,8 @@ def test_a_checkpoint_that_is_overwritten_ends_the_run(
 
 KILLED = """
 import functools, os, signal, sys
-from tacit.engine import ask, store
+from tacit.engine import ask
+from tacit.engine import store
 
 moment, stop = sys.argv.pop(1), int(sys.argv.pop(1))
 ask.Engine = functools.partial(ask.Engine, block_tokens=400)
@@ -307,7 +308,7 @@ def test_a_run_that_a_person_interrupts_stays_unfinished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("tacit.engine.places._fill", interrupted)
+        patch.setattr("tacit.engine.storage._fill", interrupted)
         ran = tacit(*PARTS, "--out", "run", "--things", "peach")
     assert ran.code == 130
     assert "the same command goes on from here" in ran.err

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.requests import OUTSIDE
 from tests.models import tiny
-from tests.models.server.serving import Manners, Serving, Toy, serving
+from tests.models.openai.serving import Manners, Serving, Toy, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tacit.models.fingerprint import FileHashes
+    from tacit.models.huggingface.fingerprint import FileHashes
 
 
 def by_letters(prompt: Prompt, word: str) -> float:

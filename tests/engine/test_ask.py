@@ -10,7 +10,7 @@ from tacit.engine.plan import cut
 from tacit.engine.store import Store
 from tacit.errors import PromptError, ScoringError
 from tacit.models.fake import FakeModel
-from tacit.models.fingerprint import Identity
+from tacit.models.huggingface.fingerprint import Identity
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores, ScoringKind, missing_by_reason
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.ray import Patience, RayOptions, ray_engine
+from tacit.engine.ray.engine import Patience, RayOptions, ray_engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
 from tacit.models.fake import FakeModel

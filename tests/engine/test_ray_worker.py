@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.engine.ray_worker import Failed, Loaded, Order, Stored, Worker
+from tacit.engine.ray.worker import Failed, Loaded, Order, Stored, Worker
 from tacit.engine.store import Store
 from tacit.errors import (
     DataError,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tacit.models.fingerprint import FileHashes
+    from tacit.models.huggingface.fingerprint import FileHashes
 
 
 class OnProcessor(FakeModel):

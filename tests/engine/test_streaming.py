@@ -15,7 +15,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, UnreliableError
 from tacit.models.fake import FakeModel
-from tacit.models.server.streaming import Stream
+from tacit.models.openai.streaming import Stream
 from tacit.requests import Prompt, Sample, Samples, SamplingPrompt
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ def reply(text: str, number: int) -> Sample:
 
 
 def counted(text: str, samples: int, answers: Sequence[str]) -> Votes:
-    """The votes, counted by hand."""
+    """The votes, counted by worker."""
     said = [reply(text, number).reply.strip(".") for number in range(samples)]
     counts = {answer: said.count(answer) for answer in answers}
     return Votes(counts, samples - sum(counts.values()))

@@ -22,7 +22,7 @@ import polars as pl
 
 from tests.faults.running import PARTS_OF_A_PEACH, Warm, findings_of
 from tests.models import tiny
-from tests.models.server.serving import Manners, Serving, Toy, serving
+from tests.models.openai.serving import Manners, Serving, Toy, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,8 +18,8 @@ from tacit.engine.plan import recorded
 from tacit.english import Nouns
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.models.fingerprint import FileHashes
-from tacit.models.server.cutting import TokenizerFile
+from tacit.models.huggingface.fingerprint import FileHashes
+from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.probes.assumptions.corrections import read_corrections
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.parts.elsewhere import answers_in

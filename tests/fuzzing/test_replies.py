@@ -15,25 +15,25 @@ from hypothesis import strategies as st
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
-from tacit.models.server.address import ServerOptions
-from tacit.models.server.asking import Questions
-from tacit.models.server.backoff import Backoff
-from tacit.models.server.client import Client
-from tacit.models.server.first_tokens import FirstTokensModel, try_beginnings
-from tacit.models.server.model import Served, ServerModel
-from tacit.models.server.preflight import preflight
-from tacit.models.server.replies import likeliest, read_reply, returned
-from tacit.models.server.said import read_said
-from tacit.models.server.sampled import SampledModel
-from tacit.models.server.serving import chosen
-from tacit.models.server.talking import Talk
-from tacit.models.server.trying import try_sampling
+from tacit.models.openai.backoff import Backoff
+from tacit.models.openai.chat import Talk
+from tacit.models.openai.chat_preflight import try_sampling
+from tacit.models.openai.client import Client
+from tacit.models.openai.completions import Served, ServerModel
+from tacit.models.openai.first_tokens import FirstTokensModel, try_beginnings
+from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.preflight import preflight
+from tacit.models.openai.questions import Questions
+from tacit.models.openai.replies import read_said
+from tacit.models.openai.sampling import SampledModel
+from tacit.models.openai.served_models import chosen
+from tacit.models.openai.token_lists import likeliest, read_reply, returned
 from tacit.requests import Prompt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.fuzzing.test_others import ANSWER
 from tests.models import tiny
-from tests.models.server.serving import Manners, Refusal, Toy, answered
-from tests.models.server.speaking import ChatRefusal, speak
+from tests.models.openai.serving import Manners, Refusal, Toy, answered
+from tests.models.openai.speaking import ChatRefusal, speak
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from tacit.cli.reproduce import _assumptions_run
 from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError, TacitError
-from tacit.models.fingerprint import FileHashes
-from tacit.models.kinds import kind_of
+from tacit.models.huggingface.architectures import kind_of
+from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.loading import LoadOptions, load_model
-from tacit.models.server.canaries import fingerprint_of, recognised, same_answers
-from tacit.models.server.preflight import Seen
-from tacit.models.server.replies import Token
-from tacit.models.server.trying import same_replies
+from tacit.models.openai.canaries import fingerprint_of, recognised, same_answers
+from tacit.models.openai.chat_preflight import same_replies
+from tacit.models.openai.preflight import Seen
+from tacit.models.openai.token_lists import Token
 from tacit.probes.assumptions.published import published_table
 from tacit.probes.assumptions.sentences import ranked_told
 from tacit.report.obtained import differing, obtained_told
@@ -31,7 +31,7 @@ from tacit.runs.reading import read_runs
 from tests.fuzzing.shapes import Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
-from tests.models.test_checkpoints import adapter
+from tests.models.test_adapters import adapter
 from tests.report.conftest import assumptions_run, consistency_run, parts_run
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     import torch
 
-    from tacit.models.causal import CausalModel
-    from tacit.models.masked import MaskedModel
-    from tacit.models.seq2seq import Seq2SeqModel
+    from tacit.models.huggingface.causal import CausalModel
+    from tacit.models.huggingface.masked import MaskedModel
+    from tacit.models.huggingface.seq2seq import Seq2SeqModel
 
     Local = CausalModel | MaskedModel | Seq2SeqModel
     Hook = Callable[[torch.nn.Module, tuple[object, ...], dict[str, Any]], None]

@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from tacit.errors import ModelError
-from tacit.models import backends
+from tacit.models import registry
 from tacit.models.loading import load_model
 from tests.cli.conftest import tacit as command
 from tests.cli.conftest import workplace
@@ -34,9 +34,9 @@ NORMS = "concept,feature,pf\n" + "\n".join(
 def _installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The other package is on the path, as if it were installed."""
     monkeypatch.syspath_prepend(PLUGINS)
-    backends._registered.cache_clear()
+    registry._registered.cache_clear()
     yield
-    backends._registered.cache_clear()
+    registry._registered.cache_clear()
 
 
 def test_it_scores_as_computed_by_hand() -> None:

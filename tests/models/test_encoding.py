@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import PromptError
-from tacit.models.boundary import Filled, bare, locate
-from tacit.models.causal import CausalModel
-from tacit.models.encoding import Inputs, Remembered
-from tacit.models.splitting import cut_of, locate_split, splits
+from tacit.models.huggingface.alignment import Filled, bare, locate
+from tacit.models.huggingface.causal import CausalModel
+from tacit.models.huggingface.encoding import Inputs, Remembered
+from tacit.models.huggingface.splitting import cut_of, locate_split, splits
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.test_contract import prompts_for

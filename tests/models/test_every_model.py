@@ -13,10 +13,10 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError
-from tacit.models import backends
+from tacit.models import registry
 from tacit.models.fake import FakeModel
 from tacit.models.loading import LoadOptions, load_model
-from tacit.models.server.address import ServerOptions
+from tacit.models.openai.options import ServerOptions
 from tacit.requests import (
     KINDS,
     Prompt,
@@ -28,8 +28,8 @@ from tacit.requests import (
     Vocabulary,
 )
 from tests.models import tiny
-from tests.models.server.serving import Manners, Toy, serving
-from tests.models.server.speaking import Speech
+from tests.models.openai.serving import Manners, Toy, serving
+from tests.models.openai.speaking import Speech
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -95,9 +95,9 @@ def _installed() -> Iterator[None]:
     """The other package is on the path, as if it were installed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(PLUGINS)
-        backends._registered.cache_clear()
+        registry._registered.cache_clear()
         yield
-    backends._registered.cache_clear()
+    registry._registered.cache_clear()
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.models.fingerprint import FileHashes, Identity, weight_hashes
+from tacit.models.huggingface.fingerprint import FileHashes, Identity, weight_hashes
+from tacit.models.huggingface.trust import Trust
+from tacit.models.huggingface.weight_files import weight_files
 from tacit.models.loading import LoadOptions, load_model
-from tacit.models.trust import Trust
-from tacit.models.weight_files import weight_files
 from tests.models import tiny
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_the_scorers_version_changes_it(
 ) -> None:
     """Another version of the code that scores gives another fingerprint."""
     before = loaded(name).fingerprint
-    monkeypatch.setattr(f"tacit.models.{tiny.MODELS[name].kind}.SCORER", "another-2")
+    monkeypatch.setattr(f"tacit.models.huggingface.{tiny.MODELS[name].kind}.SCORER", "another-2")
     assert load_model(str(folder_of(name))).fingerprint != before
 
 
@@ -206,7 +206,7 @@ def test_hashes_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     hashes = FileHashes(memory)
     digest = hashes.sha256(file)
     hashes.save()
-    monkeypatch.setattr("tacit.models.fingerprint.hashlib.file_digest", None)
+    monkeypatch.setattr("tacit.models.huggingface.fingerprint.hashlib.file_digest", None)
     assert hashes.sha256(file) == FileHashes(memory).sha256(file) == digest
 
 
@@ -245,7 +245,7 @@ def test_what_another_machine_hashed_is_hashed_again(
     hashes = FileHashes(memory)
     hashes.sha256(file)
     hashes.save()
-    monkeypatch.setattr("tacit.models.fingerprint.platform.node", lambda: "another")
+    monkeypatch.setattr("tacit.models.huggingface.fingerprint.platform.node", lambda: "another")
     known = memory.read_text().replace(hashlib.sha256(b"weights").hexdigest(), "0" * 64)
     memory.write_text(known)
     assert FileHashes(memory).sha256(file) == hashlib.sha256(b"weights").hexdigest()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.errors import ModelError, NetworkError
-from tacit.models import hub
-from tacit.models.hub import loading_error, where_from
+from tacit.models.huggingface import hub
+from tacit.models.huggingface.hub import loading_error, where_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -154,7 +154,10 @@ def test_without_a_network_one_line_is_printed_at_once(tmp_path: Path) -> None:
     known = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     environment = {**known, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:9"}
     asked = ("score", str(prompts), "--model", "no/such-model", "--out", "scores.jsonl")
-    looked_up = "import sys; from tacit.models.hub import where_from; where_from('no/such', None)"
+    looked_up = (
+        "from tacit.models.huggingface.hub import where_from; import sys; "
+        "where_from('no/such', None)"
+    )
     begun = time.monotonic()
     subprocess.run([sys.executable, "-c", looked_up], check=False, env=environment, cwd=tmp_path)
     assert time.monotonic() - begun < 15, "the retries alone took 23 s"

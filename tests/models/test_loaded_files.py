@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.ray_worker import Failed, Loaded, Order, Stored, Worker
+from tacit.engine.ray.worker import Failed, Loaded, Order, Stored, Worker
 from tacit.engine.store import Store
 from tacit.errors import ScoringError
-from tacit.models.loaded_files import LoadedFiles
+from tacit.models.huggingface.loaded_files import LoadedFiles
+from tacit.models.huggingface.weights import load_weights
 from tacit.models.loading import LoadOptions, load_model
-from tacit.models.weights import load_weights
 from tacit.requests import Prompt, RankingPrompt, ScoringKind, Vocabulary
 from tests.models import tiny
 from tests.models.overwriting import WAYS, WEIGHTS, in_place, other_weights
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tacit.engine.plan import Part
     from tacit.models.base import LanguageModel
-    from tacit.models.fingerprint import FileHashes
+    from tacit.models.huggingface.fingerprint import FileHashes
     from tests.models.conftest import FolderOf
 
 PROMPTS = [Prompt(f"In a tree, {n} trunks are", ("above", "a bird")) for n in range(12)]

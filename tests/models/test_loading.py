@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import ModelError
+from tacit.models.huggingface.trust import Trust
 from tacit.models.loading import LoadOptions, load_model
-from tacit.models.trust import Trust
 from tacit.requests import Prompt
 from tests.models import tiny
 
@@ -262,7 +262,7 @@ def test_a_blob_is_known_by_its_name(hub: Path, monkeypatch: pytest.MonkeyPatch)
     def never(*_: object) -> None:
         raise AssertionError("hashed a file")
 
-    monkeypatch.setattr("tacit.models.fingerprint.hashlib.file_digest", never)
+    monkeypatch.setattr("tacit.models.huggingface.fingerprint.hashlib.file_digest", never)
     weights = load_model("org/tiny-gpt2").description["weights"]
     (blob,) = (file for file in hub.rglob("blobs/*") if len(file.name) == 64)
     assert weights == {"model.safetensors": blob.name}

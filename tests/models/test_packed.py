@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import ScoringError
-from tacit.models import causal, demo
+from tacit.models import demo
+from tacit.models.huggingface import causal
 from tacit.requests import Prompt, Scores
 from tests.models import packing_table, plain, tiny
 from tests.models.passes import passes
@@ -224,14 +225,14 @@ def test_a_failure_that_a_device_tells_late(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the values are fetched: it is the tool's own error."""
-    from tacit.models import packed
+    from tacit.models.huggingface import packed_passes
 
     class Late:
         def cpu(self) -> NoReturn:
             raise RuntimeError("device-side assert triggered")
 
     model = loaded("gpt2")
-    monkeypatch.setattr(packed, "read_values", lambda *_: Late())
+    monkeypatch.setattr(packed_passes, "read_values", lambda *_: Late())
     with pytest.raises(ScoringError, match="failed on its device: device-side assert"):
         model.answer(ASKED)
 

@@ -8,12 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.models import packing, prefix_tree
-from tacit.models.boundary import Tokens
-from tacit.models.packed import sight
-from tacit.models.packing_check import made_up_pack
-from tacit.models.prefix_tree import Rows, shared_length
-from tacit.models.trees import tree_of
+from tacit.models.huggingface import packing, prefix_tree
+from tacit.models.huggingface.alignment import Tokens
+from tacit.models.huggingface.packed_passes import sight
+from tacit.models.huggingface.prefix_tree import Rows, shared_length
+from tacit.models.huggingface.self_check import made_up_pack
+from tacit.models.huggingface.trees import tree_of
 from tacit.probes.consistency.questions import forms
 from tacit.probes.consistency.template import load_templates
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from random import Random
 
-    from tacit.models.packing import Pack
-    from tacit.models.reading import Row
+    from tacit.models.huggingface.logprobs import Row
+    from tacit.models.huggingface.packing import Pack
 
 IDS = st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple)
 LENGTHS = st.integers(1, 40)

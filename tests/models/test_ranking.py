@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.errors import ModelError, PromptError, ScoringError
-from tacit.models import candidates, ranking
-from tacit.models.words import shared_vocabulary
+from tacit.models.huggingface import candidates, ranking
+from tacit.models.huggingface.vocabulary import shared_vocabulary
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tests.models import plain, tiny
 from tests.models.passes import passes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.models import ranking, reading
+from tacit.models.huggingface import logprobs, ranking
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models.passes import passes
 
@@ -34,13 +34,13 @@ def test_answers(
     """Packed and plain, with and without branches, of each kind."""
     model = loaded(name, batch_tokens=16, **options)
     fetched: list[int] = []
-    on_host = reading.on_host
+    on_host = logprobs.on_host
 
     def watching(values: Tensor) -> NDArray[np.float32]:
         fetched.append(len(seen))
         return on_host(values)
 
-    monkeypatch.setattr(reading, "on_host", watching)
+    monkeypatch.setattr(logprobs, "on_host", watching)
     with passes(model) as seen:
         model.answer(ASKED)
     assert len(seen) > 3
@@ -53,7 +53,7 @@ def test_rankings(name: str, loaded: Loaded, monkeypatch: pytest.MonkeyPatch) ->
     model = loaded(name, batch_tokens=1)
     vocabulary = Vocabulary(["bird", "roots", "above"])
     fetched: list[int] = []
-    on_host = reading.on_host
+    on_host = logprobs.on_host
 
     def watching(values: Tensor) -> NDArray[np.float32]:
         fetched.append(sum(one.part == "model" for one in seen))

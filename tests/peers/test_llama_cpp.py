@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import ModelError
-from tacit.models.server.address import ServerOptions
-from tacit.models.server.model import load_server
+from tacit.models.openai.completions import load_server
+from tacit.models.openai.options import ServerOptions
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.peers.gguf_file import write_gguf

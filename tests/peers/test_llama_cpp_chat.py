@@ -12,8 +12,8 @@ import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.models.server.address import ServerOptions
-from tacit.models.server.chatting import load_first_tokens, load_sampled
+from tacit.models.openai.loading import load_first_tokens, load_sampled
+from tacit.models.openai.options import ServerOptions
 from tacit.requests import Prompt, SamplingPrompt
 from tests.models import chatting, tiny
 from tests.peers.gguf_file import write_gguf

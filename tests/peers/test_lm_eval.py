@@ -20,7 +20,7 @@ from tests.models import plain, tiny
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tacit.models.seq2seq import Seq2SeqModel
+    from tacit.models.huggingface.seq2seq import Seq2SeqModel
 
     Made = Callable[[str], "Both"]
     Property = Callable[[str, object], None]

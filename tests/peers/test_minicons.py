@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from minicons.scorer import MaskedLMScorer
 
-    from tacit.models.masked import MaskedMode
+    from tacit.models.huggingface.masked import MaskedMode
     from tests.models.conftest import FolderOf
 
     Property = Callable[[str, object], None]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tacit.models.seq2seq import Seq2SeqModel
+    from tacit.models.huggingface.seq2seq import Seq2SeqModel
     from tacit.requests import Prompt
 
 PEACH = PartsProbe.read(demo_drawings(), ["peach"], limit=1)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import ModelError
-from tacit.models.chat import Chat
+from tacit.models.huggingface.chat_template import Chat
+from tacit.models.huggingface.trust import Trust
 from tacit.models.loading import LoadOptions, load_model, words_of
-from tacit.models.trust import Trust
 from tacit.requests import Prompt
 from tests.models import tiny
 
@@ -199,7 +199,7 @@ LOADING = """
 import sys
 from tacit.errors import ModelError
 from tacit.models.loading import LoadOptions, load_model, words_of
-from tacit.models.trust import Trust
+from tacit.models.huggingface.trust import Trust
 
 options = LoadOptions(trust=Trust(remote_code="trusted" in sys.argv))
 try:

@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
 from tests.models import tiny
-from tests.models.server import serving as served
-from tests.models.server.serving import Manners, Serving, Toy, serving
+from tests.models.openai import serving as served
+from tests.models.openai.serving import Manners, Serving, Toy, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ def checked(given: str | list[str] | None) -> str | list[str] | None:
     Raises:
         ModelError: One is; no verb has named it yet.
     """
-    from tacit.models.server.address import check_holds_no_key
+    from tacit.models.openai.options import check_holds_no_key
 
     for name in [given] if isinstance(given, str) else given or ():
         check_holds_no_key(name)

@@ -21,7 +21,7 @@ from tacit.probes.base import ModelWords
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tacit.models.local import LocalModel
+    from tacit.models.huggingface.local import LocalModel
     from tacit.probes.base import AnyProbe
     from tacit.requests import Prompt
 
@@ -152,8 +152,8 @@ def _tell_left_out(count: int) -> None:
 def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_json: bool) -> None:
     """Print prompts as a model is given them, one after the other."""
     from tacit.engine.store import Store
+    from tacit.models.huggingface.local import LocalModel
     from tacit.models.loading import load_model
-    from tacit.models.local import LocalModel
 
     Terminal()
     loaded = load_model(model, loading, Store.default().hashes)

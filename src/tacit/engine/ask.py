@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path, PurePosixPath
 
-    from tacit.engine.crew import Crew
+    from tacit.engine.executor import Executor
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.requests import Cached, Key, Request
@@ -55,7 +55,7 @@ class Engine:
         model: The model.
         store: Where answers are kept.
         block_tokens: About how many tokens are computed between two writes to the store.
-        crew: Who carries out the blocks; None is this process.
+        executor: Who carries out the blocks; None is this process.
         strict: Whether a request that is longer than the model's window is an error. Otherwise it
             is skipped, and its whole answer is missing.
     """
@@ -63,14 +63,14 @@ class Engine:
     model: LanguageModel
     store: Store
     block_tokens: int = BLOCK_TOKENS
-    crew: Crew | None = None
+    executor: Executor | None = None
     strict: bool = False
 
     @property
     def description(self) -> dict[str, Any]:
         """What a manifest says of who computes: the kind, and in how many threads where known."""
-        if self.crew:
-            return dict(self.crew.description)
+        if self.executor:
+            return dict(self.executor.description)
         torch = sys.modules.get("torch")
         return {"kind": "local", "threads": torch.get_num_threads() if torch else None}
 
@@ -98,11 +98,11 @@ class Engine:
             StoreError: The store cannot be read or written.
         """
         plan = plan or self.plan(requests)
-        self._carry_out(plan, progress)
+        self._execute(plan, progress)
         try:
             return self._gather(requests, plan)
         except KeyError:  # a segment was damaged since the plan was made, and set aside
-            self._carry_out(self.plan(requests), None)
+            self._execute(self.plan(requests), None)
         try:
             return self._gather(requests, plan)
         except KeyError as error:
@@ -134,7 +134,7 @@ class Engine:
             by_class.setdefault(type(one), []).append(one)
         merged = [one for of, some in by_class.items() for one in KINDS[of].merge(some)]
         digest = digest_of(self.model.fingerprint, merged)
-        whole = self.crew is not None or not isinstance(self.model, Streams)
+        whole = self.executor is not None or not isinstance(self.model, Streams)
         before = (recorded(path, digest, merged) if path and whole else None) or []
         parts = [
             self._planned(some, [block for block in before if block.kind is KINDS[of]])
@@ -195,7 +195,7 @@ class Engine:
         answers = self._answers(requests, partial(self.model.answer, requests))
         return self.store.append(self.model.description, requests, answers)
 
-    def carry_out(self, plan: Plan) -> Generator[Part]:
+    def execute(self, plan: Plan) -> Generator[Part]:
         """Asks the blocks of a plan in this process; gives each as it is stored.
 
         Of a model that streams, it gives what was stored together instead.
@@ -210,8 +210,8 @@ class Engine:
             return
         yield from self._in_blocks(plan.blocks)
 
-    def _carry_out(self, plan: Plan, progress: Callable[[Part], None] | None) -> None:
-        asking = closing((self.crew or self).carry_out(plan))
+    def _execute(self, plan: Plan, progress: Callable[[Part], None] | None) -> None:
+        asking = closing((self.executor or self).execute(plan))
         with collection.frozen(), rechecking(self.model, self.store) as published, asking as done:
             for part in done:
                 published()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
 from tacit.models.base import SamplesReplies
-from tacit.models.chat_samples import votes_of
+from tacit.models.openai.answer_parsing import votes_of
 from tacit.requests import KINDS, Prompt, Samples, SamplingPrompt
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ class EngineOptions:
             RequestError: An option for workers without any, or one that a server has no use for.
         """
         from tacit.models.loading import check_place
-        from tacit.models.server.address import is_address
+        from tacit.models.openai.options import is_address
 
         for name in models if self.engine == "ray" or self.threads else ():
             if is_address(name):
@@ -96,14 +96,14 @@ class EngineOptions:
 
         Raises:
             ModelError: As ``tacit.models.loading.load_model``.
-            RequestError: As ``check``, or as ``tacit.engine.ray.load_engine``.
+            RequestError: As ``check``, or as ``tacit.engine.ray.engine.load_engine``.
         """
         from tacit.engine.ask import Engine
         from tacit.models import loading as models
 
         self.check([name], loading)
         if self.engine == "ray":
-            from tacit.engine.ray import RayOptions, load_engine
+            from tacit.engine.ray.engine import RayOptions, load_engine
 
             cluster = RayOptions(self.address, self.workers, self.gpus_per_worker, self.threads)
             return replace(load_engine(name, loading, store, cluster), strict=self.strict)

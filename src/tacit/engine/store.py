@@ -19,10 +19,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine import segments
-from tacit.engine.places import LocalFolder, place_of
+from tacit.engine.storage import LocalStorage, storage_of
 from tacit.english import several
 from tacit.errors import StoreError, WorkError
-from tacit.models.fingerprint import FileHashes
+from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.requests import KINDS, Prompt
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Store:
 
     def __init__(self, root: Path | str) -> None:
         self.root = root
-        self._place = place_of(root)
+        self._place = storage_of(root)
         self._kept = self._place.folder or _cache_of(self._place.shown())
         self.hashes = FileHashes(self._kept / "hashes.json")
         self._written: set[str] = set()
@@ -179,7 +179,7 @@ class Store:
         if root is None:
             # By it this machine knows a server again whose answers differ by rounding.
             with contextlib.suppress(StoreError):
-                LocalFolder(self._kept).publish(f"{folder}/model.json", about)
+                LocalStorage(self._kept).publish(f"{folder}/model.json", about)
         self._written.add(folder)
 
     def _keep(self, name: str, content: bytes) -> None:

@@ -6,35 +6,46 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
-from tacit.models.allocation import keep_freed
-from tacit.models.backends import backend_of
 from tacit.models.base import HasWords
-from tacit.models.checkpoints import (
+from tacit.models.huggingface.adapters import (
     adapter_files,
     check_adapter,
     check_device_map,
     quantised,
 )
-from tacit.models.files import check_tokenizer, files_of, load_part, named_folder
-from tacit.models.fingerprint import (
+from tacit.models.huggingface.allocation import keep_freed
+from tacit.models.huggingface.architectures import kind_of
+from tacit.models.huggingface.checkpoint_files import (
+    check_tokenizer,
+    files_of,
+    load_part,
+    named_folder,
+)
+from tacit.models.huggingface.fingerprint import (
     FileHashes,
     Identity,
     config_digest,
     tokenizer_digest,
     weight_hashes,
 )
-from tacit.models.hub import where_from
-from tacit.models.kinds import kind_of
-from tacit.models.loaded_files import LoadedFiles, settings_files
-from tacit.models.server.address import check_address, check_holds_no_key, is_address
-from tacit.models.trust import NO_TRUST, Trust, check_kernels, code_hashes, keep_kernels_away
-from tacit.models.weight_files import (
+from tacit.models.huggingface.hub import where_from
+from tacit.models.huggingface.loaded_files import LoadedFiles, settings_files
+from tacit.models.huggingface.trust import (
+    NO_TRUST,
+    Trust,
+    check_kernels,
+    code_hashes,
+    keep_kernels_away,
+)
+from tacit.models.huggingface.weight_files import (
     check_choice,
     check_weights,
     fetch_weights,
     weight_files,
 )
-from tacit.models.weights import load_weights
+from tacit.models.huggingface.weights import load_weights
+from tacit.models.openai.options import check_address, check_holds_no_key, is_address
+from tacit.models.registry import backend_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,11 +54,11 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-    from tacit.models.backends import Backend
     from tacit.models.base import LanguageModel
-    from tacit.models.chat import Chat
-    from tacit.models.masked import MaskedMode
-    from tacit.models.server.address import ServerOptions
+    from tacit.models.huggingface.chat_template import Chat
+    from tacit.models.huggingface.masked import MaskedMode
+    from tacit.models.openai.options import ServerOptions
+    from tacit.models.registry import Backend
     from tacit.requests import Vocabulary
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
@@ -154,8 +165,8 @@ def load_model(
 
 
 def _served(name: str, options: ServerOptions | None, kept: Path | None) -> LanguageModel:
-    from tacit.models.server.chatting import load_first_tokens, load_sampled
-    from tacit.models.server.model import load_server
+    from tacit.models.openai.completions import load_server
+    from tacit.models.openai.loading import load_first_tokens, load_sampled
 
     if options is None or options.api == "completions":
         return load_server(name, options, kept)
@@ -192,8 +203,8 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
         ModelError: As ``load_model``, or the model writes no word as a single token.
         MissingPackage: The extra ``local`` is not installed.
     """
-    from tacit.models.boundary import bare
-    from tacit.models.words import whole_words
+    from tacit.models.huggingface.alignment import bare
+    from tacit.models.huggingface.vocabulary import whole_words
 
     options = options or LoadOptions()
     check_place(name, options)
@@ -222,7 +233,7 @@ def _look_up(name: str, options: LoadOptions) -> None:
     """Look a name up on the hub before torch is imported, which takes seconds.
 
     Raises:
-        ModelError: As ``tacit.models.hub.where_from``.
+        ModelError: As ``tacit.models.huggingface.hub.where_from``.
         NetworkError: Likewise.
     """
     if named_folder(name) is None:
@@ -293,7 +304,7 @@ def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
     Raises:
         ModelError: The model fills blanks, or its tokenizer has no chat template.
     """
-    from tacit.models.chat import Chat
+    from tacit.models.huggingface.chat_template import Chat
 
     if kind == "masked":
         raise ModelError(
@@ -305,9 +316,9 @@ def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
 def _assemble(
     name: str, parts: Parts, options: LoadOptions, weights: Mapping[str, str]
 ) -> LanguageModel:
-    from tacit.models import causal, masked, seq2seq
-    from tacit.models.boundary import Specials
-    from tacit.models.local import Checkpoint, window_of
+    from tacit.models.huggingface import causal, masked, seq2seq
+    from tacit.models.huggingface.alignment import Specials
+    from tacit.models.huggingface.local import Checkpoint, window_of
 
     kind, model, tokenizer = parts.kind, parts.model, parts.tokenizer
     specials = Specials.of(tokenizer)

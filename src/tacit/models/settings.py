@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.models.loading import LoadOptions
-    from tacit.models.server.address import ServerOptions, Thinking
+    from tacit.models.openai.options import ServerOptions, Thinking
 
 MODEL, SERVER, CHAT = "Model", "Server", "Server: chat"
 
@@ -80,7 +80,7 @@ class LocalSettings:
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """How servers are asked; as ``tacit.models.server.address.ServerOptions`` has it."""
+    """How servers are asked; as ``tacit.models.openai.options.ServerOptions`` has it."""
 
     served_model: str | None = option(
         None, help="What the server calls the model [default: its only one].", group=SERVER
@@ -130,7 +130,7 @@ class ServerSettings:
             RequestError: No model is a server's, or replies are to be sampled or thought about
                 outside of a chat.
         """
-        from tacit.models.server.address import is_address
+        from tacit.models.openai.options import is_address
 
         if self.api == "chat" and models and not any(map(is_address, models)):
             raise RequestError(
@@ -147,7 +147,7 @@ class ServerSettings:
         Raises:
             RequestError: The thought's length is no number.
         """
-        from tacit.models.server.address import ServerOptions
+        from tacit.models.openai.options import ServerOptions
 
         return ServerOptions(
             self.served_model,
@@ -173,8 +173,8 @@ class ModelSettings:
         Raises:
             RequestError: As ``ServerSettings``.
         """
+        from tacit.models.huggingface.trust import Trust
         from tacit.models.loading import LoadOptions
-        from tacit.models.trust import Trust
 
         self.server.check(models)
         local = self.local

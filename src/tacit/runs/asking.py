@@ -105,7 +105,7 @@ def check_replies(probe: object, *, sampled: bool) -> None:
 
 def is_sampled(name: str, loading: LoadOptions) -> bool:
     """Whether a model's replies are to be sampled."""
-    from tacit.models.server.address import is_address
+    from tacit.models.openai.options import is_address
 
     return is_address(name) and loading.server is not None and loading.server.samples is not None
 

@@ -10,7 +10,7 @@ from tacit.english import several
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tacit.models.server.address import ServerOptions
+    from tacit.models.openai.options import ServerOptions
     from tacit.requests import Request
 
 _BYTES_PER_TOKEN = 4
@@ -38,10 +38,10 @@ class Cost:
     @classmethod
     def of(cls, requests: Iterable[Request], options: ServerOptions) -> Cost:
         """The cost of some requests."""
-        from tacit.models.chat_samples import ANSWER_TOKENS
-        from tacit.models.server.first_tokens import MOST_CALLS as FIRST_CALLS
-        from tacit.models.server.thoughts import ROOM
-        from tacit.models.server.trying import MOST_CALLS
+        from tacit.models.openai.answer_parsing import ANSWER_TOKENS
+        from tacit.models.openai.chat_preflight import MOST_CALLS
+        from tacit.models.openai.first_tokens import MOST_CALLS as FIRST_CALLS
+        from tacit.models.openai.reasoning import ROOM
 
         texts = {one.text for one in requests}
         each, tries = options.samples or 1, MOST_CALLS if options.samples else FIRST_CALLS
@@ -79,7 +79,7 @@ class Cost:
 
 def chats_of(models: Sequence[str], options: ServerOptions | None) -> list[str]:
     """Which of the models are asked in a server's chat."""
-    from tacit.models.server.address import is_address
+    from tacit.models.openai.options import is_address
 
     chats = options is not None and options.api == "chat"
     return [name for name in models if chats and is_address(name)]

@@ -36,7 +36,7 @@ def estimate(
     plan = engine.plan(requests, blocks)
     parts = groupby(plan.blocks, key=lambda block: block.kind.folder)
     seconds = sum(_seconds(engine.model, list(part)) for _, part in parts)
-    workers = engine.crew.size if engine.crew else 1
+    workers = engine.executor.size if engine.executor else 1
     return {
         "prompts": len(requests),
         "distinct": plan.distinct,

@@ -205,7 +205,7 @@ class RunRequest:
         return chats_of(self.models, self.loading.server)
 
     def _cost(self, name: str) -> Any:  # noqa: ANN401 - a Cost
-        from tacit.models.server.address import ServerOptions
+        from tacit.models.openai.options import ServerOptions
         from tacit.runs.cost import Cost
 
         return Cost.of(self._requests(name), self.loading.server or ServerOptions())
@@ -235,7 +235,7 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
         ModelError: A name is a server's address.
         RequestError: Beliefs are to be read from a file.
     """
-    from tacit.models.server.address import is_address
+    from tacit.models.openai.options import is_address
 
     if beliefs is not None:
         raise RequestError("beliefs in a file rank no vocabulary: give a model")

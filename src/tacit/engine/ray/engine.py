@@ -1,0 +1,120 @@
+"""The Ray engine: the local engine's plan and store, with workers that carry out the blocks.
+
+The prompts go out in the blocks that are recorded with the run, each worker holds the whole model
+and writes what it answers to the store. So the same number of threads gives the same bytes as the
+local engine, on however many workers.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.engine.ask import BLOCK_TOKENS, Engine
+from tacit.engine.ray.cluster import connect, nodes
+from tacit.engine.ray.executor import RayExecutor
+from tacit.engine.ray.handles import Patience
+from tacit.engine.ray.model import RayModel
+from tacit.engine.ray.resources import RayOptions, Share, share_out
+from tacit.engine.ray.worker import Loader, Order
+from tacit.engine.storage import is_address
+from tacit.errors import RequestError
+from tacit.models.demo import DEMOS
+
+if TYPE_CHECKING:
+    from tacit.engine.store import Store
+    from tacit.models.base import LanguageModel
+    from tacit.models.huggingface.fingerprint import FileHashes
+    from tacit.models.loading import LoadOptions
+
+log = logging.getLogger(__name__)
+
+__all__ = ["Patience", "RayOptions", "Share", "load_engine", "ray_engine"]
+
+
+def ray_engine(
+    load: Loader,
+    store: Store,
+    options: RayOptions | None = None,
+    patience: Patience | None = None,
+    block_tokens: int = BLOCK_TOKENS,
+) -> Engine:
+    """An engine whose model is loaded by each of a number of workers; they end with the engine.
+
+    Args:
+        load: Loads the model in a worker; it is sent there, so it must be importable there.
+        store: Where scores are kept; every worker writes to the same path or address.
+        options: Which cluster, how many workers, what each gets.
+        patience: How long workers are waited for.
+        block_tokens: As for ``Engine``.
+
+    Raises:
+        RequestError: No cluster answers at the address, or it has no room for a worker.
+        MissingPackage: The extra ``ray`` is not installed.
+        ModelError: What the loader raises.
+        ScoringError: No worker starts.
+    """
+    options = options or RayOptions()
+    connect(options)
+    share = share_out(options, nodes())
+    room = share.room(nodes())
+    if room < share.workers:
+        log.warning(
+            "the cluster has room for %d of %d workers, of which each takes %s",
+            room,
+            share.workers,
+            share.shown,
+        )
+    order = Order(load, _everywhere(store.root), share.threads, share.gpus)
+    executor = RayExecutor(order, share, patience or Patience())
+    return Engine(RayModel(executor), store, block_tokens, executor)
+
+
+def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptions) -> Engine:
+    """As ``ray_engine``, for a model that ``load_model`` loads in each worker.
+
+    Raises:
+        RequestError: As ``ray_engine``, or the device is one that Ray has to choose.
+    """
+    device = loading.device
+    if device not in {"auto", "cpu", "cuda"}:
+        raise RequestError(
+            f"--device is {device}, and with --engine ray it is Ray that chooses among GPUs: give "
+            "auto, cuda or cpu"
+        )
+    if device == "cpu":
+        if options.gpus_per_worker:
+            raise RequestError("--gpus-per-worker is for GPUs, and --device is cpu: give one only")
+        options = replace(options, gpus_per_worker=0)
+    if device == "cuda" and options.gpus_per_worker is None:
+        options = replace(options, gpus_per_worker=1)
+    if loading.adapter is not None:
+        loading = replace(loading, adapter=loading.adapter.absolute())
+    return ray_engine(_Named(name, _place(name), loading), store, options)
+
+
+@dataclass(frozen=True)
+class _Named:
+    """Loads the model of a name, which stands there for every process."""
+
+    name: str
+    place: str
+    loading: LoadOptions
+
+    def __call__(self, hashes: FileHashes) -> LanguageModel:
+        from tacit.models.loading import load_model
+
+        return load_model(self.place, self.loading, hashes, self.name)
+
+
+def _place(name: str) -> str:
+    """A folder as every process knows it, whatever folder it works in; other names as they are."""
+    folder = Path(name).expanduser()
+    return str(folder.absolute()) if name not in DEMOS and folder.is_dir() else name
+
+
+def _everywhere(root: Path | str) -> str:
+    """The store's place as every process knows it, whatever folder it works in."""
+    return root if is_address(root) else str(Path(root).absolute())

@@ -1,0 +1,320 @@
+"""The workers of the Ray engine, and how blocks go round among them.
+
+Each worker has one block at a time. One that is gone is replaced, and its block asked elsewhere;
+Ray's own restarts are not used, since an actor of a lost node may not answer for long.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import weakref
+from collections import deque
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from tacit.engine.ray.cluster import alive
+from tacit.engine.ray.handles import Job, Lost, Patience, WorkerHandle
+from tacit.engine.ray.worker import Failed, Loaded
+from tacit.engine.storage import storage_of
+from tacit.errors import ModelError, ScoringError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    from tacit.engine.plan import Block, Part, Plan
+    from tacit.engine.ray.resources import Share
+    from tacit.engine.ray.worker import Order, Stored
+
+log = logging.getLogger(__name__)
+
+_TICK = 1.0
+
+
+class RayExecutor:
+    """Workers that hold one model; ``tacit.engine.executor.Executor`` on Ray.
+
+    They end when nobody holds the executor any more.
+
+    Args:
+        order: What each worker is made for.
+        share: How many there are, and what each gets.
+        patience: How long they are waited for.
+    """
+
+    def __init__(self, order: Order, share: Share, patience: Patience) -> None:
+        self._order, self._share, self._patience = order, share, patience
+        self._workers: list[WorkerHandle] = []
+        self._wanted = share.workers
+        self._false_starts = 0
+        self._looked = self._anybody = time.monotonic()
+        self._seen_from: set[str] = set()
+        self._loaded: Loaded | None = None
+        weakref.finalize(self, _disband, self._workers)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The engine's kind, how many workers were asked for, and what each has."""
+        import ray
+
+        return {
+            "kind": "ray",
+            "ray": ray.__version__,
+            "workers": self._share.workers,
+            "threads": self._share.threads,
+            "gpus_per_worker": self._share.gpus,
+        }
+
+    @property
+    def size(self) -> int:
+        """How many workers are wanted, less those that could not be started."""
+        return self._wanted
+
+    def first(self) -> Loaded:
+        """Starts all workers, and waits for the first of them to have loaded the model.
+
+        Raises:
+            ModelError: As ``load_model``.
+            ScoringError: No worker starts.
+        """
+        self._hire()
+        while self._loaded is None:
+            for worker, outcome in self._outcomes():
+                self._arrived(worker, outcome)
+        return self._loaded
+
+    def call(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - what the model returns
+        """What a method of the model returns, asked of one of the workers.
+
+        Raises:
+            TacitError: What the method raises.
+        """
+        job = Job(lambda actor: actor.call.remote(method, arguments), f"{method} of the model")
+        ((_, result),) = self._done([job])
+        return result
+
+    def execute(self, plan: Plan) -> Generator[Part]:
+        """See ``Executor``."""
+        import ray
+
+        if not plan.blocks:
+            return
+        shared = _Fetched(ray.put(plan.shared()))
+        jobs = [_job(plan, block, shared) for block in plan.blocks]
+        written: set[str] = set()
+        with closing(self._done(jobs)) as done:
+            for job, stored in done:
+                self._check_seen(stored)
+                written.add(stored.segment)
+                yield job.block.whole
+        self._await_listed(written)
+
+    def _done(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Any]]:
+        """Has all jobs done, by whoever is idle; gives each with what came of it."""
+        todo, left = deque(jobs), len(jobs)
+        self._hire()
+        try:
+            while left:
+                idle = [worker for worker in self._workers if worker.is_idle]
+                for worker in idle[: len(todo)]:
+                    worker.give(todo.popleft())
+                for worker, outcome in self._outcomes():
+                    job, worker.job = worker.job, None
+                    if job is None:
+                        self._arrived(worker, outcome)
+                    elif isinstance(outcome, Failed | Lost):
+                        self._failed(worker, job, outcome)
+                        todo.appendleft(job)
+                    else:
+                        left -= 1
+                        yield job, outcome
+        finally:
+            # Interrupted, or a block failed for good: nobody waits for the others.
+            for worker in [worker for worker in self._workers if worker.job is not None]:
+                self._leave(worker)
+
+    def _outcomes(self) -> Iterator[tuple[WorkerHandle, object]]:
+        """Who has done something since the last look, or is gone; waits a moment for the first."""
+        import ray
+
+        busy = {worker.pending: worker for worker in self._workers if worker.pending is not None}
+        ready = ray.wait(list(busy), timeout=_TICK)[0] if busy else []
+        for pending in ready:
+            yield busy[pending], busy[pending].take()
+        now = time.monotonic()
+        if now - self._looked < self._patience.look:
+            return
+        self._looked = now
+        nodes = {str(node["NodeID"]) for node in alive()}
+        for worker in list(self._workers):
+            lost = worker.missing(nodes, self._patience)
+            if lost:
+                worker.pending = None
+                yield worker, lost
+            elif minutes := worker.loads_for_long(self._patience.start):
+                log.warning(
+                    "a worker has been loading its model for %.0f min; Ray's logs "
+                    "(/tmp/ray/session_latest/logs on its node) may tell why",
+                    minutes,
+                )
+        self._check_anybody(now)
+
+    def _arrived(self, worker: WorkerHandle, outcome: object) -> None:
+        """Takes on a worker that has loaded its model, or replaces it when it could not."""
+        if not isinstance(outcome, Loaded):
+            self._false_start(worker, outcome)
+            return
+        first = self._loaded
+        if first and outcome.fingerprint != first.fingerprint:
+            error = ModelError(
+                f"{outcome.name} is another model on {outcome.host} than on {first.host}: its "
+                "files, tokenizer or number format differ; put the same on every node"
+            )
+            if not self._seen_from:
+                self._leave(worker)
+                raise error
+            # A node that joins a run does not end what goes well without it.
+            self._false_start(worker, Failed.of(error))
+            return
+        for warning in outcome.warnings if first is None else ():
+            log.warning("%s", warning)
+        worker.loaded = outcome
+        self._loaded, self._false_starts = first or outcome, 0
+
+    def _false_start(self, worker: WorkerHandle, outcome: object) -> None:
+        """Starts another in the place of one that could not load; gives the place up at last."""
+        self._leave(worker)
+        failed = outcome if isinstance(outcome, Failed) else None
+        if failed and failed.is_final and self._loaded is None:
+            raise failed.error
+        said = failed.message if failed else getattr(outcome, "reason", str(outcome))
+        self._false_starts += 1
+        if self._false_starts >= self._patience.tries:
+            self._wanted, self._false_starts = self._wanted - 1, 0
+            log.warning(
+                "a worker cannot be started (%s): %d of %d are left",
+                said,
+                self._wanted,
+                self._share.workers,
+            )
+        if self._wanted < 1:
+            raise ScoringError(
+                f"no worker can be started: {said}; Ray's logs (/tmp/ray/session_latest/logs on "
+                "the node) tell more, and the same command goes on from what is stored"
+            )
+        self._hire()
+
+    def _failed(self, worker: WorkerHandle, job: Job, outcome: Failed | Lost) -> None:
+        """Counts a job's failure; raises when it is to be given up."""
+        if isinstance(outcome, Failed) and outcome.is_final:
+            raise outcome.error
+        lost = isinstance(outcome, Lost)
+        said = outcome.reason if isinstance(outcome, Lost) else outcome.message
+        key = "lost" if lost else said
+        job.failures[key] += 1
+        if job.failures[key] >= self._patience.tries or len(job.failures) > self._patience.tries:
+            if isinstance(outcome, Failed) and outcome.is_ours:
+                raise outcome.error
+            ends = "ended its worker" if lost else "failed"
+            raise ScoringError(f"{job.about} {ends} {job.failures[key]} times: {said}")
+        if lost:
+            log.warning("%s is gone (%s): %s is asked elsewhere", worker.where, said, job.about)
+        else:
+            log.warning("%s failed: %s; it is asked again", job.about, said)
+        # What a library raised may have left the process, or its GPU, in a bad state.
+        if lost or not getattr(outcome, "is_ours", False):
+            self._leave(worker)
+            self._leave_lost_nodes()
+            self._hire()
+
+    def _leave_lost_nodes(self) -> None:
+        """Leaves those who are idle on a node that is gone, so that they are given no job."""
+        nodes = {str(node["NodeID"]) for node in alive()}
+        for worker in [worker for worker in self._workers if worker.is_idle]:
+            if worker.is_nowhere(nodes):
+                self._leave(worker)
+
+    def _hire(self) -> None:
+        """Starts as many workers as are lacking."""
+        if not any(worker.loaded for worker in self._workers):
+            self._anybody = time.monotonic()
+        while len(self._workers) < self._wanted:
+            self._workers.append(WorkerHandle.hire(self._order, self._share))
+
+    def _leave(self, worker: WorkerHandle) -> None:
+        if worker in self._workers:
+            self._workers.remove(worker)
+        worker.job = worker.pending = None
+        worker.dismiss()
+
+    def _check_anybody(self, now: float) -> None:
+        """Refuses to wait for ever where there is no room for any worker."""
+        if any(worker.node or worker.loaded for worker in self._workers):
+            self._anybody = now
+        elif now - self._anybody > self._patience.start:
+            raise ScoringError(
+                f"no worker has started within {self._patience.start:.0f} s; each needs "
+                f"{self._share.shown}: see `ray status` for what is free; the same command goes on "
+                "from what is stored"
+            )
+
+    def _check_seen(self, stored: Stored) -> None:
+        """Refuses a store that is another folder on the workers' machines than here."""
+        if stored.host in self._seen_from:
+            return
+        # What another machine wrote may take a moment to be seen on a shared file system.
+        until = time.monotonic() + self._patience.seen
+        place = storage_of(self._order.store)
+        while place.read(stored.segment) is None:
+            if time.monotonic() > until:
+                raise StoreError(
+                    f"{place.shown()}: what the worker on {stored.host} wrote there is not "
+                    "seen here, so it is another folder there: give --store a folder that all "
+                    "machines share, or an address such as s3://bucket/folder"
+                )
+            time.sleep(_TICK)
+        self._seen_from.add(stored.host)
+
+    def _await_listed(self, written: set[str]) -> None:
+        """Waits, but not for ever, until a shared file system lists all that was written."""
+        place = storage_of(self._order.store)
+        folders = {str(PurePosixPath(segment).parent) for segment in written}
+        until = time.monotonic() + self._patience.seen
+        while time.monotonic() < until:
+            listed = {f"{folder}/{name}" for folder in folders for name in place.names(folder)}
+            if written <= listed:
+                return
+            time.sleep(_TICK)
+
+
+@dataclass(frozen=True)
+class _Fetched:
+    """Fetches in a worker what was put into Ray's object store here."""
+
+    reference: Any
+
+    def __call__(self) -> Any:  # noqa: ANN401 - whatever was put there
+        import ray
+
+        return ray.get(self.reference)
+
+
+def _job(plan: Plan, block: Block, shared: _Fetched) -> Job:
+    """The job of asking a block; its rows are made when it is sent."""
+    of, kind = type(block.requests[0]), block.kind
+
+    def send(actor: Any) -> Any:  # noqa: ANN401 - Ray's handles
+        rows = [kind.row(one) for one in block.requests]
+        return actor.work.remote(plan.digest, shared, of, rows)
+
+    text = block.requests[0].text
+    return Job(send, f"the block that begins with {text[:60]!r}", block)
+
+
+def _disband(workers: list[WorkerHandle]) -> None:
+    """Ends all workers."""
+    for worker in workers:
+        worker.dismiss()
+    workers.clear()

@@ -1,0 +1,1 @@
+"""Models of Hugging Face transformers, computed in this process."""

@@ -1,0 +1,157 @@
+"""Checkpoints as people have them: quantised, with an adapter, spread over several devices."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
+
+from tacit.errors import ModelError
+from tacit.models.huggingface.trust import HOW_TO_PICKLE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import torch
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+    from tacit.models.huggingface.trust import Trust
+
+# Those that go into a model's layers and are read from one file; XLORA reads whatever it names.
+_OF_LAYERS = """
+    ADALORA BOFT C3A DELORA FOURIERFT HRA IA3 LN_TUNING LOHA LOKR LORA MISS OFT RANDLORA ROAD SHIRA
+    TRAINABLE_TOKENS VBLORA VERA
+"""
+_OF_TOKENS = "CPT MULTITASK_PROMPT_TUNING PREFIX_TUNING PROMPT_TUNING P_TUNING"
+DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
+
+
+def quantised(config: PreTrainedConfig) -> str | None:
+    """How a checkpoint's weights are quantised, as its config says it; None where they are not."""
+    found = getattr(config, "quantization_config", None)
+    if found is None:
+        return None
+    method = found.get("quant_method") if isinstance(found, dict) else found.quant_method
+    return str(getattr(method, "value", method) or "unknown")
+
+
+def check_adapter(folder: Path, trust: Trust) -> None:
+    """Says early that a folder holds no adapter, or one that is not merely read into layers.
+
+    Raises:
+        ModelError: It is so, or its weights are a pickle that is not allowed.
+    """
+    if not (folder / "adapter_config.json").is_file():
+        raise ModelError(
+            f"--adapter {folder}: the folder holds no adapter_config.json, so it is no PEFT adapter"
+        )
+    _check_kind(folder)
+    if (folder / "adapter_model.safetensors").is_file():
+        return
+    if not (folder / "adapter_model.bin").is_file():
+        raise ModelError(
+            f"--adapter {folder}: the folder holds no weights (adapter_model.safetensors)"
+        )
+    if not trust.pickle:
+        raise ModelError(f"--adapter {folder}: its weights are a pickle; {HOW_TO_PICKLE}")
+
+
+def _check_kind(folder: Path) -> None:
+    """Refuses an adapter whose config has peft load further files, or import a module.
+
+    Raises:
+        ModelError: It does, or cannot be read.
+    """
+    file = folder / "adapter_config.json"
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelError(f"--adapter {folder}: {file.name} cannot be read: {error}") from error
+    if not isinstance(config, dict):
+        raise ModelError(f"--adapter {folder}: {file.name} is no table of settings")
+    kind = config.get("peft_type")
+    if kind in _OF_TOKENS.split():
+        raise ModelError(
+            f"--adapter {folder}: it puts tokens of its own before a text ({kind}), with which "
+            "answers are not scored; adapters of layers, such as LoRA, are"
+        )
+    if kind not in _OF_LAYERS.split():
+        raise ModelError(
+            f"--adapter {folder}: adapters of the kind {kind!r} are not loaded; those of layers, "
+            f"in one file, are: {', '.join(_OF_LAYERS.split())}"
+        )
+    if config.get("megatron_config") is not None:
+        raise ModelError(
+            f"--adapter {folder}: its config has peft import {config.get('megatron_core')!r} "
+            "(megatron_config): models of Megatron are not scored; take that setting out"
+        )
+
+
+def check_device_map(device_map: str) -> None:
+    """Refuses a way to spread a model that there is not.
+
+    Raises:
+        ModelError: It is none of ``DEVICE_MAPS``.
+    """
+    if device_map not in DEVICE_MAPS:
+        raise ModelError(f"--device-map {device_map!r} is none of {', '.join(DEVICE_MAPS)}")
+
+
+def placing(
+    name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
+) -> dict[str, Any]:
+    """What ``from_pretrained`` is told of where weights go; empty where they are moved later.
+
+    Raises:
+        ModelError: accelerate is needed and not installed.
+    """
+    if device_map is None and quantised(config) is None:
+        return {}
+    if find_spec("accelerate") is None:
+        why = "--device-map" if device_map else f"its quantised weights ({quantised(config)})"
+        raise ModelError(
+            f"{name}: {why} need accelerate, which is not installed; install it with: pip install "
+            "accelerate"
+        )
+    # Quantised weights cannot be moved afterwards.
+    return {"device_map": device_map or {"": str(device)}}
+
+
+def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedModel:
+    """A model with an adapter's weights beside its own, which are not changed.
+
+    Raises:
+        ModelError: peft is not installed, or the adapter is another model's.
+    """
+    if find_spec("peft") is None:
+        raise ModelError(
+            f"{name}: --adapter needs peft, which is not installed; install it with: pip install "
+            "peft"
+        )
+    peft: Any = import_module("peft")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            both = peft.PeftModel.from_pretrained(model, str(folder))
+        except Exception as error:  # peft raises all kinds
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            raise ModelError(f"{name}: the adapter {folder} cannot be loaded: {said}") from error
+    lacking = [str(one.message) for one in told if "missing adapter keys" in str(one.message)]
+    if lacking:
+        raise ModelError(
+            f"{name}: the adapter {folder} lacks parts that its config names; it belongs to "
+            "another model"
+        )
+    return cast("PreTrainedModel", both.get_base_model().eval())
+
+
+def adapter_files(folder: Path) -> dict[str, Path]:
+    """An adapter's files, which scores depend on, by what a fingerprint calls them."""
+    weights = folder / "adapter_model.safetensors"
+    files = (
+        folder / "adapter_config.json",
+        weights if weights.is_file() else folder / "adapter_model.bin",
+    )
+    return {f"adapter/{file.name}": file for file in files}

@@ -1,0 +1,206 @@
+"""Which tokens of a string are scored for an answer.
+
+Text, separator and answer are tokenized as one string. The scored tokens are all those that cover
+characters of the separator or the answer, so that all answers to a text are conditioned on the same
+text, whether a tokenizer joins the separator to an answer or makes it a token of its own. A token
+that also covers characters of the text, or characters behind the answer, is scored as well, and the
+answer is flagged as *spanned*.
+"""
+
+from __future__ import annotations
+
+import copy
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError, PromptError
+from tacit.models.huggingface.control_tokens import ControlTokens, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from transformers import PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A text with one answer in place.
+
+    Args:
+        string: The whole string.
+        begin: Index of the answer's first character.
+        end: Index behind its last.
+        text_end: Index behind the last character of the text that precedes the answer. The
+            characters from here to ``begin`` are the separator, which is scored with the answer.
+    """
+
+    string: str
+    begin: int
+    end: int
+    text_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The token ids of a filled text, without special tokens.
+
+    Args:
+        ids: All of them.
+        begin: Index of the first token that is scored.
+        end: Index behind the last one; at least ``begin + 1``.
+        spanned: Whether the first one covers characters of the text as well, or the last one
+            characters behind the answer.
+    """
+
+    ids: tuple[int, ...]
+    begin: int
+    end: int
+    spanned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Specials:
+    """The special tokens that a tokenizer's own configuration puts around one text.
+
+    Args:
+        before: For example BOS or [CLS].
+        after: For example EOS or [SEP].
+    """
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tokenizer: PreTrainedTokenizerBase) -> Specials:
+        """Reads them off a tokenized word."""
+        bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
+        full = list(tokenizer("a")["input_ids"])
+        for begin in range(len(full) - len(bare) + 1):
+            if full[begin : begin + len(bare)] == bare:
+                return cls(tuple(full[:begin]), tuple(full[begin + len(bare) :]))
+        raise ModelError(
+            "the tokenizer changes a text when it adds special tokens: without them "
+            f"'a' is {bare}, with them {full}; such tokenizers cannot be scored with"
+        )
+
+
+def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
+    """Tokens between special ones, less those that stand there already."""
+    before, after = specials.before, specials.after
+    if tuple(ids[: len(before)]) == before:
+        before = ()
+    if tuple(ids[len(ids) - len(after) :]) == after:
+        after = ()
+    return (*before, *ids, *after)
+
+
+def bare(
+    tokenizer: PreTrainedTokenizerBase, *, reads_specials: bool = False
+) -> PreTrainedTokenizerBase:
+    """A copy of a fast tokenizer that adds nothing, and says of every character who covers it.
+
+    Some (RoBERTa's) leave a token's spaces out of its offsets in their last step, so that nobody
+    seems to cover them.
+
+    Args:
+        tokenizer: The tokenizer.
+        reads_specials: Whether what spells a special token is read as that token, as in what a chat
+            template writes; else it is text like any other.
+    """
+    plain = copy.deepcopy(tokenizer)
+    plain.backend_tokenizer.post_processor = None
+    plain.split_special_tokens = not reads_specials
+    plain.backend_tokenizer.encode_special_tokens = not reads_specials
+    return plain
+
+
+def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
+    """Tokenizes filled texts with a ``bare`` tokenizer, and finds the tokens to score.
+
+    Raises:
+        PromptError: The tokenizer drops an answer altogether, or cannot write a special token that
+            is spelled in a text or an answer.
+    """
+    return [
+        tokens or _dropped(tokenizer, item)
+        for tokens, item in zip(locate(tokenizer, filled), filled, strict=True)
+    ]
+
+
+def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
+    """As ``tokenize``, equal ones once; None for an answer that a tokenizer drops or cannot write.
+
+    Raises:
+        PromptError: The tokenizer cannot write a special token that is spelled in a text.
+    """
+    if not filled:
+        return []
+    distinct = list(dict.fromkeys(filled))
+    encoded = tokenizer(
+        [item.string for item in distinct],
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,
+    )
+    located = {
+        item: _found(tokenizer, ids, offsets, item)
+        for ids, offsets, item in zip(
+            encoded["input_ids"], encoded["offset_mapping"], distinct, strict=True
+        )
+    }
+    return [located[item] for item in filled]
+
+
+def answer_tokens(
+    ids: Sequence[int], offsets: Sequence[tuple[int, int]], filled: Filled
+) -> Tokens | None:
+    """Applies the boundary rule; None where no token covers the answer.
+
+    Args:
+        ids: The ids of the whole string's tokens.
+        offsets: Which characters each of them covers.
+        filled: The string, and where the answer stands in it.
+    """
+    starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
+    own = bisect_left(ends, filled.begin + 1)
+    if own == len(ids) or starts[own] >= filled.end:
+        return None
+    # A space that a tokenizer puts before a string may cover none of its characters, and is scored
+    # where no text follows it.
+    begin = min(bisect_left(ends, filled.text_end + 1), bisect_left(starts, filled.text_end))
+    end = max(bisect_left(starts, filled.end), own + 1)
+    spanned = starts[begin] < filled.text_end or ends[end - 1] > filled.end
+    return Tokens(tuple(ids), begin, end, spanned)
+
+
+def _found(
+    tokenizer: PreTrainedTokenizerBase,
+    ids: Sequence[int],
+    offsets: Sequence[tuple[int, int]],
+    filled: Filled,
+) -> Tokens | None:
+    """As ``answer_tokens``; None for an answer that would be read as a special token."""
+    control = ControlTokens.of(tokenizer)
+    if tokenizer.split_special_tokens and control.find(filled.string):
+        misread = control.misread(filled.string, ids, offsets)
+        begin, end = filled.begin, filled.end
+        refuse(filled.string, [one for one in misread if one.start() < begin or one.end() > end])
+        if misread:
+            return None
+    return answer_tokens(ids, offsets, filled)
+
+
+def _dropped(tokenizer: PreTrainedTokenizerBase, filled: Filled) -> Tokens:
+    answer = filled.string[filled.begin : filled.end]
+    found = ControlTokens.of(tokenizer).find(answer)
+    if found:
+        raise PromptError(
+            f"the tokenizer cannot write the answer {answer!r} in {filled.string!r} as text: "
+            f"{found!r} would be read as a special token"
+        )
+    raise PromptError(
+        f"the tokenizer has no token at all for the answer {answer!r} in {filled.string!r}"
+    )

@@ -1,0 +1,442 @@
+"""Models that continue a text: GPT-2, OPT, GPT-NeoX, Llama and all that AutoModelForCausalLM loads.
+
+Prompts are packed: what their inputs begin with alike is computed once, whichever prompt it is of,
+and all answers are read off it; a long beginning is kept for many packs. A model to which packed
+prompts are not the same, measured when it is loaded, has each prompt computed by itself, and says
+so. Its one-token answers are all read off one pass over the text. Longer answers branch off: what
+they share is computed once and kept as keys and values, and each goes on from there. A model whose
+cache does not give the same either has each answer computed from the beginning.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import ModelError
+from tacit.models.huggingface.alignment import Tokens, bare
+from tacit.models.huggingface.batching import in_batches
+from tacit.models.huggingface.branching import score_trees, tree_cost
+from tacit.models.huggingface.encoding import Encoder, Inputs, Remembered, fill
+from tacit.models.huggingface.local import Written
+from tacit.models.huggingface.logprobs import Found, Read, Row, Tally, on_device, padded, read_off
+from tacit.models.huggingface.packed_passes import Packer
+from tacit.models.huggingface.packing import Pack, added_tokens, packs_of
+from tacit.models.huggingface.prefix_tree import ragged
+from tacit.models.huggingface.ranking import Place, RankingModel
+from tacit.models.huggingface.self_check import Check, Packing
+from tacit.models.huggingface.shared_prefixes import kept_beginnings
+from tacit.models.huggingface.trees import Tree, tree_of
+from tacit.requests import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import torch
+    from numpy.typing import NDArray
+    from transformers import PreTrainedConfig
+
+    from tacit.models.huggingface import candidates
+    from tacit.models.huggingface.alignment import Filled
+    from tacit.models.huggingface.candidates import Frame
+    from tacit.models.huggingface.local import Checkpoint
+    from tacit.models.huggingface.prefix_tree import Ints, Rows
+    from tacit.requests import Scores
+
+SCORER = "causal-2"
+
+PACK_TOKENS = 1024
+"""The longest pack: what packs repeat goes with its inverse, some models' attention with it."""
+
+_LEAST_PACK = 32
+
+_LOCAL = (
+    "sliding_window",
+    "sliding_window_size",
+    "window_size",
+    "attention_chunk_size",
+    "attention_window_size",
+    "local_attention",
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """What goes through the model for some prompts.
+
+    Args:
+        prompts: The prompts.
+        inputs: Their answers' inputs.
+        packs: Packs, by what is kept of them.
+        trees: What is not packed.
+    """
+
+    prompts: Sequence[Prompt]
+    inputs: Inputs
+    packs: Sequence[tuple[tuple[int, ...], Sequence[Pack]]]
+    trees: Sequence[Tree]
+
+
+class CausalModel(RankingModel):
+    """Scores answers, and ranks words, as continuations of their text.
+
+    Args:
+        checkpoint: The loaded model.
+        batch_tokens: Tokens in one forward pass, padding included.
+        packing: Whether prompts are packed, where that gives the same.
+    """
+
+    kind = "causal"
+
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, packing: bool = True) -> None:
+        super().__init__(checkpoint, batch_tokens)
+        takes = inspect.signature(checkpoint.model.forward).parameters
+        self._selects = "logits_to_keep" in takes
+        self._places = "position_ids" in takes
+        self._local = _local_window(checkpoint.model.config)
+        # What a template writes has special tokens, and a user's text in it none.
+        reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
+        self._encoder = Encoder(self.name, reader, self._specials, self._fill)
+        self._remembered = Remembered()
+        self._check_padding(self._score_rows, self._made_up())
+        self._check_sight()
+        self._pass_options = {"use_cache": False}
+        self._check_narrowing()
+        self._difference = self._sharing_difference()
+        self._packer = Packer(checkpoint.model, self._body, self._pad, self._budget)
+        self._packing = self._measured_packing() if packing else Packing(0, refused="turned off")
+        if not self._shares and not self.shares_prefixes:
+            log.warning(
+                "%s: a text is computed again for each of its answers of several tokens: "
+                "going on from a computed text gives other log-probabilities (difference: %s)",
+                self.name,
+                "it fails" if self._difference is None else f"{self._difference:.2g} nats",
+            )
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """As for every local model, and how far sharing and packing were off, in nats.
+
+        ``packs`` says whether prompts are packed, ``not_packed`` why they are not.
+        """
+        return {
+            **super().description,
+            "shares_text": self._shares,
+            "sharing_difference": self._difference,
+            "packs": self.shares_prefixes,
+            "packing_difference": self._packing.difference,
+            "not_packed": self._packing.refused,
+        }
+
+    @property
+    def shares_prefixes(self) -> bool:
+        """See ``SharesPrefixes``: whether prompts are packed."""
+        return self._packing.refused is None
+
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        """What is shared counts once."""
+        inputs = self._encode(prompts)
+        packed, rest = self._divided(inputs)
+        costs = np.zeros(len(inputs), np.int64)
+        for number, tree in rest.items():
+            costs[number] = tree.tokens if self._branches_off(tree) else tree.row_tokens
+        prompt = inputs.prompt
+        for begin, rows in packed:
+            # Any of the prompts that read a row may count as the one that it is computed for.
+            owner = np.zeros(len(rows), np.int64)
+            owner[rows.reads.row] = prompt[rows.reads.answer]
+            costs[owner[0]] += len(begin)
+            np.add.at(costs, owner, added_tokens(rows.behind(len(begin)), self._pack_tokens))
+        return costs.tolist()
+
+    def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
+        """See ``Prepares.prepare``: prompts are encoded and packed; rankings wait."""
+        if all(isinstance(one, Prompt) for one in requests):
+            return partial(self._computed, self._prepared(requests))
+        return partial(self.answer, requests)
+
+    def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        return self._computed(self._prepared(prompts))
+
+    def _prepared(self, prompts: Sequence[Prompt]) -> _Prepared:
+        inputs = self._encode(prompts)
+        self._remembered.forget(prompts)
+        packed, rest = self._divided(inputs)
+        packs = [
+            (begin, packs_of(rows.behind(len(begin)), self._pack_tokens)) for begin, rows in packed
+        ]
+        return _Prepared(prompts, inputs, packs, list(rest.values()))
+
+    def _computed(self, work: _Prepared) -> list[Scores]:
+        tally = self._tally(work.trees, shared=self._shares)
+        for begin, packs in work.packs:
+            self._packer.score(packs, tally, begin)
+        totals = tally.totals(len(work.inputs.begin)).tolist()
+        return self._scored(work.prompts, self._written_as(work.inputs), totals)
+
+    def _written_as(self, inputs: Inputs) -> Written:
+        """How the answers of inputs are written."""
+        scored = inputs.lengths - inputs.begin
+        known = np.ones(len(scored), bool)
+        if self._unknown is not None:
+            tokens = inputs.ids[ragged(inputs.starts[:-1] + inputs.begin, scored)]
+            lacking = np.repeat(np.arange(len(scored)), scored)[tokens == self._unknown]
+            known[lacking] = False
+        return Written(scored.tolist(), inputs.spanned.tolist(), known.tolist())
+
+    def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
+        (answer,) = self._encode([prompt]).of(0)
+        return [("input", answer.ids, range(answer.begin, answer.end))]
+
+    @property
+    def _shares(self) -> bool:
+        return self._difference is not None and self._difference <= self._tolerance
+
+    @property
+    def _pack_tokens(self) -> int:
+        """The longest pack: as it was measured, or less where memory ran out."""
+        return min(self._packing.length, self._budget.tokens)
+
+    def _divided(
+        self, inputs: Inputs
+    ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
+        """The rows that are packed, in order, by what is kept of them; other prompts' trees.
+
+        What no pack holds, or a window cuts, or is deeper than was measured, is not packed.
+        """
+        longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
+        near = (longest <= self._packing.length) & self._are_near(longest)
+        rows = inputs.rows(np.flatnonzero(near)).ordered()
+        kept = self._kept(rows)
+        deep = np.flatnonzero(rows.lengths - kept > self._packing.depth)
+        if deep.size:
+            prompt, reads = inputs.prompt, rows.reads
+            near[prompt[reads.answer[np.isin(reads.row, deep)]]] = False
+            rows = inputs.rows(np.flatnonzero(near)).ordered()
+            kept = self._kept(rows)
+        packed: dict[tuple[int, ...], list[int]] = {}
+        for number in np.flatnonzero(kept).tolist():
+            packed.setdefault(rows.row(number)[: kept[number]], []).append(number)
+        parts = [(begin, rows.take(np.array(of))) for begin, of in packed.items()]
+        if len(packed) == 0:
+            parts = [((), rows)] if len(rows) else []
+        elif (kept == 0).any():
+            parts.append(((), rows.take(np.flatnonzero(kept == 0))))
+        rest = np.flatnonzero(~near).tolist()
+        return parts, {at: tree_of(int(inputs.answers[at]), inputs.of(at)) for at in rest}
+
+    def _kept(self, rows: Rows) -> Ints:
+        """How many first tokens of each row are kept, where that gives the same."""
+        kept = kept_beginnings(rows, self._packing.length)
+        if kept.any() and self._keeping.refused is not None:
+            return np.zeros_like(kept)
+        return kept
+
+    def _branches_off(self, tree: Tree) -> bool:
+        """Whether a tree's rows go on from a trunk that is computed once."""
+        return self._shares and tree.branches and self._is_near(tree)
+
+    def _is_near(self, tree: Tree) -> bool:
+        return bool(self._are_near(np.array([_longest(tree)]))[0])
+
+    def _are_near(self, lengths: Ints) -> NDArray[np.bool_]:
+        """Which rows are short enough for each token to see all, and positions to be as ever."""
+        near = np.ones(len(lengths), bool)
+        if self._local is not None:
+            near &= lengths < self._local
+        if self._budget.apart is not None:
+            near &= lengths <= self._budget.apart
+        return near
+
+    def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
+        """Each answer's whole input, as ``Encoder.encode``; remembered until it is scored."""
+        remembered = self._remembered
+        new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in remembered]
+        if not new:
+            return remembered.take(prompts)
+        inputs = self._encoder.encode(new)
+        self._all_fit_in(new, inputs)
+        remembered.keep(new, inputs)
+        if len(new) == len(prompts):
+            return inputs
+        known = [prompt for prompt in dict.fromkeys(prompts) if prompt in remembered]
+        added = [] if new[0] in remembered else [inputs]
+        order = {one: at for at, one in enumerate([*known, *(new if added else ())])}
+        joined = Inputs.joined([remembered.take(known), *added])
+        return joined.take(np.array([order[prompt] for prompt in prompts], np.int64))
+
+    def _all_fit_in(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
+        """Refuses the first prompt with an answer that the model cannot take; see ``_fits``."""
+        window = self._checkpoint.window
+        wrong = inputs.lengths > (inputs.lengths if window is None else window)
+        wrong |= np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
+        for prompt in inputs.prompt[wrong][:1].tolist():
+            for answer in inputs.of(prompt):
+                self._fits(prompts[prompt], answer.ids)
+
+    def _first_filled(self, prompt: Prompt) -> Filled:
+        return self._fill(prompt)[0]
+
+    def _fill(self, prompt: Prompt) -> list[Filled]:
+        return fill(prompt) if self._chat is None else self._chat.fill(prompt)
+
+    def _written(self, prompts: Sequence[Prompt]) -> list[candidates.Written]:
+        written = self._encoder.write(prompts)
+        for prompt, answers in zip(prompts, written, strict=True):
+            self._all_fit(prompt, answers)
+        return written
+
+    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+        return [Place(before, len(before) - 1) for _, (before, _after) in prompts]
+
+    def _tally(self, trees: Sequence[Tree], *, shared: bool) -> Tally:
+        branching = [tree for tree in trees if shared and tree.branches and self._is_near(tree)]
+        apart = {id(tree) for tree in branching}
+        tally = self._tally_rows([row for t in trees if id(t) not in apart for row in t.rows])
+        in_batches(
+            [tree_cost(tree) for tree in branching],
+            self._budget,
+            lambda batch: tally.add(self._score_trees([branching[i] for i in batch])),
+        )
+        return tally
+
+    def _tally_rows(self, rows: Sequence[Row]) -> Tally:
+        """Every row whole."""
+        tally = Tally()
+        in_batches(
+            [len(row.ids) for row in rows],
+            self._budget,
+            lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
+        )
+        return tally
+
+    def _score_rows(self, rows: Sequence[Row]) -> Found:
+        """One pass over whole rows, padded to the right, where no token can see it."""
+        ids, mask = padded([row.ids for row in rows], self._pad, self._device)
+        needed = sorted({read.position for row in rows for read in row.reads})
+        column = {position: number for number, position in enumerate(needed)}
+        logits = self._forward(ids, mask, needed, use_cache=False).logits
+        return read_off(logits, [[(column[r.position], r) for r in row.reads] for row in rows])
+
+    def _score_trees(self, trees: Sequence[Tree]) -> Found:
+        return score_trees(trees, self._forward, self._pad, self._device, self._budget)
+
+    def _forward(
+        self,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+        needed: Sequence[int],
+        positions: torch.Tensor | None = None,
+        **rest: object,
+    ) -> Any:  # noqa: ANN401 - every architecture has an output class of its own
+        """Runs the model; the logits are cut to the needed positions, in their order."""
+        import torch
+
+        keep = on_device(needed, self._device)
+        if positions is not None and self._places:
+            rest["position_ids"] = positions
+        if self._selects:
+            rest["logits_to_keep"] = keep
+        with torch.inference_mode():
+            output = self._model(input_ids=ids, attention_mask=mask, **rest)
+            if not self._selects:
+                output.logits = output.logits[:, keep]
+        return output
+
+    def _check_sight(self) -> None:
+        """Refuses a model that sees what follows, such as BERT with no ``is_decoder`` set.
+
+        Raises:
+            ModelError: A log-probability depends on the token behind it.
+        """
+        begin = tuple(range(1, 4))
+        rows = [Row((*begin, last), [Read(1, begin[2], last - 1)]) for last in (1, 2)]
+        one, other = self._tally_rows(rows).totals(2)
+        if abs(one - other) > self._tolerance:
+            raise ModelError(
+                f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
+                "no causal model (an encoder, without is_decoder in its config?)"
+            )
+
+    def _measured_packing(self) -> Packing:
+        """Whether packing gives the same; says so where it does not."""
+        length = min(PACK_TOKENS, self._budget.tokens)
+        if length < _LEAST_PACK:
+            return Packing(0, refused=f"a pass takes {length} tokens, which is too few")
+        packing = Packing(0, refused="it takes no positions")
+        if self._places:
+            packing = self._check(length).packing()
+        if packing.refused:
+            log.warning(
+                "%s: every prompt is computed by itself, which is slow; packed with others it is "
+                "not the same: %s",
+                self.name,
+                packing.refused,
+            )
+        return packing
+
+    @cached_property
+    def _keeping(self) -> Packing:
+        """Whether packs give the same behind what is kept, measured when there is something to."""
+        keeping = self._check(self._packing.length).keeping()
+        if keeping.refused:
+            log.warning(
+                "%s: the long beginning that prompts share is computed again and again, which is "
+                "slow; kept it is not the same: %s",
+                self.name,
+                keeping.refused,
+            )
+        return keeping
+
+    def _check(self, length: int) -> Check:
+        limits = (self._checkpoint.window, self._local and self._local - 1, self._budget.apart)
+        deepest = min((limit for limit in limits if limit), default=length)
+        return Check(
+            self._packer, self._tally_rows, self._vocabulary, length, deepest, self._tolerance
+        )
+
+    def _sharing_difference(self) -> float | None:
+        """The largest difference, in nats, that sharing makes on made-up prompts; None: it fails.
+
+        Two texts of unequal length, each with answers of one to three tokens that part early and
+        late, all of tokens spread over the vocabulary.
+        """
+        longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
+        spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]
+        answers = [
+            [
+                Tokens((*text, *answer), len(text), len(text) + len(answer), spanned=False)
+                for answer in (
+                    spread[30:31],
+                    spread[31:34],
+                    [spread[31], spread[35]],
+                    spread[36:38],
+                )
+            ]
+            for text in (spread[: 1 + longest // 3], spread[6 : 6 + longest])
+        ]
+        trees = [tree_of(4 * text, of) for text, of in enumerate(answers)]
+        plain = self._tally(trees, shared=False)
+        try:
+            shared = self._tally(trees, shared=True)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is not used, and said
+            log.info("%s cannot go on from a computed text: %s", self.name, error)
+            return None
+        return float(np.abs(plain.totals(8) - shared.totals(8)).max())
+
+
+def _longest(tree: Tree) -> int:
+    return max(len(row.ids) for row in tree.rows)
+
+
+def _local_window(config: PreTrainedConfig) -> int | None:
+    """How many tokens a token sees in the layers that do not see all; None without such layers."""
+    sizes = [getattr(config.get_text_config(), name, None) for name in _LOCAL]
+    return min((size for size in sizes if isinstance(size, int) and size > 0), default=None)

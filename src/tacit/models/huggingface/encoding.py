@@ -1,0 +1,310 @@
+"""From prompts to the inputs of a causal model, in arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.errors import PromptError
+from tacit.models.huggingface.alignment import Filled, Tokens, tokenize
+from tacit.models.huggingface.logprobs import Reads
+from tacit.models.huggingface.prefix_tree import Rows, ragged, starts_of
+from tacit.models.huggingface.splitting import halves, splits, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+    from transformers import PreTrainedTokenizerBase
+
+    from tacit.models.huggingface.alignment import Specials
+    from tacit.models.huggingface.candidates import Written
+    from tacit.models.huggingface.prefix_tree import Ints
+    from tacit.models.huggingface.splitting import Halves
+    from tacit.requests import Prompt
+
+REMEMBERED = 32 * 2**20
+"""About the most tokens that are kept of prompts that were not scored yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The whole inputs of prompts' answers, each cut behind its answer.
+
+    Args:
+        ids: The tokens of all inputs, one after the other.
+        starts: Where each input begins in ``ids``, and the end of the last.
+        begin: Of each input, the index of the first token that is scored.
+        spanned: Whether it covers characters of the text as well; see ``Tokens``.
+        answers: Where each prompt's inputs begin among all, and their number.
+    """
+
+    ids: Ints
+    starts: Ints
+    begin: Ints
+    spanned: NDArray[np.bool_]
+    answers: Ints
+
+    def __len__(self) -> int:
+        return len(self.answers) - 1
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of tokens of each input, its answer included."""
+        return np.diff(self.starts)
+
+    @property
+    def prompt(self) -> Ints:
+        """Of each input, the number of its prompt."""
+        return np.repeat(np.arange(len(self)), np.diff(self.answers))
+
+    def of(self, prompt: int) -> list[Tokens]:
+        """The inputs of one prompt's answers."""
+        found = []
+        for at in range(self.answers[prompt], self.answers[prompt + 1]):
+            ids = self.ids[self.starts[at] : self.starts[at + 1]].tolist()
+            spanned = bool(self.spanned[at])
+            found.append(Tokens(tuple(ids), int(self.begin[at]), len(ids), spanned))
+        return found
+
+    def take(self, prompts: Ints) -> Inputs:
+        """The inputs of some prompts, in that order."""
+        counts = np.diff(self.answers)[prompts]
+        own = ragged(self.answers[:-1][prompts], counts)
+        lengths = self.lengths[own]
+        return Inputs(
+            self.ids[ragged(self.starts[:-1][own], lengths)],
+            starts_of(lengths),
+            self.begin[own],
+            self.spanned[own],
+            starts_of(counts),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Inputs]) -> Inputs:
+        """The inputs of all prompts of several parts."""
+        if len(parts) == 1:
+            return parts[0]
+        none = np.empty(0, np.int64)
+        return cls(
+            np.concatenate([none, *(part.ids for part in parts)]),
+            starts_of(np.concatenate([none, *(part.lengths for part in parts)])),
+            np.concatenate([none, *(part.begin for part in parts)]),
+            np.concatenate([np.empty(0, bool), *(part.spanned for part in parts)]),
+            starts_of(np.concatenate([none, *(np.diff(part.answers) for part in parts)])),
+        )
+
+    def rows(self, prompts: Ints) -> Rows:
+        """What goes through the model for some prompts: each input without its last token.
+
+        What is read counts for an answer by its number among all.
+        """
+        counts = np.diff(self.answers)[prompts]
+        own = ragged(self.answers[:-1][prompts], counts)
+        lengths = self.lengths[own] - 1
+        scored = self.lengths[own] - self.begin[own]
+        position = ragged(self.begin[own] - 1, scored)
+        row = np.repeat(np.arange(len(own)), scored)
+        token = self.ids[self.starts[:-1][own][row] + position + 1]
+        reads = Reads(row, position, token, own[row])
+        return Rows(self.ids[ragged(self.starts[:-1][own], lengths)], starts_of(lengths), reads)
+
+
+class Encoder:
+    """Writes prompts' answers as the whole inputs that a causal model is given.
+
+    Args:
+        name: The model's, for messages.
+        tokenizer: A ``bare`` tokenizer.
+        specials: What the tokenizer's configuration puts around a text.
+        filled: Writes a prompt's answers in their place; ``fill`` where None.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        tokenizer: PreTrainedTokenizerBase,
+        specials: Specials,
+        filled: Callable[[Prompt], list[Filled]] | None = None,
+    ) -> None:
+        self._name = name
+        self._tokenizer = tokenizer
+        self._before = specials.before
+        self._fill = filled or fill
+        self._halves = halves if splits(tokenizer) else whole
+
+    def encode(self, prompts: Sequence[Prompt]) -> Inputs:
+        """Each answer's whole input, special tokens in front, cut behind the answer.
+
+        Raises:
+            PromptError: The tokenizer drops an answer, text follows a blank, or an answer cannot
+                begin the text.
+        """
+        filled = [self._fill(prompt) for prompt in prompts]
+        found = self._halves(self._tokenizer, filled)
+        if None in found.tails:
+            every = list(chain.from_iterable(filled))
+            dropped = next(at for at, tail in enumerate(found.tail) if found.tails[tail] is None)
+            tokenize(self._tokenizer, [every[dropped]])  # says what is wrong with it
+        return self._assembled(found, filled)
+
+    def write(self, prompts: Sequence[Prompt]) -> list[Written]:
+        """As ``encode``, of each prompt by itself; None for an answer that the tokenizer drops."""
+        filled = [self._fill(prompt) for prompt in prompts]
+        found = self._halves(self._tokenizer, filled)
+        tails = iter(found.tail)
+        written: list[Written] = []
+        for head, answers in zip(found.head, filled, strict=True):
+            located = [found.tails[next(tails)] for _ in answers]
+            written.append(
+                [
+                    tail and self._begun(found.heads[head], tail, one)
+                    for tail, one in zip(located, answers, strict=True)
+                ]
+            )
+        return written
+
+    def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
+        """The inputs, made of their parts in arrays."""
+        counts = np.array([len(answers) for answers in filled], np.int64)
+        head = np.repeat(np.array(found.head, np.int64), counts)
+        tail = np.array(found.tail, np.int64)
+        tails = [one for one in found.tails if one]  # none was dropped
+        sizes = np.array([len(ids) for ids in found.heads], np.int64)[head]
+        begin = sizes + np.array([one.begin for one in tails], np.int64)[tail]
+        front = self._fronts(found, filled, begin, counts)
+        ends = np.array([one.end for one in tails], np.int64)[tail]
+        starts = starts_of(front + sizes + ends)
+        ids = np.empty(starts[-1], np.int64)
+        before = self._before or ((self._first(),) if front.any() else ())
+        for at, token in enumerate(before):
+            ids[starts[:-1][front > 0] + at] = token
+        _fill_in(ids, starts[:-1] + front, found.heads, head)
+        _fill_in(ids, starts[:-1] + front + sizes, [one.ids[: one.end] for one in tails], tail)
+        spanned = np.array([one.spanned for one in tails], bool)[tail]
+        return Inputs(ids, starts, begin + front, spanned, starts_of(counts))
+
+    def _fronts(
+        self, found: Halves, filled: Sequence[Sequence[Filled]], begin: Ints, counts: Ints
+    ) -> Ints:
+        """How many special tokens go in front of each input; see ``_begun``."""
+        many = len(self._before)
+        if not many:
+            empty = [not one.string[: one.text_end].strip() for one, *_ in filled]
+            is_first: Ints = np.repeat(np.array(empty, bool), counts) | (begin == 0)
+            return is_first.astype(np.int64)
+        there = [tuple(ids[:many]) == self._before for ids in found.heads]
+        is_there = np.repeat(np.array([there[head] for head in found.head], bool), counts)
+        short = np.array([len(found.heads[head]) < many for head in found.head], bool)
+        text = np.repeat(np.arange(len(counts)), counts).tolist()
+        for at in np.flatnonzero(np.repeat(short, counts)).tolist():
+            head, tail = found.heads[found.head[text[at]]], found.tails[found.tail[at]]
+            is_there[at] = (*head, *(tail.ids if tail else ()))[:many] == self._before
+        return np.where(is_there & (begin >= many), 0, many)
+
+    def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
+        """Puts the special tokens in front: those of the tokenizer's config, and never twice.
+
+        Where it has none, an empty text, and an answer that begins the string, needs something to
+        follow: BOS, else EOS.
+        """
+        before = self._before
+        begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])
+        if not before:
+            is_empty = not filled.string[: filled.text_end].strip()
+            before = (self._first(),) if is_empty or begin == 0 else ()
+        elif begin >= len(before) and ids[: len(before)] == before:
+            before = ()
+        shift = len(before)
+        end = len(head) + tail.end + shift
+        return Tokens(before + ids, begin + shift, end, tail.spanned)
+
+    def _first(self) -> int:
+        for token in (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id):
+            if isinstance(token, int):
+                return token
+        raise PromptError(
+            f"{self._name} has neither BOS nor EOS, so that an answer cannot begin the text"
+        )
+
+
+def fill(prompt: Prompt) -> list[Filled]:
+    """Each answer behind the text and the separator; a blank may only stand at the end.
+
+    The white space before a blank is its separator.
+
+    Raises:
+        PromptError: Text follows the blank, which a causal model cannot see.
+    """
+    around = prompt.around
+    if around is None:
+        before, text_end = prompt.text + prompt.separator, len(prompt.text)
+    elif not around[1]:
+        before, text_end = around[0], len(around[0].rstrip())
+    else:
+        raise PromptError(
+            f"{prompt.shown} goes on after its blank, which a causal model cannot see: put the "
+            "blank last, or use a masked model"
+        )
+    begin = len(before)
+    return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
+
+
+def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: Ints) -> None:
+    """Writes a piece at each start, named by its number."""
+    sizes = np.array([len(piece) for piece in pieces], np.int64)
+    flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
+    lengths = sizes[which]
+    ids[ragged(starts, lengths)] = flat[ragged(starts_of(sizes)[:-1][which], lengths)]
+
+
+class Remembered:
+    """The inputs of prompts that were encoded and not scored yet.
+
+    A plan needs them to know what prompts cost, and scoring needs the same again.
+
+    Args:
+        most: About how many tokens may be kept; what comes then is not.
+    """
+
+    def __init__(self, most: int = REMEMBERED) -> None:
+        self._most = most
+        self._places: dict[Prompt, tuple[int, int]] = {}
+        self._parts: dict[int, Inputs] = {}
+        self._left: dict[int, int] = {}
+        self._next = 0
+
+    def __contains__(self, prompt: object) -> bool:
+        return prompt in self._places
+
+    def keep(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
+        """Keeps the inputs of prompts that are not kept yet, where there is room."""
+        size = sum(len(part.ids) for part in self._parts.values())
+        if not prompts or size + len(inputs.ids) > self._most:
+            return
+        self._parts[self._next], self._left[self._next] = inputs, len(prompts)
+        self._places |= {prompt: (self._next, at) for at, prompt in enumerate(prompts)}
+        self._next += 1
+
+    def take(self, prompts: Sequence[Prompt]) -> Inputs:
+        """The inputs of prompts that are all kept, in their order."""
+        places = np.array([self._places[prompt] for prompt in prompts], np.int64).reshape(-1, 2)
+        order = np.argsort(places[:, 0], kind="stable")
+        found = [
+            self._parts[part].take(places[order, 1][places[order, 0] == part])
+            for part in np.unique(places[:, 0]).tolist()
+        ]
+        joined = Inputs.joined(found)
+        return joined if len(found) <= 1 else joined.take(np.argsort(order))
+
+    def forget(self, prompts: Sequence[Prompt]) -> None:
+        """Makes room."""
+        for prompt in prompts:
+            part, _ = self._places.pop(prompt, (None, 0))
+            if part is not None:
+                self._left[part] -= 1
+                if not self._left[part]:
+                    del self._parts[part], self._left[part]

@@ -1,0 +1,154 @@
+"""Models that fill a blank: BERT, RoBERTa, ALBERT, ELECTRA's generator and their kin.
+
+The blank becomes one mask per token of the answer. All one-token answers are read off one pass. An
+answer of several tokens takes one pass per token and the sum of what is read (a pseudo-log-
+likelihood): from left to right, with the rest of the answer still masked, or, as an option, each
+token with the others in sight. A text without a blank has it behind the separator, and a full stop
+behind the blank, so that the mask is not the last token. The separator, or the white space before
+the blank, is scored with the answer: where it is a token of its own, it is masked as well.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from tacit.errors import ModelError
+from tacit.models.huggingface.alignment import Filled, Tokens, locate, tokenize
+from tacit.models.huggingface.batching import in_batches
+from tacit.models.huggingface.logprobs import Found, Read, Row, Tally, padded, read_off
+from tacit.models.huggingface.ranking import Place, RankingModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tacit.models.huggingface.candidates import Frame, Written
+    from tacit.models.huggingface.local import Checkpoint
+    from tacit.requests import Prompt, Scores
+
+SCORER = "masked-3"
+
+MaskedMode = Literal["left-to-right", "one-at-a-time"]
+
+
+class MaskedModel(RankingModel):
+    """Scores answers, and ranks words, as fillings of the blank.
+
+    Args:
+        checkpoint: The loaded model.
+        batch_tokens: Tokens in one forward pass, padding included.
+        mode: How an answer of several tokens is scored.
+    """
+
+    kind = "masked"
+
+    def __init__(
+        self, checkpoint: Checkpoint, batch_tokens: int, mode: MaskedMode = "left-to-right"
+    ) -> None:
+        super().__init__(checkpoint, batch_tokens, in_order=mode == "left-to-right")
+        mask = self._tokenizer.mask_token_id
+        if not isinstance(mask, int):
+            raise ModelError(f"{self.name}: its tokenizer has no mask token")
+        self._mask = mask
+        self._mode = mode
+        self._check_padding(self._score_rows, self._made_up())
+        self._check_narrowing()
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """As for every local model, and how answers of several tokens are scored."""
+        return {**super().description, "masked_mode": self._mode}
+
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        """Every distinct row counts."""
+        encoded = self._encode(prompts)
+        return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
+
+    def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        encoded = self._encode(prompts)
+        rows = self._rows(encoded)
+        tally = Tally()
+        in_batches(
+            [len(row.ids) for row in rows],
+            self._budget,
+            lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
+        )
+        return self._scores_of(prompts, encoded, tally)
+
+    def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
+        ((answer,),) = self._encode([prompt])
+        return [("input", ids, range(at, at + 1)) for at, ids in self._maskings(answer)]
+
+    def _encode(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
+        filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
+        tokens = iter(tokenize(self._bare, filled))
+        encoded = [[self._enclosed(next(tokens)) for _ in prompt.answers] for prompt in prompts]
+        for prompt, answers in zip(prompts, encoded, strict=True):
+            for answer in answers:
+                self._fits(prompt, answer.ids)
+        return encoded
+
+    def _enclosed(self, answer: Tokens) -> Tokens:
+        before, after = self._specials.before, self._specials.after
+        return Tokens(
+            (*before, *answer.ids, *after),
+            answer.begin + len(before),
+            answer.end + len(before),
+            answer.spanned,
+        )
+
+    def _rows(self, encoded: Sequence[Sequence[Tokens]]) -> list[Row]:
+        """The distinct masked rows, with all that is read off each."""
+        rows: dict[tuple[int, ...], Row] = {}
+        every = (answer for answers in encoded for answer in answers)
+        for number, answer in enumerate(every):
+            for at, ids in self._maskings(answer):
+                row = rows.setdefault(ids, Row(ids))
+                row.reads.append(Read(at, answer.ids[at], number))
+        return list(rows.values())
+
+    def _maskings(self, answer: Tokens) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """For each token of the answer, its position and the row that predicts it."""
+        for at in range(answer.begin, answer.end):
+            end = answer.end if self._mode == "left-to-right" else at + 1
+            masks = (self._mask,) * (end - at)
+            yield at, (*answer.ids[:at], *masks, *answer.ids[end:])
+
+    def _first_filled(self, prompt: Prompt) -> Filled:
+        return _fill(prompt, prompt.answers[0])
+
+    def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
+        filled = [_fill(prompt, answer) for prompt in prompts for answer in prompt.answers]
+        found = iter([tokens and self._enclosed(tokens) for tokens in locate(self._bare, filled)])
+        written = [[next(found) for _ in prompt.answers] for prompt in prompts]
+        for prompt, answers in zip(prompts, written, strict=True):
+            self._all_fit(prompt, answers)
+        return list(written)
+
+    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+        return [Place((*before, self._mask, *after), len(before)) for _, (before, after) in prompts]
+
+    def _score_rows(self, rows: Sequence[Row]) -> Found:
+        import torch
+
+        if self._body is not None and all(_is_read_once(row) for row in rows):
+            # Only there are the vocabulary's logits worth their price.
+            places = [Place(row.ids, row.reads[0].position) for row in rows]
+            logits = self._logits(places).unsqueeze(1)
+            return read_off(logits, [[(0, read) for read in row.reads] for row in rows])
+        ids, mask = padded([row.ids for row in rows], self._pad, self._device)
+        with torch.inference_mode():
+            logits = self._model(input_ids=ids, attention_mask=mask).logits
+        return read_off(logits, [[(read.position, read) for read in row.reads] for row in rows])
+
+
+def _is_read_once(row: Row) -> bool:
+    """Whether all that is read off a row stands at one place."""
+    return len({read.position for read in row.reads}) == 1
+
+
+def _fill(prompt: Prompt, answer: str) -> Filled:
+    around = prompt.around
+    before, after = around or (prompt.text + prompt.separator, ".")
+    text_end = len(before.rstrip()) if around else len(prompt.text)
+    begin, end = len(before), len(before) + len(answer)
+    return Filled(before + answer + after, begin, end, text_end)

@@ -1,0 +1,135 @@
+"""Attention over packs, in which a token looks at few: those of its own piece, and their path.
+
+A pack is a tree, depth first. What the tokens of a piece of it see before the piece, they all see:
+it is the path to the piece's first token. So each piece needs the keys and values of itself and of
+that path, which are some tens of tokens, and not those of the whole pack.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tacit.models.huggingface.packing import Pack
+
+_PIECES = range(48, 97)
+_PIECE = 64
+_attend = torch.nn.functional.scaled_dot_product_attention
+
+
+def piece_of(length: int) -> int:
+    """How many tokens a piece has: about 64, so that rows of a length need least to be filled up.
+
+    Shorter rows than the longest piece are one piece.
+    """
+    if length <= _PIECES[-1]:
+        return length
+    return min(_PIECES, key=lambda piece: (-length % piece, abs(piece - _PIECE)))
+
+
+class PackedAttention(TorchFunctionMode):
+    """While it is entered, torch's attention over whole packs looks at what can be seen only.
+
+    Every other attention, and a model that attends without torch's function, stays as it is.
+
+    Args:
+        packs: One row each.
+        sees: Which tokens each token sees, of shape (packs, 1, length, kept + length): those that
+            were kept of before, which all see, and the packs' own.
+        piece: Tokens in a piece; divides the length.
+    """
+
+    def __init__(self, packs: Sequence[Pack], sees: torch.Tensor, piece: int) -> None:
+        super().__init__()
+        self._packs, _, self._length, self._columns = sees.shape
+        self._pieces = self._length // piece
+        kept = self._columns - self._length
+        columns = torch.arange(self._columns, device=sees.device)
+        begins = columns[kept::piece]
+        before = sees[:, 0, ::piece] & (columns < begins[:, None])
+        # What the first token of a piece follows is as much as it is deep; no need to ask a device.
+        path = kept + max(int(pack.depths[::piece].max()) for pack in packs)
+        along = torch.argsort(~before, dim=-1, stable=True)[..., :path]
+        own = columns[kept:].reshape(self._pieces, piece).expand(self._packs, -1, -1)
+        self._keys = torch.cat([along, own], dim=-1)
+        self._is_key = torch.cat(
+            [before.gather(-1, along), torch.ones_like(own, dtype=torch.bool)], dim=-1
+        )
+        self._rows = torch.arange(self._packs, device=sees.device)[:, None, None]
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the function gives
+        """Attention in pieces; any other function as it is."""
+        del types
+        kwargs = kwargs or {}
+        if func is _attend and self._is_over_packs(*args, **kwargs):
+            return self._in_pieces(*args, **kwargs)
+        return func(*args, **kwargs)
+
+    def _is_over_packs(
+        self,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        _value: torch.Tensor,
+        attn_mask: torch.Tensor | None = None,
+        *_more: object,
+        **_rest: object,
+    ) -> bool:
+        whole = (self._length, self._columns)
+        return (
+            self._pieces > 1
+            and attn_mask is not None
+            and attn_mask.dim() == query.dim()
+            and attn_mask.shape[-2:] == whole
+            and (query.shape[-2], key.shape[-2]) == whole
+            and query.shape[0] == self._packs
+        )
+
+    def _in_pieces(
+        self,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        attn_mask: torch.Tensor,
+        *more: Any,  # noqa: ANN401 - as the function's own
+        **rest: Any,  # noqa: ANN401 - as the function's own
+    ) -> torch.Tensor:
+        """The function's own output, of shape (packs, heads, length, width)."""
+        several, heads, length, width = self._packs, query.shape[1], self._length, query.shape[-1]
+        queries = query.transpose(1, 2).reshape(several * self._pieces, -1, heads, width)
+        output: torch.Tensor = _attend(
+            queries.transpose(1, 2),
+            self._seen(key),
+            self._seen(value),
+            self._seen_of(attn_mask),
+            *more,
+            **rest,
+        )
+        return output.transpose(1, 2).reshape(several, length, heads, -1).transpose(1, 2)
+
+    def _seen(self, states: torch.Tensor) -> torch.Tensor:
+        """Each piece's keys or values, of shape (packs * pieces, heads, keys, width)."""
+        # A model on several devices has its layers on another than the mask was made on.
+        rows, keys = self._rows.to(states.device), self._keys.to(states.device)
+        seen: torch.Tensor = states.transpose(1, 2)[rows, keys]
+        return seen.flatten(0, 1).transpose(1, 2)
+
+    def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
+        """The mask of each piece, with whatever the model added to it by key."""
+        heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
+        pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
+        keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)
+        seen = torch.take_along_dim(pieces, keys[:, None, :, None], dim=-1)
+        hidden = False if mask.dtype is torch.bool else torch.finfo(mask.dtype).min
+        seen = seen.masked_fill(~is_key[:, None, :, None], hidden)
+        return seen.transpose(1, 2).flatten(0, 1)

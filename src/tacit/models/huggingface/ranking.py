@@ -1,0 +1,270 @@
+"""How local models rank a vocabulary: one pass per text, read at one place for all candidates.
+
+Candidates that are one token in their place are read off that place. The others, of several tokens
+or grown together with the text, are scored as answers are, and take passes of their own. Where the
+separator is a token of its own, one candidate is scored so, which gives the separator's share.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ScoringError
+from tacit.models.base import by_kind
+from tacit.models.huggingface.batching import in_batches
+from tacit.models.huggingface.candidates import Places
+from tacit.models.huggingface.local import Checkpoint, LocalModel
+from tacit.models.huggingface.logprobs import on_device, on_host, padded
+from tacit.models.huggingface.selected_logits import bodies_of, narrowed, narrowing_difference
+from tacit.models.huggingface.vocabulary import whole_words
+from tacit.requests import Prompt, Ranking, RankingPrompt, rank
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import torch
+
+    from tacit.models.huggingface.alignment import Filled
+    from tacit.models.huggingface.candidates import Candidates, Frame, Written
+    from tacit.requests import Scores, Vocabulary
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place that is read, with all that the model is given for it.
+
+    Args:
+        ids: The sequence.
+        position: The position whose logits predict the candidates.
+        start: What the decoder is given, in models that have one.
+    """
+
+    ids: tuple[int, ...]
+    position: int
+    start: tuple[int, ...] = ()
+
+    @property
+    def cost(self) -> int:
+        """Its tokens."""
+        return len(self.ids) + len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt, how its candidates are written, and where they are read."""
+
+    prompt: RankingPrompt
+    candidates: Candidates
+    place: Place | None
+
+    @property
+    def whole(self) -> Prompt:
+        """The candidates that are scored as answers are."""
+        words = self.prompt.vocabulary.words
+        return self.prompt.asking([words[at] for at in self.candidates.whole])
+
+
+class RankingModel(LocalModel):
+    """A local model that ranks vocabularies; the kinds say where their answers stand."""
+
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True) -> None:
+        super().__init__(checkpoint, batch_tokens)
+        self._writing = Places(self._tokenizer, self._is_known, in_order=in_order)
+        self._body: torch.nn.Module | None = None
+        self._pass_options: Mapping[str, Any] = {}
+
+    def whole_words(self) -> Vocabulary:
+        """The words that are one token between white space, case-sensitive."""
+        return whole_words(self._bare)
+
+    @property
+    def supports(self) -> frozenset[type]:
+        """See ``LanguageModel.supports``: prompts to score, and words to rank."""
+        return frozenset({Prompt, RankingPrompt})
+
+    def cost(self, requests: Sequence[Any]) -> list[int]:
+        """See ``LanguageModel.cost``."""
+        return by_kind(requests, {Prompt: self._scoring_cost, RankingPrompt: self._ranking_cost})
+
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """See ``LanguageModel.answer``; a text that is ranked for several is computed once."""
+        return by_kind(requests, {Prompt: self._score, RankingPrompt: self._rank})
+
+    def _ranking_cost(self, prompts: Sequence[RankingPrompt]) -> list[int]:
+        asked = self._asked(prompts)
+        costs = [one.place.cost if one.place else 0 for one in asked]
+        apart = [at for at, one in enumerate(asked) if one.candidates.whole]
+        for at, cost in zip(
+            apart, self._scoring_cost([asked[i].whole for i in apart]), strict=True
+        ):
+            costs[at] += cost
+        return costs
+
+    def _rank(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        asked = self._asked(prompts)
+        apart = [at for at, one in enumerate(asked) if one.candidates.whole]
+        scores = self._score([asked[at].whole for at in apart])
+        values = [dict[int, float]() for _ in asked]
+        for at, score in zip(apart, scores, strict=True):
+            values[at] = _scored(asked[at], score)
+        ranked = {at: _ranked(one, values[at]) for at, one in enumerate(asked) if not one.place}
+        readers: dict[Place, list[int]] = {}
+        for at, one in enumerate(asked):
+            if one.place:
+                readers.setdefault(one.place, []).append(at)
+        places = list(readers)
+
+        pending: list[tuple[int, torch.Tensor]] = []
+
+        def rank_pending() -> None:
+            while pending:
+                at, single = pending.pop()
+                ranked[at] = _ranked(asked[at], values[at], single)
+
+        def read(batch: list[int]) -> None:
+            logits = self._logits([places[row] for row in batch])
+            totals = logits.logsumexp(dim=-1, keepdim=True)
+            singles = [
+                (at, logits[row, on_device(asked[at].candidates.ids, logits.device)] - totals[row])
+                for row, number in enumerate(batch)
+                for at in readers[places[number]]
+            ]
+            # Those before are ranked on the host while a GPU computes these.
+            rank_pending()
+            pending.extend(singles)
+
+        in_batches([place.cost for place in places], self._budget, read)
+        rank_pending()
+        self._checkpoint.files.check()
+        return [ranked[at] for at in range(len(asked))]
+
+    def _asked(self, prompts: Sequence[RankingPrompt]) -> list[Asked]:
+        first = [prompt.asking(prompt.vocabulary.words[:1]) for prompt in prompts]
+        filled = [self._first_filled(prompt) for prompt in first]
+        placed = self._writing.place(prompts, filled, self._written)
+        framed = [(prompt, one.frame) for prompt, one in zip(first, placed, strict=True)]
+        places = iter(self._places_of([(p, frame) for p, frame in framed if frame]))
+        return [
+            Asked(prompt, one.candidates, next(places) if one.frame else None)
+            for prompt, one in zip(prompts, placed, strict=True)
+        ]
+
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        """The tokens of each prompt, when its answers are scored."""
+        raise NotImplementedError
+
+    def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """The scores of each prompt's answers."""
+        raise NotImplementedError
+
+    def _first_filled(self, prompt: Prompt) -> Filled:
+        """The prompt with its first answer in place."""
+        raise NotImplementedError
+
+    def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
+        """The prompts' answers in place; None for one that the tokenizer drops."""
+        raise NotImplementedError
+
+    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+        """Where prompts' candidates of one token are read."""
+        raise NotImplementedError
+
+    def _all_fit(self, prompt: Prompt, written: Written) -> None:
+        """Refuses a prompt in which a candidate is longer than the window."""
+        longest = max((one.ids for one in written if one), key=len, default=())
+        highest = max((one.ids for one in written if one), key=max, default=())
+        for ids in filter(None, (longest, highest)):
+            self._fits(prompt, ids)
+
+    def _logits(self, places: Sequence[Place]) -> torch.Tensor:
+        """What the model predicts at each place, float32, of shape (places, vocabulary)."""
+        return self._at_places(places, self._body)
+
+    def _at_places(self, places: Sequence[Place], body: torch.nn.Module | None) -> torch.Tensor:
+        """The logits, by a head that sees these places of a body's output only, or all."""
+        import torch
+
+        logits: torch.Tensor
+
+        ids, mask = padded([place.ids for place in places], self._pad, self._device)
+        given = {"input_ids": ids, "attention_mask": mask, **self._pass_options}
+        positions = on_device([place.position for place in places], self._device)
+        with torch.inference_mode():
+            if body is not None:
+                with narrowed(body, positions):
+                    logits = self._model(**given).logits
+                return logits[:, 0].float()
+            rows = torch.arange(len(places), device=self._device)
+            logits = self._model(**given).logits
+            return logits[rows, positions].float()
+
+    def _check_narrowing(self) -> None:
+        """Has the head look at one place only, where that is possible and gives the same."""
+        differences = []
+        for body in bodies_of(self._model):
+            difference = self._narrowing_difference(body)
+            if difference <= self._tolerance:
+                self._body = body
+                return
+            differences.append(difference)
+        log.warning(
+            "%s: its head is used at every place, which makes ranking slow: at one only it gives "
+            "other log-probabilities (differences in nats: %s)",
+            self.name,
+            ", ".join(f"{difference:.2g}" for difference in differences) or "it has no other part",
+        )
+
+    def _narrowing_difference(self, body: torch.nn.Module) -> float:
+        """In nats, on made-up rows; infinite where it fails."""
+        places = [Place(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())]
+        found: list[float] = []
+
+        def compare(batch: list[int]) -> None:
+            some = [places[number] for number in batch]
+            found.append(
+                narrowing_difference(self._at_places(some, body), self._at_places(some, None))
+            )
+
+        try:
+            in_batches([place.cost for place in places], self._budget, compare)
+        except ScoringError as error:
+            log.info("%s: its head cannot be used at one place only: %s", self.name, error)
+            return math.inf
+        return math.inf if any(map(math.isnan, found)) else max(found)
+
+
+def _scored(asked: Asked, score: Scores) -> dict[int, float]:
+    """The log-probabilities of the candidates that were scored as answers are."""
+    pairs = zip(asked.candidates.whole, score.answers, strict=True)
+    return {at: one.logprob for at, one in pairs if one.logprob is not None}
+
+
+def _ranked(
+    asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
+) -> Ranking:
+    """The ranking, given the log-probabilities of whole candidates and of single tokens.
+
+    Raises:
+        ScoringError: One is no finite number.
+    """
+    import numpy as np
+
+    values = np.full(len(asked.prompt.vocabulary), np.nan)
+    for at, value in whole.items():
+        values[at] = value
+    if single is not None:
+        read = on_host(single)
+        if not np.isfinite(read).all():
+            raise ScoringError(
+                "the model gave a log-probability that is no finite number; a small number format "
+                "overflows: try --dtype float32"
+            )
+        if asked.candidates.lead:
+            read = read + (whole[int(asked.candidates.single[0])] - read[0])
+        values[asked.candidates.single] = read
+    return rank(asked.prompt, values, asked.candidates.tokens)

@@ -1,0 +1,171 @@
+"""Whether a model gives the same to packed prompts as to each alone, measured when it is loaded.
+
+Some architectures never look at the mask that packing needs (linear attention, convolutions), some
+count positions from the mask (ALiBi), some have layers that see the nearest columns only, whatever
+the mask says. Some fail, some give other values without a word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.errors import ScoringError
+from tacit.models.huggingface.logprobs import Read, Row, Tally
+from tacit.models.huggingface.packing import packs_of
+from tacit.models.huggingface.prefix_tree import Rows
+from tacit.models.huggingface.shared_prefixes import LEAST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tacit.models.huggingface.packed_passes import Packer
+
+_DEPTH = 32
+_FEW = 4 * _DEPTH
+_COMPARED = 8
+_COMPARED_BEHIND = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Whether, and how, a model's prompts are packed.
+
+    Args:
+        length: The longest pack in tokens; 0 where nothing is packed.
+        depth: The longest row in tokens that was measured, what is kept of it left out.
+        difference: The largest difference that packing made, in nats; None where it was not
+            measured, or fails.
+        refused: Why nothing is packed; None where it is.
+    """
+
+    length: int
+    depth: int = 0
+    difference: float | None = None
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """Compares packs with their rows alone.
+
+    Args:
+        packer: Scores rows in packs.
+        plain: Scores rows alone; is given a few.
+        vocabulary: How many tokens there are.
+        length: The longest pack, in tokens.
+        deepest: The most tokens in a row.
+        tolerance: What rounding alone may change, in nats.
+    """
+
+    packer: Packer
+    plain: Callable[[Sequence[Row]], Tally]
+    vocabulary: int
+    length: int
+    deepest: int
+    tolerance: float
+
+    def packing(self) -> Packing:
+        """Whether packs give the same: one that is as long as any, and several in one pass.
+
+        As no pack is ever longer, a local window of more tokens is none to a pack.
+        """
+        full = made_up_pack(self.vocabulary, self.length, self.deepest)
+        few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
+        several = min(_FEW, self.length) // 2
+        return self._compared(
+            lambda: self._differences(full, self.length) + self._differences(few, several),
+            max(len(row.ids) for row in full),
+        )
+
+    def keeping(self) -> Packing:
+        """Whether a full pack gives the same behind a kept beginning, as long as there may be."""
+        size = min(self.deepest, self.length) - _DEPTH
+        if size < LEAST:
+            return Packing(0, refused=f"it takes {self.deepest} tokens")
+        begin = _spread(self.vocabulary, 0, size)
+        rows = [
+            Row(begin + row.ids, [Read(size + r.position, r.token, r.answer) for r in row.reads])
+            for row in made_up_pack(self.vocabulary, self.length, _DEPTH)
+        ]
+        return self._compared(lambda: self._differences(rows, self.length, begin), _DEPTH)
+
+    def _compared(self, differences: Callable[[], list[float]], depth: int) -> Packing:
+        try:
+            difference = max(differences())
+        except ScoringError as error:
+            return Packing(0, refused=f"it fails: {_first_line(error.__cause__ or error)}")
+        if not difference <= self.tolerance:
+            told = f"log-probabilities differ by {difference:.2g} nats"
+            return Packing(0, difference=difference, refused=told)
+        return Packing(self.length, depth, difference)
+
+    def _differences(
+        self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()
+    ) -> list[float]:
+        """In nats, of a few rows' answers.
+
+        Raises:
+            ScoringError: The model fails, or gives no number.
+        """
+        packed = Tally()
+        ordered = Rows.of(rows).ordered().behind(len(begin))
+        self.packer.score(packs_of(ordered, length), packed, begin)
+        some = _some_of(rows, _COMPARED_BEHIND if begin else _COMPARED)
+        read = [one.answer for row in some for one in row.reads]
+        answers = sum(len(row.reads) for row in rows)
+        differences = packed.totals(answers)[read] - self.plain(some).totals(answers)[read]
+        return [float(one) for one in np.abs(differences)]
+
+
+def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
+    """Rows, sorted, that fill one pack and part early and late; read at every position.
+
+    One is as deep as half the pack, which shows a window that no config tells of.
+
+    Args:
+        vocabulary: How many tokens there are.
+        length: The pack's tokens.
+        deepest: The most tokens in a row.
+    """
+    deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)
+    # Many share a quarter or a half of the first row, so that some stand far behind it.
+    kept = (depth // 4, depth // 2, depth // 4 + 1, depth - 1, 1, depth // 2)
+    stem = _spread(vocabulary, 0, max(deep, depth))
+    made = [stem]
+    for number in range(1, length):
+        shared = kept[number % len(kept)] if number > 1 else 0
+        own = _spread(vocabulary, len(stem) + number * depth, depth - shared)
+        made.append((*stem[:shared], *own))
+        rows = Rows.of([Row(ids) for ids in made]).ordered()
+        if int((rows.lengths - rows.shared).sum()) > length:
+            made.pop()
+            break
+    return _read_everywhere(sorted(made))
+
+
+def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
+    return tuple(1 + ((begin + at) * 7919) % (vocabulary - 1) for at in range(length))
+
+
+def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
+    """Rows that are read at every position, each position for an answer of its own."""
+    rows, answers = list[Row](), 0
+    for ids in made:
+        rows.append(Row(ids, [Read(at, ids[at - 1], answers + at) for at in range(len(ids))]))
+        answers += len(ids)
+    return rows
+
+
+def _some_of(rows: Sequence[Row], few: int) -> list[Row]:
+    """A few rows from the pack's beginning to its end, the deepest among them."""
+    step = (len(rows) - 1) / (few - 1)
+    deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
+    return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(few))})]
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,442 @@
+"""What a server does in a chat, tried before replies are sampled and counted.
+
+Shares are worth their intervals only where replies are independent draws. A server that gives the
+same reply each time, from a cache or at a temperature of its own, is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError, UnreliableError
+from tacit.models.openai import reasoning, vote_checks
+from tacit.models.openai.chat import LIMITS
+from tacit.models.openai.client import RefusalError
+from tacit.models.openai.first_tokens import watch_of
+from tacit.models.openai.monitoring import EVERY, QUIET
+from tacit.models.openai.preflight import TEXTS, warn
+from tacit.models.openai.text_pairs import MOST_TEXTS, refusal, tell_apart, told
+from tacit.models.openai.token_lists import returned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tacit.models.openai.canaries import Canary
+    from tacit.models.openai.chat import Talk
+    from tacit.models.openai.monitoring import Watch
+    from tacit.models.openai.replies import Said
+    from tacit.models.openai.vote_checks import Look, Temperature
+
+OPEN_ENDED = (
+    "Write the first sentence of a story about an invented place.",
+    "Describe an imaginary animal in one sentence.",
+)
+"""What hardly anybody answers twice alike."""
+
+UNCUT: tuple[dict[str, float], ...] = (
+    {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0, "repetition_penalty": 1.0},
+    {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
+)
+"""What keeps servers from cutting off unlikely tokens, or weighing down those that came before.
+
+Some do both unless they are told not to. Servers differ in what they call it, and in which number
+means all tokens; the first that is taken is sent.
+"""
+
+DRAWN = 4
+MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + 2 * DRAWN * len(OPEN_ENDED) + 2
+MOST_CALLS += reasoning.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MOST_CALLS + 3
+"""So many calls, at most, are made to try a server, at the beginning and at the end."""
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How a server's replies are sampled.
+
+    Args:
+        talk: How it is asked.
+        several: Whether it gives several replies to one request, each drawn by itself.
+        begun: Whether its template begins a thought, so that a reply shows its end alone.
+        canaries: Its likeliest reply to each text; none where it gives none.
+        refused: What it does not do right.
+        temperature: At which temperature it draws; None where that cannot be seen.
+        watch: What it is watched by beside its replies; None where it gives no log-probabilities.
+        redraw: Compares draws with log-probabilities again, from a seed; None where that cannot be
+            done.
+    """
+
+    talk: Talk
+    several: bool
+    begun: bool
+    canaries: tuple[Canary, ...]
+    refused: tuple[str, ...]
+    temperature: Temperature | None = None
+    watch: Watch | None = None
+    redraw: Callable[[int], Look | None] | None = None
+
+
+def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
+    """Tries a server.
+
+    Args:
+        talk: How it is asked, as far as that is known.
+        concurrency: How many requests will be under way at once.
+
+    Raises:
+        ModelError: Its replies are no samples, or it thinks and nothing says for how long.
+        ScoringError: It failed each time that it was asked.
+    """
+    where = f"{talk.model} at {talk.client.address}"
+    # A few words are enough to see whether two replies differ.
+    brief, refused, first = _asked(talk.but(thinking=0 if talk.thinking == 0 else None), where)
+    settled = brief.but(thinking=talk.thinking)
+    drawn = _drawn(brief, first)
+    ended = reasoning.ended(settled)
+    _check_thinking(talk, where, ended, drawn)
+    if talk.thinking and any(one.silent for some in drawn for one in some):
+        # The thought is hidden: a few words of it are nothing that could differ.
+        brief, drawn = settled, _drawn(settled)
+        _check_ends(talk, where, drawn)
+    if all(len({one.whole for one in some}) == 1 for some in drawn):
+        raise ModelError(
+            f"{where} gives the same reply each time, at temperature 1 and with other seeds, so "
+            "that its replies are no samples: turn its cache off, or let it take the temperature "
+            "that it is asked for"
+        )
+    if not brief.seeded:
+        refused.append("it takes no seed, so that other replies come each time")
+    several = _gives_several(brief, refused)
+    canaries = _canaries(brief, refused)
+    temperature = watch = redraw = None
+    if not any(one.thinks for one in (ended, *(said for some in drawn for said in some))):
+        temperature, watch, redraw = _read_alike(
+            brief, where, concurrency, refused, several=several
+        )
+    if watch is None:
+        canaries = _repeated(brief, canaries, refused, where, concurrency)
+    settled.habits.settle()
+    begun = reasoning.begun(ended)
+    return Sampler(settled, several, begun, canaries, tuple(refused), temperature, watch, redraw)
+
+
+def _read_alike(
+    talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
+) -> tuple[Temperature | None, Watch | None, Callable[[int], Look | None] | None]:
+    """At which temperature replies are drawn, what the server is watched by, and how to draw again.
+
+    What a user should know is added to what is refused.
+
+    Raises:
+        ModelError: Prompts that differ have the same first tokens, so they are not read whole.
+    """
+    firsts = vote_checks.first_tokens(talk, concurrency)
+    if not firsts or returned(list(firsts.values())) <= 1:
+        return None, None, None
+    top = talk.but(top=returned(list(firsts.values())))
+    differences = tell_apart(
+        lambda texts: top.first_tokens(texts, concurrency), firsts, lambda *_: False, QUIET, top.top
+    )
+    wrong, notes = told(differences, trims=True)
+    if wrong:
+        raise ModelError(f"{where} cannot be asked for votes: {refusal(wrong, '')}")
+
+    known = {**firsts, **differences.drawn}
+    drawing = vote_checks.Drawing(talk, known, concurrency, several=several)
+    look = drawing.look(1000)
+    if look is not None and look.is_off:
+        notes.append(look.note)
+    warn(where, notes)
+    refused += notes
+    again = drawing.look if look is not None and not look.is_off else None
+    temperature = None if look is None else look.temperature
+    return temperature, watch_of(differences, {}, top, concurrency), again
+
+
+def _drawn(talk: Talk, first: Said | None = None) -> list[list[Said]]:
+    """Some replies to each open question, with different seeds.
+
+    Args:
+        talk: How it is asked.
+        first: The first one, where it is known.
+    """
+    known = [] if first is None else [first]
+    pieces = [(text, 1 + at) for text in OPEN_ENDED for at in range(DRAWN)]
+    said = known + [talk.replies(*piece)[0] for piece in pieces[len(known) :]]
+    return [said[at : at + DRAWN] for at in range(0, len(said), DRAWN)]
+
+
+def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], Said | None]:
+    """How the server lets itself be asked, what it refuses, and the first of the draws.
+
+    Most servers take the most usual way, whose reply is that draw.
+
+    Raises:
+        ModelError: It refuses to reply, however it is asked.
+    """
+    usual = talk.but(uncut=UNCUT[0])
+    try:
+        return usual, [], usual.replies(OPEN_ENDED[0], seed=1)[0]
+    except RefusalError:
+        return *_uncut(_settled(talk, where)), None
+
+
+def _settled(talk: Talk, where: str) -> Talk:
+    """How the server lets itself be asked: by which name for the limit, with or without a seed.
+
+    Raises:
+        ModelError: It refuses to reply, however it is asked.
+    """
+    refusal: RefusalError | None = None
+    for seeded in (True, False):
+        for limit in LIMITS:
+            asked = talk.but(limit=limit, seeded=seeded)
+            try:
+                asked.replies(OPEN_ENDED[0], seed=0)
+            except RefusalError as error:
+                refusal = error
+            else:
+                return asked
+    hint = "; it may not know how to turn thinking off" if talk.thinking == 0 else ""
+    raise ModelError(f"{where} does not reply in a chat ({refusal}){hint}") from refusal
+
+
+def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
+    """Asking for draws from all tokens, and whether that is refused."""
+    for uncut in UNCUT:
+        asked = talk.but(uncut=uncut)
+        try:
+            asked.replies(OPEN_ENDED[0], seed=0)
+        except RefusalError:
+            continue
+        return asked, []
+    return talk, ["it takes no top_k and min_p, and may cut off unlikely words"]
+
+
+def _check_thinking(talk: Talk, where: str, ended: Said, drawn: Sequence[Sequence[Said]]) -> None:
+    """Refuses a model that thinks where it was not said for how long, or was told not to.
+
+    Raises:
+        ModelError: It is one.
+    """
+    short = [one for some in drawn for one in some]
+    if not any(one.thinks or one.silent for one in (ended, *short)):
+        return
+    if talk.thinking is None:
+        raise ModelError(
+            f"{where} thinks before it answers: say for how long it may with --thinking-tokens N, "
+            "or all, or turn it off with 0"
+        )
+    if talk.thinking == 0:
+        raise ModelError(
+            f"{where} thinks although it is asked not to: let it, with --thinking-tokens N, or all"
+        )
+
+
+def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[Said]]) -> None:
+    """Refuses a model whose thoughts never end in the tokens that it has.
+
+    Raises:
+        ModelError: It is one.
+    """
+    if not all(one.silent for some in drawn for one in some):
+        return
+    if talk.thinking == "all":
+        raise ModelError(
+            f"{where} says nothing before the server's own limit of a reply cuts its thought: "
+            "raise that limit, or give --thinking-tokens N"
+        )
+    raise ModelError(
+        f"{where} says nothing in the {talk.thinking} tokens that it may think for: give it more "
+        "with --thinking-tokens N, or all"
+    )
+
+
+def _gives_several(talk: Talk, refused: list[str]) -> bool:
+    """Whether one request may bring several replies; why not is added to what is refused."""
+    try:
+        some = talk.replies(OPEN_ENDED[0], seed=1 + DRAWN, several=DRAWN)
+    except RefusalError:
+        some = []
+    if len(some) != DRAWN:
+        refused.append("it gives one reply to a request, however many are asked for")
+        return False
+    if len({one.whole for one in some}) == 1:
+        refused.append("several replies to one request are copies of each other")
+        return False
+    return True
+
+
+def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
+    """The likeliest replies; none where the server takes no other temperature, or hides them."""
+    found = _likeliest(talk, TEXTS, 1)
+    if len(found) * 2 >= len(TEXTS):
+        return tuple(found)
+    refused.append(
+        "it gives no likeliest replies, so that another model by its name is not noticed"
+    )
+    return ()
+
+
+def _repeated(
+    talk: Talk, canaries: tuple[Canary, ...], refused: list[str], where: str, concurrency: int
+) -> tuple[Canary, ...]:
+    """The likeliest replies, where they come again with several requests under way at once.
+
+    Raises:
+        ModelError: They come again only when one is asked for at a time.
+    """
+    texts = [canary["text"] for canary in canaries]
+    if not texts or same_replies(canaries, _likeliest(talk, texts, concurrency)):
+        return canaries
+    if same_replies(canaries, _likeliest(talk, texts, 1)):
+        raise ModelError(
+            f"{where} gives other likeliest replies with {concurrency} requests under way at once "
+            "than one after the other: it mixes up requests; give --concurrency 1"
+        )
+    refused.append(
+        "its likeliest replies differ from one time to the next, so that another model by its name "
+        "is not noticed"
+    )
+    return ()
+
+
+def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canary]:
+    """The likeliest reply to each text, less those that the server refuses or hides."""
+
+    def reply(text: str) -> str:
+        try:
+            return talk.likeliest(text).whole
+        except RefusalError:
+            return ""
+
+    replies = talk.client.at_once(reply, texts, concurrency)
+    return [
+        {"text": text, "reply": reply}
+        for text, reply in zip(texts, replies, strict=True)
+        if reply.strip()
+    ]
+
+
+class ReplyWatch:
+    """Whether a server still replies as it did, and still draws.
+
+    Args:
+        sampler: What was seen when it was tried.
+        concurrency: How many requests are under way at once.
+        clock: The time in seconds.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        concurrency: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        talk = sampler.talk
+        self._talk = talk.but(thinking=0 if talk.thinking == 0 else None)
+        self._canaries = list(sampler.canaries)
+        self._concurrency, self._watch = concurrency, sampler.watch
+        self._redraw = sampler.redraw
+        self._where = f"{talk.model} at {talk.client.address}"
+        self._turn = itertools.count()
+        self._last: dict[str, str] = {}
+        self._clock, self._looked = clock, clock()
+
+    def look(self) -> None:
+        """Asks for one likeliest reply and one draw, at once, where that is due.
+
+        Raises:
+            UnreliableError: The server replies otherwise than it did, or always alike.
+            ScoringError: It failed.
+        """
+        if self._clock() - self._looked < EVERY:
+            return
+        self._looked = self._clock()
+        if self._watch is not None:
+            self._watch.look()
+        turn = next(self._turn)
+        text = OPEN_ENDED[turn % len(OPEN_ENDED)]
+        some = self._canaries[turn % len(self._canaries) :][:1] if self._canaries else []
+
+        def ask(canary: Canary | None) -> str:
+            if canary is None:
+                return self._talk.replies(text, seed=100 + turn)[0].whole
+            return self._talk.likeliest(canary["text"]).whole
+
+        drawn, *likeliest = self._talk.client.at_once(ask, [None, *some], self._concurrency)
+        if any(now != then["reply"] for now, then in zip(likeliest, some, strict=True)):
+            self._check_likeliest()
+        if drawn == self._last.get(text):
+            self._check_draws()
+        self._last[text] = drawn
+
+    def _check_distribution(self, redraw: Callable[[int], Look | None]) -> None:
+        look = redraw(2000 + vote_checks.SEEDS * next(self._turn))
+        if look is None or not look.is_off:
+            return
+        warn(self._where, [f"now {look.note}"])
+        if look.is_far_off:
+            raise UnreliableError(
+                f"{self._where} no longer draws its replies as when it was tried: "
+                f"{look.note}. What it replied since the last trial is not kept"
+            )
+
+    def _check_draws(self) -> None:
+        turn = next(self._turn)
+        text = OPEN_ENDED[turn % len(OPEN_ENDED)]
+
+        def draw(seed: int) -> str:
+            return self._talk.replies(text, seed=seed)[0].whole
+
+        seeds = [10_000 + 3 * turn + at for at in range(3)]
+        drawn = self._talk.client.at_once(draw, seeds[:2], self._concurrency)
+        if len(set(drawn)) == 1 and draw(seeds[2]) in drawn:
+            raise UnreliableError(
+                f"{self._where} now gives the same reply each time, so that its replies are no "
+                "samples; what it replied since the last trial is not kept"
+            )
+
+    def look_well(self) -> None:
+        """Asks again what tells most, as at the end of a run.
+
+        Raises:
+            ScoringError: The server replies otherwise than it did; or it failed.
+        """
+        if self._watch is not None:
+            self._watch.look_well()
+        else:
+            self._check_likeliest()
+        if self._redraw is not None:
+            self._check_distribution(self._redraw)
+        else:
+            self._check_draws()
+
+    def _check_likeliest(self) -> None:
+        if not self._canaries:
+            return
+        texts = [canary["text"] for canary in self._canaries]
+        if not same_replies(self._canaries, _likeliest(self._talk, texts, self._concurrency)):
+            raise UnreliableError(
+                f"{self._where} no longer gives the likeliest replies that it gave when it was "
+                "tried: its model was exchanged, several that differ take turns, or it no longer "
+                "reads prompts whole. What it replied since the last such trial is not kept. Give "
+                "the same command again when it is as it was"
+            )
+
+
+def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
+    """Whether at least three in four of the likeliest replies are those of then.
+
+    Where a server batches otherwise, rounding may change a word; another model changes most. What
+    was refused in passing, now or then, is not compared; at least half have to be.
+    """
+    known = {canary["text"]: canary["reply"] for canary in now}
+    try:
+        both = [one for one in canaries if one["text"] in known]
+        same = sum(known[one["text"]] == one["reply"] for one in both)
+    except (LookupError, TypeError):
+        return False  # nothing that was written here
+    return bool(both) and 2 * len(both) >= len(canaries) and 4 * same >= 3 * len(both)

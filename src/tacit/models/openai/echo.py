@@ -1,0 +1,372 @@
+"""Whether a server tells of a prompt's own tokens, and whether what it tells of them is theirs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tacit.errors import ModelError, ScoringError
+from tacit.models.openai.agreement import ENOUGH, TYPICAL, agree
+from tacit.models.openai.client import RefusalError
+from tacit.models.openai.token_lists import tells
+from tacit.models.openai.tokenizer import MOST_BEFORE, Cut, cut_by_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from tacit.models.openai.questions import Questions
+    from tacit.models.openai.token_lists import Token
+    from tacit.models.openai.tokenizer import TokenizerFile
+
+_SHORT = 10.0
+"""Seconds that a server may take over a first echo without a new token, where some generate until
+their memory is full; who merely takes longer is then asked for one new token, with all its time."""
+
+_TRIES = 2
+_CANDIDATES = 6
+_COMPARED = 2
+_DRAWS = 4
+
+
+@dataclass(frozen=True)
+class Echo:
+    """How a server echoes.
+
+    Args:
+        questions: How it is asked for an echo.
+        right: Whether the log-probabilities are the tokens' own.
+        cuts: Whether the tokens are there.
+        before: How many special tokens stand before a text.
+        refused: What it does not do right.
+        texts: Each text's tokens, where their log-probabilities are right.
+        odd: Whether it gives tokens that are not the prompt's.
+    """
+
+    questions: Questions
+    right: bool = False
+    cuts: bool = False
+    before: int | None = None
+    refused: tuple[str, ...] = ()
+    texts: dict[str, Aligned] = field(default_factory=dict)
+    odd: bool = False
+
+    @property
+    def sums(self) -> dict[str, float]:
+        """The summed log-probability of each text's tokens."""
+        return {
+            text: sum(one for one in echo.logprobs if one is not None)
+            for text, echo in self.texts.items()
+        }
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """A text's tokens as a server echoed them.
+
+    Args:
+        text: The text.
+        before: How many special tokens stand before it.
+        cut: The text's tokens.
+        logprobs: Of each of these, in nats; None for one that nothing stands before.
+    """
+
+    text: str
+    before: int
+    cut: Cut
+    logprobs: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A token behind a text, and its log-probability in nats from the two ways to ask for it.
+
+    ``drift``: by how much each of the text's own tokens changes when the token stands behind them.
+    """
+
+    text: str
+    more: str
+    following: float
+    echoed: float
+    drift: tuple[float, ...]
+
+    @property
+    def apart(self) -> float:
+        return abs(self.following - self.echoed)
+
+
+def align(
+    tokens: Sequence[Token],
+    text: str,
+    tokenizer: TokenizerFile | None,
+    before: int | None = None,
+) -> Aligned | None:
+    """Finds a text's tokens among those that a server returned.
+
+    Args:
+        tokens: What came back, special tokens and generated ones among them.
+        text: What was asked.
+        tokenizer: The model's; None to go by how the server writes the tokens.
+        before: How many special tokens stand before the text, where that is known.
+
+    Returns:
+        None where the tokens are not the text's, or not those that the tokenizer cuts it into.
+    """
+    if tokenizer is None:
+        found = cut_by_texts(tokens, text)
+    else:
+        cut = tokenizer.cut(text)
+        starts = range(MOST_BEFORE + 1) if before is None else [before]
+        fitting = (at for at in starts if _is_written(cut, tokens[at:], tokenizer))
+        at = next(fitting, None)
+        found = None if at is None else (at, cut)
+    if found is None or before not in {None, found[0]}:
+        return None
+    at, cut = found
+    return Aligned(text, at, cut, tuple(one.logprob for one in tokens[at : at + len(cut.tokens)]))
+
+
+def find_echo(
+    questions: Questions,
+    tokenizer: TokenizerFile | None,
+    nexts: Mapping[str, Token],
+    *,
+    spaced: bool,
+    long: Collection[str] = (),
+) -> Echo:
+    """Tries the ways in which servers echo, and takes the first that is right.
+
+    Args:
+        questions: How the server is asked.
+        tokenizer: The model's, where it is given.
+        nexts: The next token of each text, with the most probable ones.
+        spaced: Whether the server writes the space before a word.
+        long: Which of the texts are long.
+
+    Raises:
+        ModelError: The server cuts texts into other tokens than the tokenizer does, or does not
+            read long ones whole.
+    """
+    refused: list[str] = []
+    cutting: Echo | None = None
+    odd = False
+    for asked in (
+        questions.but(way="echo", least=0),
+        questions.but(way="echo", least=1),
+        questions.but(way="prompt_logprobs"),
+    ):
+        if cutting and asked.way == cutting.questions.way:
+            continue  # generating a token as well would not make its log-probabilities right
+        tried = _try(asked, tokenizer, nexts, spaced=spaced, long=long)
+        if tried.right:
+            return tried
+        cutting = cutting or (tried if tried.cuts else None)
+        refused += tried.refused
+        odd = odd or tried.odd
+    # One way that fails is said once, however it was asked.
+    said = tuple(dict.fromkeys(refused))
+    if cutting:
+        return Echo(cutting.questions, cuts=True, before=cutting.before, refused=said)
+    return Echo(questions, refused=said, odd=odd)
+
+
+def _try(
+    asked: Questions,
+    tokenizer: TokenizerFile | None,
+    nexts: Mapping[str, Token],
+    *,
+    spaced: bool,
+    long: Collection[str],
+) -> Echo:
+    """What one way of echoing comes to."""
+    first, *others = nexts
+    empty = asked.way == "echo" and asked.least == 0
+    try:
+        tokens = asked.echoed(first, _SHORT if empty else None, _TRIES)
+        found = _aligned(asked, tokens, first, tokenizer)
+        if found is None:
+            return _unaligned(asked, tokens)
+        if empty and len(tokens) > _end(found):
+            return Echo(asked)  # it generates, though not asked to: a single token is less
+        echoes = {first: found}
+        for text in others:
+            again = _again(asked, text, tokenizer, found.before, is_long=text in long)
+            if again is not None:
+                echoes[text] = again
+            elif text not in long:
+                return Echo(asked, refused=(f"its tokens do not spell {text!r} ({asked.way})",))
+        wrong = _compare(asked, tokenizer, echoes, nexts, spaced=spaced)
+    except ScoringError as error:
+        return Echo(asked, refused=(f"it gives no echo ({asked.way}: {error})",))
+    if wrong:
+        return Echo(asked, cuts=True, before=found.before, refused=(wrong,))
+    return Echo(asked, right=True, cuts=True, before=found.before, texts=echoes)
+
+
+def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
+    """What is said of an echo in which the prompt is not found."""
+    if len(tokens) <= MOST_BEFORE + 1:
+        return Echo(asked, refused=(f"it returns no tokens of the prompt ({asked.way})",))
+    said = f"the tokens of its echo are not the prompt's ({asked.way})"
+    return Echo(asked, refused=(said,), odd=True)
+
+
+def _again(
+    asked: Questions, text: str, tokenizer: TokenizerFile | None, before: int, *, is_long: bool
+) -> Aligned | None:
+    """The tokens of another text; None where they are not its own, or it is too long to be tried.
+
+    Raises:
+        ModelError: It is long, and other tokens come back.
+    """
+    try:
+        echoed = asked.echoed(text)
+    except RefusalError:
+        if is_long:
+            return None  # with the token that is generated
+        raise
+    found = align(echoed, text, tokenizer, before)
+    if found is None and is_long:
+        raise ModelError(
+            f"{asked.model} at {asked.client.address} cannot be scored with: it echoes short "
+            f"texts, and of one of {len(text.split())} words other tokens ({asked.way}), so it "
+            "does not read prompts whole"
+        )
+    return found
+
+
+def _end(found: Aligned) -> int:
+    return found.before + len(found.cut.tokens)
+
+
+def _aligned(
+    asked: Questions, tokens: Sequence[Token], text: str, tokenizer: TokenizerFile | None
+) -> Aligned | None:
+    """The text's tokens; None where the server ignored that it was to echo them.
+
+    Raises:
+        ModelError: They are there, and are not the tokenizer's.
+    """
+    found = align(tokens, text, tokenizer)
+    theirs = cut_by_texts(tokens, text) if found is None and tokenizer is not None else None
+    if theirs and tokenizer:
+        raise ModelError(
+            f"{asked.model} at {asked.client.address} cuts {text!r} into "
+            f"{len(theirs[1].tokens)} tokens ({_listed(theirs[1].tokens)}) and {tokenizer.path} "
+            f"into {len(tokenizer.cut(text).tokens)}, or into others: give the tokenizer of the "
+            "model that it serves"
+        )
+    return found
+
+
+def _listed(tokens: Sequence[int | str]) -> str:
+    return ", ".join(repr(one) for one in tokens)
+
+
+def _is_written(cut: Cut, tokens: Sequence[Token], tokenizer: TokenizerFile) -> bool:
+    """Whether tokens begin with those of a cut."""
+    if len(tokens) < len(cut.tokens):
+        return False
+    pairs = zip(cut.tokens, tokens, strict=False)
+    return all(isinstance(own, int) and tokenizer.is_written(own, one) for own, one in pairs)
+
+
+def _candidates(
+    token: Token, tokenizer: TokenizerFile | None, *, spaced: bool
+) -> list[tuple[str, float]]:
+    """What may come next, as it is written behind the text, the most probable first, in nats."""
+    given = {one.text or one.number: one for one in (token, *token.top)}.values()
+    known = [(one, one.logprob) for one in given if one.logprob is not None]
+    ranked = sorted(known, key=lambda pair: -pair[1])
+    behind = [(_behind(one, tokenizer, spaced=spaced), logprob) for one, logprob in ranked]
+    return [(more, logprob) for more, logprob in behind if more][:_CANDIDATES]
+
+
+def _behind(token: Token, tokenizer: TokenizerFile | None, *, spaced: bool) -> str | None:
+    """A next token as it is written behind its text; None where that is not known."""
+    if tokenizer is None:
+        return token.text if tells(token.text) else None
+    number = token.number
+    if number is None and token.text is not None:
+        number = tokenizer.numbered(token.text, spaced=spaced)
+    spelled = "" if number is None else tokenizer.spelled(number)
+    return spelled if tells(spelled) else None
+
+
+def _compare(
+    asked: Questions,
+    tokenizer: TokenizerFile | None,
+    echoes: Mapping[str, Aligned],
+    nexts: Mapping[str, Token],
+    *,
+    spaced: bool,
+) -> str | None:
+    """What is wrong with the echoed log-probabilities; None where they are the next tokens' own."""
+    pairs: list[_Pair] = []
+    for text, echo in echoes.items():
+        found = _pairs(asked, tokenizer, echo, _candidates(nexts[text], tokenizer, spaced=spaced))
+        for _ in range(_DRAWS):
+            if found:
+                break  # else another draw may be a token that stays itself behind the text
+            drawn = asked.next_token(text).tokens[:1]
+            more = _candidates(drawn[0], tokenizer, spaced=spaced) if drawn else []
+            found = _pairs(asked, tokenizer, echo, more)
+        pairs += found
+    texts = len({pair.text for pair in pairs})
+    if texts < ENOUGH:
+        return (
+            f"its echo could be compared with its next tokens on {texts} texts only, "
+            f"{ENOUGH} are needed"
+        )
+    if not agree([pair.apart for pair in pairs]):
+        return _told(pairs, asked)
+    if not agree([one for pair in pairs for one in pair.drift]):
+        return (
+            f"its echo is not right ({asked.way}): the same token has another log-probability in "
+            "the echo of a longer text"
+        )
+    return None
+
+
+def _pairs(
+    asked: Questions,
+    tokenizer: TokenizerFile | None,
+    echo: Aligned,
+    candidates: Sequence[tuple[str, float]],
+) -> list[_Pair]:
+    """Some next tokens of a text, each with its log-probability in an echo of both."""
+    pairs: list[_Pair] = []
+    for more, following in candidates:
+        try:
+            tokens = asked.echoed(echo.text + more)
+        except RefusalError:
+            continue  # too long
+        whole = align(tokens, echo.text + more, tokenizer, echo.before)
+        if whole is None or whole.cut.tokens[:-1] != echo.cut.tokens:
+            continue  # the two together are cut into other tokens
+        drift = tuple(map(_apart, whole.logprobs[:-1], echo.logprobs))
+        echoed = whole.logprobs[-1]
+        value = math.nan if echoed is None else echoed
+        pairs.append(_Pair(echo.text, more, following, value, drift))
+        if len(pairs) == _COMPARED:
+            break
+    return pairs
+
+
+def _apart(one: float | None, other: float | None) -> float:
+    """How far two log-probabilities are apart; not a number where only one is there."""
+    if one is None or other is None:
+        return 0.0 if one is other else math.nan
+    return abs(one - other)
+
+
+def _told(pairs: Sequence[_Pair], asked: Questions) -> str:
+    """How wrong an echo is, with the worst example."""
+    worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
+    wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
+    more = asked.client.hide(worst.more)
+    return (
+        f"its echo is not right ({asked.way}): behind {worst.text!r} the token {more!r} has "
+        f"{worst.following:.3f} nats as the next token and {worst.echoed:.3f} in the echo; "
+        f"{wrong} of {len(pairs)} such tokens differ by more than {TYPICAL:g} nats"
+    )

@@ -1,0 +1,328 @@
+"""A model behind a server's chat that is scored by the first token of its reply."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ModelError, ScoringError
+from tacit.models.base import FIRST, IN_CHAT
+from tacit.models.openai import reasoning
+from tacit.models.openai.agreement import ENOUGH, LARGEST, agree
+from tacit.models.openai.canaries import fingerprint_of
+from tacit.models.openai.monitoring import QUIET, Watch, Watched
+from tacit.models.openai.preflight import (
+    TEXTS,
+    Seen,
+    mixed,
+    mixes_up,
+    of_noise,
+    plausibility,
+    warn,
+)
+from tacit.models.openai.replies import OPENS
+from tacit.models.openai.reply_checks import WrongRepliesError, are_rescaled
+from tacit.models.openai.text_pairs import MOST_TEXTS, refusal, tell_apart, told
+from tacit.models.openai.token_lists import TOPS, find, likeliest, returned
+from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+    from pathlib import Path
+
+    from tacit.models.openai.chat import Talk
+    from tacit.models.openai.text_pairs import Differences
+    from tacit.models.openai.token_lists import Token
+
+SCORER = "server-chat-1"
+
+MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 3 * MOST_TEXTS + reasoning.MOST_CALLS
+"""So many calls, at most, are made to try a server, at the beginning and at the end."""
+
+_TRIES = 5
+_BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class Beginnings:
+    """What a server tells of how replies begin.
+
+    Args:
+        talk: How it is asked.
+        top: How many of the most probable first tokens it returns.
+        padded: Whether it writes a space before a reply's first word, as some tokenizers have it.
+        seen: What it answered to the texts of the preflight.
+        differences: What it answered to texts that differ in one place.
+        notes: What it does otherwise than a model in this process.
+    """
+
+    talk: Talk
+    top: int
+    padded: bool
+    seen: Seen
+    differences: Differences
+    notes: tuple[str, ...] = ()
+
+
+def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
+    """Tries whether a server gives log-probabilities in a chat, how many, and the same twice.
+
+    Args:
+        talk: How it is asked, as far as that is known.
+        concurrency: How many requests will be under way at once.
+
+    Raises:
+        ModelError: It does not; the message says what it does, and what to do.
+        ScoringError: It failed each time that it was asked.
+    """
+    where = f"{talk.model} at {talk.client.address}"
+    asked = _asked(talk, where)
+    firsts = {text: asked.first_token(text).first for text in TEXTS}
+    there = {text: token for text, token in firsts.items() if token is not None and token.top}
+    if not there:
+        raise ModelError(
+            f"{where} gives no log-probabilities in a chat: count answers instead, with --samples N"
+        )
+    opens = any((token.text or "").strip() == OPENS for token in there.values())
+    if opens or reasoning.ended(asked.but(seeded=False)).thinks:
+        raise ModelError(
+            f"{where} thinks before it answers, so that a reply's first token is no answer: turn "
+            "thinking off with --thinking-tokens 0, or count answers with --samples N"
+        )
+    if are_rescaled(list(there.values())):
+        raise ModelError(
+            f"{where} cannot be scored with: the most probable first tokens that it returns always "
+            "sum to a probability of 1, so it cuts off the others and scales these up; let it give "
+            "log-probabilities as they are before sampling, or count answers with --samples N"
+        )
+    noise = _noise(asked, where, there, concurrency)
+    top = returned(list(there.values()))
+    differences = tell_apart(
+        lambda texts: asked.first_tokens(texts, concurrency),
+        there,
+        lambda *_: False,
+        noise,
+        top or asked.top,
+    )
+    wrong, notes = told(differences, trims=True)
+    if wrong:
+        raise ModelError(f"{where} cannot be scored with: {refusal(wrong, '')}")
+    if noise > QUIET:
+        notes.insert(0, of_noise(noise))
+    if not top:
+        raise ModelError(
+            f"{where} returns no log-probabilities beside that of the token that it drew: count "
+            "answers instead, with --samples N"
+        )
+    notes += plausibility({**there, **differences.drawn}, asked.habits.names - {asked.model})
+    asked.habits.settle(noise=noise, top=top)
+    warn(where, notes)
+    seen = Seen({text: likeliest(token, top) for text, token in there.items()})
+    pads = _pads(list(there.values()))
+    return Beginnings(asked.but(top=top), top, pads, seen, differences, tuple(notes))
+
+
+def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int) -> float:
+    """Nats by which log-probabilities differ when the same texts are asked again, several at once.
+
+    Raises:
+        ModelError: They differ by more than rounding.
+    """
+    texts = mixed(list(there)[:ENOUGH])
+    again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
+    apart = [each for text, token in again if token for each in _apart(there[text], token)]
+    if apart and agree(apart):
+        return max(apart)
+    alone = zip(texts, asked.first_tokens(texts, 1), strict=True)
+    singly = [each for text, token in alone if token for each in _apart(there[text], token)]
+    largest = max(apart, default=float("inf"))
+    if singly and agree(singly):
+        raise ModelError(mixes_up(where, concurrency, largest))
+    raise ModelError(
+        f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
+        f"that differ by up to {largest:.3g} nats ({LARGEST:g} is the "
+        "most that is taken for rounding); count answers instead, with --samples N"
+    )
+
+
+def _pads(tokens: Sequence[Token]) -> bool:
+    """Whether all words that replies may begin with have a space before them."""
+    texts = [one.text or "" for token in tokens for one in token.top]
+    words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
+    return bool(words) and all(word.startswith(" ") for word in words)
+
+
+def _asked(talk: Talk, where: str) -> Talk:
+    """With as many of the most probable tokens as the server takes.
+
+    Raises:
+        ModelError: It takes none.
+    """
+    refusal: ScoringError | None = None
+    for top in TOPS:
+        asked = talk.but(top=top)
+        try:
+            asked.first_token(TEXTS[0], attempts=_TRIES)
+        except WrongRepliesError as error:
+            raise ModelError(
+                f"{where} cannot be scored with: {error}; count answers instead, with --samples N"
+            ) from error
+        except ScoringError as error:
+            refusal = error
+        else:
+            return asked
+    raise ModelError(
+        f"{where} gives no log-probabilities in a chat ({refusal}): count answers instead, with "
+        "--samples N"
+    ) from refusal
+
+
+def _apart(first: Token, again: Token) -> list[float]:
+    """How far the log-probabilities of tokens that came both times are apart.
+
+    Parts of characters are left out: servers write many of them alike.
+    """
+    pairs = [(one.logprob, find(again.top, one.text, None)) for one in first.top]
+    return [
+        abs(value - other.logprob)
+        for value, other in pairs
+        if value is not None and other is not None and other.logprob is not None
+    ]
+
+
+def watch_of(
+    differences: Differences, firsts: Mapping[str, Token], talk: Talk, concurrency: int
+) -> Watch:
+    """What a chat is watched by: the first tokens of its replies.
+
+    Args:
+        differences: What it answered to texts that differ in one place.
+        firsts: What it answered to other texts.
+        talk: How it is asked.
+        concurrency: How many requests are under way at once.
+    """
+
+    def ask(some: Sequence[Watched]) -> list[Token | None]:
+        found = talk.first_tokens([each.text for each in some], concurrency)
+        return [None if token is None else likeliest(token, talk.top) for token in found]
+
+    known = {**differences.nexts, **firsts}
+    return Watch(
+        [Watched("next", text, likeliest(token, talk.top)) for text, token in known.items()],
+        ask,
+        f"{talk.model} at {talk.client.address}",
+        differences.telling,
+        talk.habits,
+    )
+
+
+class FirstTokensModel:
+    """Scores answers that are one token as the beginning of a reply.
+
+    An answer of several tokens, or one that is not among the most probable, has no score.
+
+    Args:
+        beginnings: The model, tried.
+        concurrency: How many prompts are under way at once.
+        kept: The store, by which the server is known again.
+    """
+
+    def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:
+        self._talk, self._top = beginnings.talk, beginnings.top
+        self._space = " " if beginnings.padded else ""
+        self._concurrency = concurrency
+        self._identity = {
+            "address": self._talk.client.address,
+            "served_model": self._talk.model,
+            "first_tokens": self._top,
+            "first_space": self._space,
+            "thinking": self._talk.thinking,
+            "scorer": SCORER,
+        }
+        self.name = f"{self._talk.model} at {self._talk.client.address}"
+        self.fingerprint, self._canaries = fingerprint_of(self._identity, beginnings.seen, kept)
+        self._notes = beginnings.notes
+        self._watch = watch_of(
+            beginnings.differences,
+            beginnings.seen.next_tokens,
+            self._talk,
+            concurrency,
+        )
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Name, kind, fingerprint and what it covers, and how scores are obtained."""
+        return {
+            "name": self.name,
+            "kind": "server",
+            "fingerprint": self.fingerprint,
+            "identity": self._identity,
+            "obtained": FIRST + IN_CHAT,
+            "refused": list(self._notes),
+            "concurrency": self._concurrency,
+            "canaries": self._canaries,
+        }
+
+    @property
+    def supports(self) -> frozenset[type]:
+        """See ``LanguageModel.supports``: prompts to score."""
+        return frozenset({Prompt})
+
+    def cost(self, requests: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.cost``: one for every four bytes, and the one that is generated."""
+        return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
+
+    def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
+        """See ``LanguageModel.answer``; some prompts are under way at the same time.
+
+        Raises:
+            ScoringError: Also where the server no longer answers as when it was tried.
+        """
+        parts = self._under_way(requests, math.inf)
+        found = dict(itertools.chain.from_iterable(parts))
+        return [found[index] for index in range(len(requests))]
+
+    def stream(
+        self, requests: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[Prompt, Scores]]]:
+        """See ``Streams.stream``; some prompts are under way at the same time.
+
+        Raises:
+            ScoringError: As ``answer``.
+        """
+        with closing(self._under_way(requests, seconds)) as parts:
+            for part in parts:
+                yield [(requests[index], scores) for index, scores in part]
+
+    def _under_way(
+        self, prompts: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[int, Scores]]]:
+        """Scores as they come, each with its prompt's index."""
+        client, look = self._talk.client, self._watch.look
+        return client.stream(self._score, prompts, self._concurrency, seconds, look)
+
+    def recheck(self) -> None:
+        """See ``Rechecks``."""
+        self._watch.look_well()
+
+    def _score(self, prompt: Prompt) -> Scores:
+        """The scores of one prompt's answers."""
+        try:
+            first = self._talk.first_token(prompt.text).first
+        except ScoringError as error:
+            raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
+        top = () if first is None else likeliest(first, self._top).top
+        found = [find(top, self._space + answer, None) for answer in prompt.answers]
+        values = [None if one is None else one.logprob for one in found]
+        why = OUTSIDE_FIRST if top else UNSAID_FIRST
+        return Scores(
+            tuple(
+                AnswerScore(answer, None, 0, missing=why)
+                if value is None
+                else AnswerScore(answer, value, 1)
+                for answer, value in zip(prompt.answers, values, strict=True)
+            )
+        )

@@ -1,0 +1,181 @@
+"""Whether drawn tokens are distributed as log-probabilities say: an exact multinomial test.
+
+The statistic is G, twice the log-likelihood ratio of the observed shares and the probabilities
+given, summed over texts. With few draws and many improbable tokens its distribution is far from a
+chi-squared one, so it is computed: the counts of a multinomial are independent Poisson counts
+given their sum, which a convolution over categories follows. Each category's part of G is rounded
+up to a grid, in the statistic as in its distribution, so that the p-value is exact for it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.models.openai.token_lists import tells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.models.openai.token_lists import Token
+
+    Floats = NDArray[np.float64]
+
+OUTSIDE = ""
+"""The category of all that is not listed, or cannot be told from other tokens as text."""
+
+_LEAST_OUTSIDE = 1e-3
+"""Its smallest probability: where listed values are rounded, what they leave is known no better."""
+
+_LEAST_LISTED = -30.0  # nats: what is less probable counts as not listed
+_STEP, _MOST = 0.05, 200.0
+_BINS = round(_MOST / _STEP) + 1
+_CACHED = 16
+_SPECIAL = re.compile(r"<[^<>\s]+>")  # an end token is listed, and a reply does not show it
+_SPACES = " \t\r\n\u2581\u0120\u010a"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """First tokens drawn of the reply to a text.
+
+    Args:
+        text: The text.
+        probabilities: Of each listed word, and of ``OUTSIDE``; they sum to 1.
+        counts: How often each was drawn.
+    """
+
+    text: str
+    probabilities: Mapping[str, float]
+    counts: Mapping[str, int]
+
+    @property
+    def draws(self) -> int:
+        """How many there are."""
+        return sum(self.counts.values())
+
+    @property
+    def farthest(self) -> tuple[str, float]:
+        """The word drawn too often by most, and how often it was expected."""
+        worst = max(self._excess, key=lambda word: self._excess[word])
+        return worst, self.probabilities[worst] * self.draws
+
+    @property
+    def farthest_part(self) -> float:
+        """Its part of G."""
+        return max(self._excess.values())
+
+    @property
+    def _excess(self) -> dict[str, float]:
+        """What each word that is drawn too often adds to G."""
+        expected = {word: share * self.draws for word, share in self.probabilities.items()}
+        return {
+            word: _log_ratio(count, expected[word]) if count > expected[word] else 0.0
+            for word, count in self.counts.items()
+        }
+
+
+def word_of(text: str) -> str:
+    """A token or a reply as it is compared: without white space, however a tokenizer writes it."""
+    word = text.strip(_SPACES)
+    return word if tells(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
+
+
+def probabilities_of(token: Token) -> dict[str, float]:
+    """The probability of each listed word, and of all others.
+
+    Tokens that differ in white space only are one word.
+    """
+    shares: dict[str, float] = {}
+    for one in token.top:
+        word = word_of(one.text or "")
+        if word != OUTSIDE and one.logprob is not None and one.logprob > _LEAST_LISTED:
+            shares[word] = shares.get(word, 0.0) + math.exp(one.logprob)
+    shares[OUTSIDE] = max(1 - sum(shares.values()), _LEAST_OUTSIDE)
+    total = sum(shares.values())
+    return {word: share / total for word, share in shares.items()}
+
+
+def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
+    """Counts replies of one token by the word that they are.
+
+    Args:
+        text: What was asked.
+        token: The first token of its reply, with the most probable ones.
+        drawn: The replies.
+    """
+    probabilities = probabilities_of(token)
+    words = [word_of(each) for each in drawn]
+    known = Counter(word if word in probabilities else OUTSIDE for word in words)
+    return Counted(text, probabilities, {word: known[word] for word in probabilities})
+
+
+def chance(counted: Sequence[Counted]) -> float:
+    """The p-value: how probable a G is that is as large or larger; 1 without draws."""
+    total = 0
+    drawn = [(tuple(each.probabilities.values()), each.draws) for each in counted if each.draws]
+    for each in counted:
+        parts = _parts(tuple(each.probabilities.values()), each.draws)
+        counts = [each.counts[word] for word in each.probabilities]
+        total += sum(int(parts[at, seen]) for at, seen in enumerate(counts))
+    distribution = _summed(tuple(drawn))
+    return min(float(distribution[min(total, _BINS - 1) :].sum()), 1.0)
+
+
+@lru_cache(maxsize=_CACHED)
+def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
+    """The distribution of the sum of G over texts, of their probabilities and numbers of draws."""
+    distribution: Floats = np.ones(1)
+    for shares, draws in drawn:
+        distribution = _capped(np.convolve(distribution, _distribution(shares, draws)))
+    return distribution
+
+
+@lru_cache(maxsize=_CACHED)
+def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
+    """What each category adds to G, in steps, by how often it is drawn.
+
+    The terms that sum to 0 over categories make each part positive.
+    """
+    counts = range(draws + 1)
+    some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
+    return np.minimum(np.ceil(some / _STEP - 1e-9), _BINS - 1).astype(np.int64)
+
+
+def _log_ratio(seen: int, expected: float) -> float:
+    return 2 * ((seen * math.log(seen / expected) if seen else 0.0) - seen + expected)
+
+
+@lru_cache(maxsize=_CACHED)
+def _distribution(shares: tuple[float, ...], draws: int) -> Floats:
+    """The probability of each G, in steps; the last bin holds all larger ones."""
+    state = np.zeros((draws + 1, _BINS))
+    state[0, 0] = 1.0
+    for share, steps in zip(shares, _parts(shares, draws), strict=True):
+        after = np.zeros_like(state)
+        for seen, step in enumerate(steps):
+            weight = math.exp(_log_poisson(seen, share * draws))
+            before = state[: draws + 1 - seen]
+            after[seen:, step:] += weight * before[:, : _BINS - step]
+            after[seen:, -1] += weight * before[:, _BINS - step :].sum(axis=1)
+        state = after
+    result: Floats = state[draws] / math.exp(_log_poisson(draws, draws))
+    return result
+
+
+def _log_poisson(seen: int, mean: float) -> float:
+    return seen * math.log(mean) - mean - math.lgamma(seen + 1)
+
+
+def _capped(distribution: Floats) -> Floats:
+    head: Floats = distribution[:_BINS].copy()
+    head[-1] += distribution[_BINS:].sum()
+    return head

@@ -1,0 +1,437 @@
+"""What a server can do, tried before any work: it is used in the ways that it does right alone.
+
+A server may return no log-probabilities, or only a few; other ones each time; tokens that are not
+those of the tokenizer given; or echo a prompt with log-probabilities that belong to other tokens.
+The last passes every test but one: a token's log-probability in an echo has to be that of the same
+token as the next one behind the same text. So that is tried on at least eight texts. It may mix up
+requests that come at the same time, cut texts short, or drop white space; so texts are asked again
+at once, and texts that differ in one place each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tacit.english import several
+from tacit.errors import ModelError, ScoringError
+from tacit.models.openai import drawn_tokens
+from tacit.models.openai.agreement import ENOUGH, LARGEST, agree
+from tacit.models.openai.echo import find_echo
+from tacit.models.openai.monitoring import AT_A_LOOK, QUIET, Watched, echo_of
+from tacit.models.openai.reply_checks import WrongRepliesError, are_rescaled
+from tacit.models.openai.text_pairs import refusal, tell_apart, told
+from tacit.models.openai.token_lists import TOPS, likeliest, returned, tells
+from tacit.models.openai.tokenizer import MOST_BEFORE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from tacit.models.openai.echo import Echo
+    from tacit.models.openai.questions import Questions
+    from tacit.models.openai.text_pairs import Differences
+    from tacit.models.openai.token_lists import Reply, Token
+    from tacit.models.openai.tokenizer import TokenizerFile
+
+TEXTS = (
+    "The sun rises in the",
+    "Question: Is ice colder than steam?\nAnswer:",
+    "One, two, three, four,",
+    "A bird has wings, a beak and",
+    "True or false? A stone can swim.",
+    "In the morning she drank a cup of",
+    "The opposite of hot is",
+    "My brother's name is",
+    "Paris is the capital of",
+    "She said: \"I don't know",
+    "A bear is an animal that has",
+    "We went to the shop to buy some",
+)
+"""What every server is asked first; its answers are its canaries."""
+
+log = logging.getLogger(__name__)
+
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a server answered to the texts.
+
+    Args:
+        next_tokens: Its next token with the most probable ones, of each text.
+        echoes: The summed log-probability of each text's tokens; empty where no echo is right.
+    """
+
+    next_tokens: dict[str, Token] = field(default_factory=dict)
+    echoes: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a server does right.
+
+    Args:
+        questions: How it is asked.
+        top: How many of the most probable next tokens it returns; 0 where it is not asked so.
+        echo: Whether a prompt's own tokens come with their log-probabilities.
+        before: How many special tokens it puts before a text; None where that is not known.
+        spaced: Whether it writes the space before a word.
+        refused: What it does not do right, and how that was seen.
+        seen: What it answered to each text, for its canaries.
+        watched: What it said of the texts that it is watched by, the most telling ones first.
+        telling: How many of these are the most telling ones.
+    """
+
+    questions: Questions
+    top: int
+    echo: bool
+    before: int | None
+    spaced: bool
+    refused: tuple[str, ...]
+    seen: Seen
+    watched: tuple[Watched, ...] = ()
+    telling: int = 0
+
+
+def preflight(
+    questions: Questions, tokenizer: TokenizerFile | None, concurrency: int = 1
+) -> Abilities:
+    """Tries a server.
+
+    Args:
+        questions: How it is asked, as far as that is known.
+        tokenizer: The model's; None to go by the tokens that the server returns.
+        concurrency: How many requests will be under way at once.
+
+    Raises:
+        ModelError: The server can be used in no way; the message says what it does not do right.
+        ScoringError: It failed each time that it was asked.
+    """
+    where = f"{questions.model} at {questions.client.address}"
+    asked, replies = _next_tokens(questions, where, with_ids=tokenizer is not None)
+    if not any(reply.tokens for reply in replies.values()):
+        raise ModelError(f"{where} cannot be scored with: it returns no log-probabilities at all")
+    counted = _check_tokens(questions, where, replies, tokenizer)
+    _check_spelling(where, replies, tokenizer)
+    nexts = {text: reply.tokens[0] for text, reply in replies.items() if reply.tokens}
+    spaced = any((one.text or "").startswith(" ") for each in nexts.values() for one in each.top)
+    if are_rescaled(list(nexts.values())):
+        raise ModelError(
+            f"{where} cannot be scored with: the most probable tokens that it returns always sum "
+            "to a probability of 1, so it cuts off the others and scales these up: let it give "
+            "log-probabilities as they are before sampling (no top_k, top_p or min_p)"
+        )
+    noise = _noise(asked, where, nexts, tokenizer, spaced, concurrency)
+    top = returned(list(nexts.values()))
+    differences, notes = _differences(asked, where, nexts, tokenizer, (noise, top, concurrency))
+    refused = [of_noise(noise), *notes] if noise > QUIET else notes
+    warn(where, refused)
+    if not top:
+        refused.append("it returns no log-probabilities of the most probable next tokens")
+    long = differences.long
+    echo = find_echo(asked, tokenizer, {**nexts, **long}, spaced=spaced, long=long)
+    refused += echo.refused
+    if (echo.cuts or echo.odd) and not echo.right:
+        beside = "; ".join(echo.refused)
+        warn(where, [f"{beside}. Its next tokens are used, which may be what is wrong"])
+    cuts = tokenizer is not None or echo.cuts
+    if not cuts:
+        refused.append(
+            "it does not say into which tokens it cuts a prompt: give its tokenizer with "
+            "--tokenizer PATH"
+        )
+    if not echo.right and not (top and cuts):
+        raise ModelError(f"{where} cannot be scored with: {'; '.join(refused)}")
+    before = counted if echo.before is None else echo.before
+    special = _of_special_tokens(counted, echo.before, tokenizer)
+    warn(where, special)
+    refused += special
+    asked.habits.settle(tokenizer, noise, top)
+    miscounted = _miscounted(asked, echo) if tokenizer is None else []
+    warn(where, miscounted)
+    refused += miscounted
+    sums = {text: total for text, total in echo.sums.items() if text in nexts}
+    return Abilities(
+        echo.questions,
+        top,
+        echo.right,
+        before,
+        spaced,
+        tuple(refused),
+        Seen({text: likeliest(token, top) for text, token in nexts.items()}, sums),
+        *_watched(differences, nexts, echo, top),
+    )
+
+
+def _differences(
+    asked: Questions,
+    where: str,
+    nexts: dict[str, Token],
+    tokenizer: TokenizerFile | None,
+    about: tuple[float, int, int],
+) -> tuple[Differences, list[str]]:
+    """What the server makes of texts that differ in one place, and what a user should know.
+
+    Args:
+        asked: How it is asked.
+        where: What the model and its server are called.
+        nexts: The next tokens of the texts that it was tried on.
+        tokenizer: The model's, where it is given.
+        about: By how many nats answers differ from time to time, how many of the most probable
+            tokens the server returns, and how many requests are under way at once.
+
+    Raises:
+        ModelError: It answers different texts alike.
+    """
+    noise, top, concurrency = about
+
+    def is_same(one: str, other: str) -> bool:
+        return tokenizer is not None and tokenizer.cut(one).tokens == tokenizer.cut(other).tokens
+
+    differences = tell_apart(
+        lambda texts: asked.next_tokens(texts, concurrency), nexts, is_same, noise, top or asked.top
+    )
+    wrong, notes = told(differences)
+    if wrong:
+        hint = "" if tokenizer else "; if its tokenizer does, give that with --tokenizer"
+        raise ModelError(f"{where} cannot be scored with: {refusal(wrong, hint)}")
+    drawn = {**nexts, **differences.drawn}
+    return differences, notes + plausibility(drawn, asked.habits.names - {asked.model})
+
+
+def _miscounted(asked: Questions, echo: Echo) -> list[str]:
+    """What is said of a server that counts other numbers of tokens than it returns in an echo."""
+    beside = {
+        counted - found.before - len(found.cut.tokens)
+        for text, found in echo.texts.items()
+        if (counted := asked.habits.counted(text)) is not None
+    }
+    if beside <= {0}:
+        return []
+    shown = ", ".join(f"{more:+d}" for more in sorted(beside))
+    return [f"it counts other numbers of tokens in a prompt than it returns in its echo ({shown})"]
+
+
+def _of_special_tokens(
+    counted: int | None, echoed: int | None, tokenizer: TokenizerFile | None
+) -> list[str]:
+    """What is said of the special tokens that a server puts before a text.
+
+    Args:
+        counted: How many there are by its count of a prompt's tokens; None where that is not known.
+        echoed: How many it returns in an echo; None where it gives none.
+        tokenizer: The model's, where it is given.
+    """
+    notes = []
+    before = counted if echoed is None else echoed
+    if tokenizer is not None and before is not None and before != tokenizer.before:
+        notes.append(
+            f"it puts {several(before, 'special token')} before a text, and {tokenizer.path} "
+            f"puts {tokenizer.before}, as a model in this process would have it"
+        )
+    if counted is not None and echoed is not None and counted != echoed:
+        notes.append(
+            f"it counts {several(counted, 'special token')} in a prompt, and returns {echoed}"
+        )
+    return notes
+
+
+def _watched(
+    differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
+) -> tuple[tuple[Watched, ...], int]:
+    """What a server is watched by, and how many of the first ones tell most."""
+    following = [
+        Watched("next", text, likeliest(token, top))
+        for text, token in {**differences.nexts, **nexts}.items()
+        if top
+    ]
+    echoes = [Watched("echo", text, echo_of(found)) for text, found in echo.texts.items()][::-1]
+    telling = differences.telling if top else 0
+    first = [*following[:AT_A_LOOK], *echoes[:AT_A_LOOK], *following[AT_A_LOOK:telling]]
+    return (*first, *following[telling:], *echoes[AT_A_LOOK:]), len(first)
+
+
+def of_noise(noise: float) -> str:
+    """What is said of a server whose answers differ a little each time."""
+    return f"the same text asked again has log-probabilities that differ by up to {noise:.2g} nats"
+
+
+def mixed(texts: Sequence[str]) -> list[str]:
+    """In an order in which two replicas that take turns would change places for some."""
+    return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
+
+
+def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str]:
+    """What a user should know of the log-probabilities that a server gives.
+
+    Args:
+        nexts: A drawn token behind each text, with the most probable ones.
+        names: What replies call their model, where that is not what was asked for.
+    """
+    notes = []
+    if names:
+        shown = ", ".join(map(repr, sorted(names)))
+        notes.append(f"its replies are of a model that they call {shown}")
+    return notes + drawn_tokens.notes_on(list(nexts.values()))
+
+
+def mixes_up(where: str, concurrency: int, largest: float) -> str:
+    """What is said of a server that is right only when it is asked one thing at a time."""
+    return (
+        f"{where} cannot be scored with {concurrency} requests under way at once: the same prompts "
+        f"then have log-probabilities that differ by up to {largest:.3g} nats, and do not when "
+        "they are asked one after the other. It mixes up requests: give --concurrency 1"
+    )
+
+
+def warn(where: str, notes: Sequence[str]) -> None:
+    """Says what a user should know of a server that is used all the same."""
+    for note in notes:
+        log.warning("%s: %s", where, note)
+
+
+def _noise(
+    asked: Questions,
+    where: str,
+    nexts: dict[str, Token],
+    tokenizer: TokenizerFile | None,
+    spaced: bool,  # noqa: FBT001 - as in Abilities
+    concurrency: int,
+) -> float:
+    """Nats by which log-probabilities differ when the same texts are asked again, several at once.
+
+    Raises:
+        ModelError: They differ by more than rounding.
+    """
+
+    def differences(texts: Sequence[str], again: Sequence[Token | None]) -> list[float]:
+        apart: list[float] = []
+        for text, token in zip(texts, again, strict=True):
+            given = [] if token is None else _given(token)
+            alone = [
+                one
+                for one in given
+                if (tokenizer.names(one, spaced=spaced) if tokenizer else tells(one.text))
+            ]
+            apart += _apart(_given(nexts[text]), alone)
+        return apart
+
+    texts = mixed(list(nexts)[:ENOUGH])
+    apart = differences(texts, asked.next_tokens(texts, concurrency))
+    if not apart or agree(apart):
+        return max(apart, default=0.0)
+    singly = differences(texts, asked.next_tokens(texts, 1))
+    if singly and agree(singly):
+        raise ModelError(mixes_up(where, concurrency, max(apart)))
+    raise ModelError(
+        f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
+        f"that differ by up to {max(apart):.3g} nats ({LARGEST:g} is the most that is taken "
+        "for rounding)"
+    )
+
+
+def _next_tokens(
+    questions: Questions, where: str, *, with_ids: bool
+) -> tuple[Questions, dict[str, Reply]]:
+    """How many next tokens may be asked for, and what comes after each text."""
+    refusal: ScoringError | None = None
+    for by_id in (True, False) if with_ids else (False,):
+        for top in TOPS:
+            asked = questions.but(top=top, by_id=by_id)
+            try:
+                asked.next_token(TEXTS[0], attempts=_TRIES)
+            except WrongRepliesError as error:
+                raise ModelError(f"{where} cannot be scored with: {error}") from error
+            except ScoringError as error:
+                refusal = error
+            else:
+                return asked, {text: asked.next_token(text) for text in TEXTS}
+    raise ModelError(
+        f"{where} cannot be scored with: it completes no text when it is asked for "
+        f"log-probabilities ({refusal})"
+    ) from refusal
+
+
+def _apart(first: Sequence[Token], again: Sequence[Token]) -> list[float]:
+    """How far the log-probabilities of tokens that came both times are apart."""
+    before = {(one.text, one.number): one.logprob for one in first}
+    pairs = [(one.logprob, before.get((one.text, one.number))) for one in again]
+    return [abs(one - other) for one, other in pairs if one is not None and other is not None]
+
+
+def _given(token: Token) -> list[Token]:
+    """The tokens whose log-probability is given in a token's place."""
+    return [token, *token.top]
+
+
+def _check_tokens(
+    questions: Questions, where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None
+) -> int | None:
+    """How many special tokens stand before a text, by the server's count of its prompts' tokens.
+
+    Raises:
+        ModelError: What it returns and counts is not of the tokenizer given.
+    """
+    if tokenizer is None:
+        return None
+    for reply in replies.values():
+        for one in [one for token in reply.tokens[:1] for one in _given(token)]:
+            if not _may_be(one, tokenizer):
+                written = questions.client.hide(str(one.text))
+                raise ModelError(
+                    f"{where} writes the token {written!r}, which {tokenizer.path} does not have "
+                    "there: give the tokenizer of the model that it serves"
+                )
+    counted = {
+        reply.counted - len(tokenizer.cut(text).tokens)
+        for text, reply in replies.items()
+        if reply.counted is not None
+    }
+    if not counted:
+        return None
+    if len(counted) > 1 or not 0 <= min(counted) <= MOST_BEFORE:
+        differences = ", ".join(f"{more:+d}" for more in sorted(counted))
+        raise ModelError(
+            f"{where} cuts texts into other tokens than {tokenizer.path} does ({differences} "
+            "beside it): give the tokenizer of the model that it serves"
+        )
+    return counted.pop()
+
+
+def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None) -> None:
+    """Refuses a server that writes one text and calls it another token.
+
+    Raises:
+        ModelError: It does so most of the time.
+    """
+    wrong, compared = [], 0
+    for reply in replies.values():
+        token = reply.tokens[0] if len(reply.tokens) == 1 else None
+        if token is None or not tells(reply.text.strip()):
+            continue
+        named = token.text
+        if token.number is not None and tokenizer is not None:
+            named = tokenizer.spelled(token.number)
+        if not tells((named or "").strip()):
+            continue
+        compared += 1
+        if (named or "").strip() != reply.text.strip():
+            wrong.append((reply.text, named))
+    if len(wrong) * 2 > compared:
+        text, named = (repr(one) for one in wrong[0])
+        raise ModelError(
+            f"{where} cannot be scored with: it writes {text} and calls it the token {named}, and "
+            f"so for {len(wrong)} of {compared} texts: its log-probabilities belong to other tokens"
+        )
+
+
+def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:
+    """Whether what a server returned may be a token of a tokenizer."""
+    if token.text is None:
+        return True
+    if token.number is None:
+        return tokenizer.knows(token.text)
+    return tokenizer.is_written(token.number, replace(token, number=None))

@@ -1,0 +1,171 @@
+"""A model behind a server's chat that is known by its sampled replies."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ModelError, ScoringError
+from tacit.models.base import IN_CHAT
+from tacit.models.openai.answer_parsing import ANSWER_TOKENS
+from tacit.models.openai.canaries import recognised
+from tacit.models.openai.chat_preflight import ReplyWatch, same_replies
+from tacit.models.openai.client import RefusalError
+from tacit.requests import Samples, SamplingPrompt
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
+
+    from tacit.models.openai.chat_preflight import Sampler
+    from tacit.models.openai.options import ServerOptions, Thinking
+    from tacit.requests import Sample
+
+SCORER = "server-votes-1"
+
+TOGETHER = 16
+"""At most so many replies are asked for in one request."""
+
+
+class SampledModel:
+    """Samples replies in a chat.
+
+    Args:
+        sampler: The model, tried.
+        options: How many replies of each prompt, how many requests are under way at once, the seed.
+        kept: The store, by which the server is known again.
+
+    Raises:
+        ModelError: The options do not say how many replies are sampled.
+    """
+
+    def __init__(self, sampler: Sampler, options: ServerOptions, kept: Path | None = None) -> None:
+        if options.samples is None:
+            raise ModelError(
+                "a sampled model needs to know how many samples: ServerOptions.samples"
+            )
+        self._sampler, self._talk = sampler, sampler.talk
+        self._concurrency, self._seed = options.concurrency, options.seed
+        self.samples = options.samples
+        self.name = f"{self._talk.model} at {self._talk.client.address}"
+        self._identity = {
+            "address": self._talk.client.address,
+            "served_model": self._talk.model,
+            "temperature": 1.0,
+            "uncut": dict(self._talk.uncut),
+            "answer_tokens": ANSWER_TOKENS,
+            "thinking": self._talk.thinking,
+            "begun": sampler.begun,
+            "seed": options.seed,
+            "scorer": SCORER,
+        }
+        now = list(sampler.canaries)
+        self.fingerprint, self._canaries = recognised(
+            self._identity, now, kept, lambda known: same_replies(known, now)
+        )
+
+        self._watch = ReplyWatch(sampler, options.concurrency)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Name, kind, fingerprint and what it covers, and what the server does not do right."""
+        temperature = self._sampler.temperature
+        return {
+            "name": self.name,
+            "kind": "server",
+            "fingerprint": self.fingerprint,
+            "identity": self._identity,
+            "obtained": obtained(self.samples, self._talk.thinking),
+            "samples": self.samples,
+            "several_at_once": self._sampler.several,
+            "refused": list(self._sampler.refused),
+            "temperature_seen": temperature and temperature.to_json(),
+            "concurrency": self._concurrency,
+            "canaries": self._canaries,
+        }
+
+    @property
+    def supports(self) -> frozenset[type]:
+        """See ``LanguageModel.supports``: replies to sample."""
+        return frozenset({SamplingPrompt})
+
+    def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
+        """See ``LanguageModel.cost``: the number of replies."""
+        return [len(one.numbers) for one in requests]
+
+    def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
+        """See ``LanguageModel.answer``; some are under way at the same time.
+
+        Raises:
+            ScoringError: Also where the server no longer replies as when it was tried.
+        """
+        found = itertools.chain.from_iterable(self.stream(requests, math.inf))
+        known = {
+            (some.text, number): sample
+            for some, samples in found
+            for number, sample in zip(some.numbers, samples.replies, strict=True)
+        }
+        return [Samples(tuple(known[one.text, n] for n in one.numbers)) for one in requests]
+
+    def stream(
+        self, requests: Sequence[SamplingPrompt], seconds: float
+    ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
+        """See ``Streams.stream``; some are under way at the same time.
+
+        Raises:
+            ScoringError: As ``answer``.
+        """
+        asked = (piece for each in requests for piece in self._pieces(each))
+        client, look = self._talk.client, self._watch.look
+
+        def drawn(piece: SamplingPrompt) -> tuple[SamplingPrompt, Samples]:
+            return piece, Samples(tuple(self._drawn(piece)))
+
+        with closing(client.stream(drawn, asked, self._concurrency, seconds, look)) as parts:
+            for part in parts:
+                yield [replied for _, replied in part]
+
+    def recheck(self) -> None:
+        """See ``Rechecks``."""
+        self._watch.look_well()
+
+    def _pieces(self, prompt: SamplingPrompt) -> list[SamplingPrompt]:
+        """What each call of the server asks for."""
+        step = TOGETHER if self._sampler.several else 1
+        numbers = prompt.numbers
+        return [
+            SamplingPrompt(prompt.text, numbers[at : at + step])
+            for at in range(0, len(numbers), step)
+        ]
+
+    def _drawn(self, piece: SamplingPrompt) -> list[Sample]:
+        """One sample for each number of a piece; what does not come at once is asked singly."""
+        text, numbers = piece.text, piece.numbers
+        try:
+            said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))
+            said = said[: len(numbers)]
+            for number in numbers[len(said) :]:
+                said += self._talk.replies(text, self._seed_of(text, number))[:1]
+        except RefusalError as error:
+            raise ScoringError(f"no reply to {text[:80]!r}: {error}") from error
+        if len(said) < len(numbers):
+            raise ScoringError(f"{self.name} gave no reply to {text[:80]!r}")
+        meant = self._talk.thinking not in {None, 0}
+        return [one.sample(begun=self._sampler.begun, meant=meant) for one in said]
+
+    def _seed_of(self, text: str, number: int) -> int:
+        """A seed that hardly another text and number has; of 31 bits, which all servers take."""
+        content = f"{self._seed} {number} {text}".encode()
+        return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
+
+
+def obtained(samples: int, thinking: Thinking = None) -> str:
+    """What a description says of how beliefs were obtained; of thoughts where they were meant."""
+    votes = f"votes of {samples} samples{IN_CHAT}"
+    if not thinking:
+        return votes
+    most = "" if thinking == "all" else f" of at most {thinking} tokens"
+    return f"{votes}, after thoughts{most}"

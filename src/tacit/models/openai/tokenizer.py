@@ -1,0 +1,229 @@
+"""Which tokens a text falls into: as a tokenizer's file has it, or by what the server returns."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tacit.errors import MissingPackage, ModelError
+from tacit.models.openai.token_lists import tells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from tokenizers import Tokenizer
+
+    from tacit.models.openai.token_lists import Token
+
+MOST_BEFORE = 2
+"""So many special tokens a server may put before a text."""
+
+_HALF = "\ufffd"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The tokens of a text, without special ones before it.
+
+    Args:
+        tokens: Their ids, or where these are not known, how the server writes them.
+        offsets: Which characters of the text each covers.
+    """
+
+    tokens: tuple[int | str, ...]
+    offsets: tuple[tuple[int, int], ...]
+
+
+class TokenizerFile:
+    """The tokenizer of a ``tokenizer.json``, which adds nothing to a text.
+
+    ``before`` is how many special tokens the file would put before one.
+
+    Args:
+        path: The file, or a folder with it.
+
+    Raises:
+        ModelError: There is no such file, or it is none.
+        MissingPackage: tokenizers is not installed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise MissingPackage("tokenizers", "server") from error
+        file = path / "tokenizer.json" if path.is_dir() else path
+        if not file.is_file():
+            raise ModelError(
+                f"{file}: there is no such file; --tokenizer takes a tokenizer.json, or a folder "
+                "that holds one"
+            )
+        try:
+            content = file.read_bytes()
+            self._tokenizer = Tokenizer.from_str(content.decode())
+        except Exception as error:  # the library raises bare Exceptions
+            raise ModelError(f"{file}: this is no tokenizer.json ({error})") from error
+        self.path = path
+        self.digest = hashlib.sha256(content).hexdigest()
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        # Some leave a token's spaces out of its offsets there, as in ``boundary.bare``.
+        self.before = _before(self._tokenizer)
+        self._tokenizer.post_processor = None
+        self.unknown = _unknown(self._tokenizer)
+
+    def cut(self, text: str) -> Cut:
+        """The tokens of a text."""
+        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        return Cut(tuple(encoded.ids), tuple(encoded.offsets))
+
+    def spelled(self, number: int) -> str:
+        """A token as it stands behind another, with its space; empty for one that is not there."""
+        return self._spellings.get(number, "")
+
+    def key(self, number: int, *, spaced: bool) -> str | None:
+        """What a server writes for a token that gives no ids; None where another is written alike.
+
+        Args:
+            number: The token's id.
+            spaced: Whether the server writes the space before a word.
+        """
+        text = self.spelled(number)
+        key = text if spaced else text.lstrip(" ")
+        return key if key and self._keys(spaced=spaced).get(key) == number else None
+
+    def numbered(self, key: str, *, spaced: bool) -> int | None:
+        """The token that a server writes so; None where there is none, or several are."""
+        return self._keys(spaced=spaced).get(key)
+
+    def names(self, token: Token, *, spaced: bool) -> bool:
+        """Whether what a server returned is one token alone."""
+        if token.number is not None:
+            return True
+        return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
+
+    def knows(self, text: str) -> bool:
+        """Whether a token is written so, but for spaces before it, or text cannot tell."""
+        return not tells(text) or text.lstrip(" ") in self._stripped
+
+    def is_written(self, number: int, token: Token) -> bool:
+        """Whether what the server returned may be the token of that id."""
+        if token.number is not None:
+            return token.number == number
+        own = self.spelled(number)
+        if token.text is None or not (tells(token.text) and tells(own)):
+            return True
+        return token.text.lstrip(" ") == own.lstrip(" ")
+
+    @cached_property
+    def _spellings(self) -> dict[int, str]:
+        """Each token behind an anchor, from which it then is cut: alone, some lose their space."""
+        anchor = self._tokenizer.encode("a", add_special_tokens=False).ids[-1:]
+        numbers = sorted(self._tokenizer.get_vocab(with_added_tokens=True).values())
+        alone = self._tokenizer.decode(anchor, skip_special_tokens=False)
+        together = self._tokenizer.decode_batch(
+            [[*anchor, number] for number in numbers], skip_special_tokens=False
+        )
+        return {
+            number: text[len(alone) :] if text.startswith(alone) else _HALF
+            for number, text in zip(numbers, together, strict=True)
+        }
+
+    @cached_property
+    def _stripped(self) -> frozenset[str]:
+        written = (text for own in self._spellings.values() for text in (own, _whole(own)))
+        return frozenset(text.lstrip(" ") for text in written)
+
+    def _keys(self, *, spaced: bool) -> dict[str, int]:
+        return self._spaced_keys if spaced else self._stripped_keys
+
+    @cached_property
+    def _spaced_keys(self) -> dict[str, int]:
+        return _unique(self._spellings.items())
+
+    @cached_property
+    def _stripped_keys(self) -> dict[str, int]:
+        return _unique((number, text.lstrip(" ")) for number, text in self._spellings.items())
+
+
+def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
+    """The token of each text that is only one token's, whatever servers leave out of it."""
+    own = list(spelled)
+    tokens: dict[str, list[int]] = {}
+    for number, text in own:
+        tokens.setdefault(_whole(text), []).append(number)
+    return {text: number for number, text in own if len(tokens[_whole(text)]) == 1 and tells(text)}
+
+
+def _whole(text: str) -> str:
+    """A token without the bytes that make no whole character, which some servers leave out."""
+    return text.replace(_HALF, "")
+
+
+def _before(tokenizer: Tokenizer) -> int:
+    """How many special tokens a tokenizer puts before a text."""
+    mask = tokenizer.encode("a", add_special_tokens=True).special_tokens_mask
+    return next((at for at, special in enumerate(mask) if not special), len(mask))
+
+
+def _unknown(tokenizer: Tokenizer) -> int | None:
+    """The id of the unknown token; None for a tokenizer that writes every text."""
+    model = json.loads(tokenizer.to_str())["model"]
+    if isinstance(model.get("unk_id"), int):
+        return None if model.get("byte_fallback") else int(model["unk_id"])
+    token = model.get("unk_token")
+    known = tokenizer.token_to_id(token) if isinstance(token, str) else None
+    return None if model.get("byte_fallback") else known
+
+
+def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
+    """How many special tokens stand before a text, and its tokens, by how they are written.
+
+    Tokens of what was generated may follow. None where the tokens do not spell the text: where one
+    is a part of a character, or the server leaves out spaces.
+
+    Args:
+        tokens: As the server returned them.
+        text: What it was asked to complete.
+    """
+    written = [token.text for token in tokens]
+    if tokens and tokens[0].text is None and tokens[0].number is None:
+        return _first_unsaid(written, text)
+    for before in range(min(MOST_BEFORE, len(written)) + 1):
+        cut = _spelling(written[before:], text)
+        if cut:
+            return before, cut
+    return None
+
+
+def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
+    """The first tokens, when they spell the text and end where it ends."""
+    at, offsets = 0, []
+    for number, token in enumerate(written):
+        if at == len(text):
+            break
+        # SentencePiece puts a space before the first word, which the text does not have.
+        extra = number == 0 and (token or "").startswith(" ") and not text.startswith(" ")
+        covered = (token or "")[extra:]
+        if not token or not text.startswith(covered, at):
+            return None
+        offsets.append((at, at + len(covered)))
+        at += len(covered)
+    if at < len(text):
+        return None
+    return Cut(tuple(str(token) for token in written[: len(offsets)]), tuple(offsets))
+
+
+def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
+    """As ``cut_by_texts``, where the first token is left unsaid: a special one, or the text's."""
+    rest = [token or "" for token in written[1:]]
+    if "".join(rest) == text:
+        cut = _spelling(rest, text)
+        return (1, cut) if cut else None
+    first = text[: len(text) - sum(map(len, rest))]
+    cut = _spelling([first, *rest], text) if first else None
+    return (0, cut) if cut else None

@@ -1,0 +1,60 @@
+"""A toy language with a tokenizer's file, and servers of it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from tacit.models.openai.backoff import Backoff
+from tacit.models.openai.completions import ServerModel, load_server
+from tacit.models.openai.options import ServerOptions
+from tests.models import tiny
+from tests.models.openai.serving import Language, Manners, Serving, Toy, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Serve(Protocol):
+    """Starts a server, which ends with the test."""
+
+    def __call__(self, language: Language | None = None, **manners: object) -> Serving:
+        """The server, of the toy language unless another is given."""
+        ...
+
+
+@pytest.fixture(scope="session")
+def toy() -> Toy:
+    """A language of byte-level tokens without special ones."""
+    return Toy(tiny.gpt2_like().backend_tokenizer)
+
+
+@pytest.fixture(scope="session")
+def tokenizer_file(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The toy language's ``tokenizer.json``."""
+    path = tmp_path_factory.mktemp("toy") / "tokenizer.json"
+    toy.tokenizer.save(str(path))
+    return path
+
+
+@pytest.fixture
+def serve(toy: Toy) -> Iterator[Serve]:
+    """Servers, as ``serve(echo="none")``."""
+    with ExitStack() as stack:
+
+        def start(language: Language | None = None, **manners: object) -> Serving:
+            behaves = Manners(**manners)  # type: ignore[arg-type] # names of its own fields
+            return stack.enter_context(serving(language or toy, behaves))
+
+        yield start
+
+
+def load(server: Serving, tokenizer: Path | None = None, **options: object) -> ServerModel:
+    """The model of a server, which is asked again at once where it fails."""
+    kept = options.pop("kept", None)
+    given = {"backoff": Backoff(sleep=lambda _: None), "timeout": 20.0, **options}
+    asked = ServerOptions(tokenizer=tokenizer, **given)  # type: ignore[arg-type] # its own fields
+    return load_server(server.address, asked, kept)  # type: ignore[arg-type] # a path or None

@@ -1,0 +1,488 @@
+"""Models behind a server's chat: by their first tokens, by sampled replies, and thinking ones."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.errors import ModelError, ScoringError
+from tacit.models.loading import LoadOptions, load_model
+from tacit.models.openai.backoff import Backoff
+from tacit.models.openai.chat_preflight import MOST_CALLS, same_replies
+from tacit.models.openai.loading import load_first_tokens, load_sampled
+from tacit.models.openai.options import ServerOptions, check_address
+from tacit.models.openai.preflight import TEXTS
+from tacit.models.openai.replies import Said, read_said
+from tacit.requests import OUTSIDE_FIRST, Prompt, SamplingPrompt, missing_by_reason
+from tests.models.openai.speaking import ChatRefusal, Speech, opinions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tacit.models.openai.first_tokens import FirstTokensModel
+    from tacit.models.openai.sampling import SampledModel
+    from tests.models.openai.conftest import Serve
+    from tests.models.openai.serving import Serving
+
+ANSWERS = ("True", "False")
+
+
+def numbered(count: int) -> list[Prompt]:
+    """So many prompts."""
+    return [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(count)]
+
+
+PROMPTS = numbered(12)
+
+
+def options(**given: object) -> ServerOptions:
+    """Those of a chat, whose server is asked again at once where it fails."""
+    known = {"api": "chat", "backoff": Backoff(sleep=lambda _: None), "timeout": 20.0, **given}
+    return ServerOptions(**known)  # type: ignore[arg-type] # its own fields
+
+
+def first_tokens(server: Serving, kept: Path | None = None, **given: object) -> FirstTokensModel:
+    """The model of a server by its first tokens."""
+    return load_first_tokens(server.address, options(**given), kept)
+
+
+def sampled(
+    server: Serving, samples: int = 8, kept: Path | None = None, **given: object
+) -> SampledModel:
+    """The model of a server by its replies."""
+    return load_sampled(server.address, options(samples=samples, **given), kept)
+
+
+def speaking(serve: Serve, **speech: object) -> Serving:
+    """A server that chats so."""
+    return serve(speech=Speech(**speech))  # type: ignore[arg-type] # its own fields
+
+
+# By first tokens
+
+
+@pytest.mark.parametrize("pads", [False, True])
+def test_answers_of_one_token_have_the_server_s_log_probabilities(
+    serve: Serve, *, pads: bool
+) -> None:
+    """Of the reply's first token, with or without the space that some write before it."""
+    model = first_tokens(speaking(serve, pads=pads))
+    for prompt, scores in zip(PROMPTS, model.answer(PROMPTS), strict=True):
+        shares = opinions(prompt.text)
+        assert scores["True"].logprob == pytest.approx(math.log(shares["True."]), abs=1e-5)
+        assert scores["False"].logprob == pytest.approx(math.log(shares["False"]), abs=1e-5)
+    assert model.description["obtained"] == "log-probabilities of first tokens, in chat"
+    assert model.description["identity"]["first_tokens"] == 20
+
+
+def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve) -> None:
+    """Of several tokens, or less probable than those that are returned; never imputed."""
+    model = first_tokens(speaking(serve, most=1))
+    scores = model.answer([Prompt(prompt.text, (*ANSWERS, "True enough")) for prompt in PROMPTS])
+    for prompt, score in zip(PROMPTS, scores, strict=True):
+        best = max(opinions(prompt.text).items(), key=lambda pair: pair[1])[0].rstrip(".")
+        told = {one.answer for one in score.answers if one.logprob is not None}
+        assert told == {best} & set(ANSWERS)
+    missing = sum(one.logprob is None for score in scores for one in score.answers)
+    assert missing_by_reason(scores) == {OUTSIDE_FIRST: missing}
+    assert missing > len(PROMPTS)
+
+
+@pytest.mark.parametrize(
+    ("speech", "reason"),
+    [
+        ({"logprobs": False}, "gives no log-probabilities in a chat: count answers"),
+        ({"logprobs": False, "most": 0}, r"gives no log-probabilities in a chat \("),
+        ({"noise": 1.0}, "asked twice has log-probabilities"),
+        ({"thinks": "tags"}, "thinks before it answers, so that a reply's first token"),
+        ({"thinks": "begun"}, "thinks before it answers, so that a reply's first token"),
+    ],
+)
+def test_a_chat_without_right_log_probabilities_is_refused(
+    serve: Serve, speech: dict[str, object], reason: str
+) -> None:
+    """With the reason, and what to do."""
+    with pytest.raises(ModelError, match=reason):
+        first_tokens(speaking(serve, **speech))
+
+
+def test_thinking_is_turned_off_for_first_tokens(serve: Serve) -> None:
+    """Where the server's template lets it be."""
+    model = first_tokens(speaking(serve, thinks="tags"), thinking=0)
+    assert model.answer(PROMPTS[:1])[0]["False"].logprob is not None
+
+
+def test_a_chat_is_known_again_by_its_first_tokens(serve: Serve, tmp_path: Path) -> None:
+    """Other log-probabilities are another model's; the first one's are taken up again."""
+    server = speaking(serve)
+    model = first_tokens(server, tmp_path)
+    Engine(model, Store(tmp_path)).ask(PROMPTS)
+    server.manners.speech.noise = 0.003
+    assert first_tokens(server, tmp_path).fingerprint == model.fingerprint
+    server.manners.speech = Speech(replies=lambda text: opinions(text + "!"))
+    assert first_tokens(server, tmp_path).fingerprint != model.fingerprint
+
+
+def test_a_store_at_an_address_knows_a_noisy_server_again(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what this machine keeps of it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    store = Store(f"memory://{tmp_path.name}")
+    server = speaking(serve, noise=0.003)
+    loading = LoadOptions(server=options())
+    model = load_model(server.address, loading, store.hashes)
+    Engine(model, store).ask(PROMPTS)
+    again = load_model(server.address, loading, Store(str(store.root)).hashes)
+    assert again.fingerprint == model.fingerprint
+
+
+# By sampled replies
+
+
+@pytest.mark.parametrize("several", ["right", "ignored", "copies", "two", "refused"])
+def test_replies_are_independent_draws_however_many_come_at_once(
+    serve: Serve, several: str, tmp_path: Path
+) -> None:
+    """Copies are not taken for samples, and what is lacking is asked for singly."""
+    server = speaking(serve, several=several)
+    model = sampled(server, samples=40)
+    assert model.description["several_at_once"] == (several == "right")
+    assert bool(model.description["refused"]) == (several != "right")
+    votes = Engine(model, Store(tmp_path)).ask(PROMPTS[:3])
+    for prompt, of in zip(PROMPTS, votes, strict=False):
+        assert of.parsed + of.unparsed == 40
+        shares = opinions(prompt.text)
+        readable = shares["True."] + shares["False"]
+        # Four standard deviations of 40 draws.
+        assert abs(of.parsed / 40 - readable) < 4 * math.sqrt(readable * (1 - readable) / 40)
+        assert of.counts["True"] < of.parsed or shares["False"] < 0.1
+    asked = server.chats(PROMPTS[0].text)
+    assert len(asked) == (3 if several == "right" else 40)
+    assert len({request["seed"] for request in asked}) == len(asked)
+
+
+@pytest.mark.parametrize("all_tokens", [0, -1])
+def test_servers_that_cut_off_unlikely_words_are_told_not_to(
+    serve: Serve, tmp_path: Path, all_tokens: int
+) -> None:
+    """Or what is less probable than half of the likeliest reply would have no vote."""
+    share = {"True": 0.9, "False": 0.1}
+    speech = {"trims": 0.5, "all_tokens": all_tokens}
+    server = speaking(
+        serve, **speech, replies=lambda text: share if "7" in text else opinions(text)
+    )
+    model = sampled(server, 200)
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert votes.counts["False"] == pytest.approx(20, abs=4 * math.sqrt(200 * 0.1 * 0.9))
+    assert votes.counts["False"] > 0
+    assert model.description["identity"]["uncut"]["top_k"] == all_tokens
+    assert "may cut off" not in " ".join(model.description["refused"])
+
+
+def test_a_server_that_may_cut_off_unlikely_words_is_told_of(serve: Serve) -> None:
+    """It takes no word that says not to."""
+    model = sampled(speaking(serve, all_tokens=None))
+    assert "may cut off unlikely words" in " ".join(model.description["refused"])
+    assert model.description["identity"]["uncut"] == {}
+
+
+@pytest.mark.slow
+def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> None:
+    """And another seed others; a run that goes on with more samples keeps the first."""
+    server = speaking(serve, several="ignored")
+    votes = [
+        Engine(sampled(server, 10, seed=seed), Store(tmp_path / name)).ask(PROMPTS)
+        for seed, name in ((0, "a"), (0, "b"), (1, "c"))
+    ]
+    assert votes[0] == votes[1] != votes[2]
+    more = Engine(sampled(server, 20), Store(tmp_path / "a")).ask(PROMPTS)
+    fresh = Engine(sampled(server, 20), Store(tmp_path / "d")).ask(PROMPTS)
+    assert more == fresh
+
+
+@pytest.mark.parametrize(("number", "samples"), [(12, 20), (1000, 10)])
+@pytest.mark.slow
+def test_failures_change_no_vote(serve: Serve, tmp_path: Path, number: int, samples: int) -> None:
+    """A fifth of the requests fail, with 500, 429 or half a body; each reply counts once."""
+    prompts = numbered(number)
+    right = Engine(sampled(serve(), samples), Store(tmp_path / "a")).ask(prompts)
+    server = serve(failing=0.2)
+    model = sampled(server, samples)
+    assert Engine(model, Store(tmp_path / "b")).ask(prompts) == right
+    assert {"500", "429", "broken off"} <= set(server.statuses)
+    assert all(votes.parsed + votes.unparsed == samples for votes in right)
+
+
+@pytest.mark.slow
+def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
+    serve: Serve, tmp_path: Path
+) -> None:
+    """Each has its own first tokens' log-probabilities, however often its request failed."""
+    prompts = numbered(10_000)
+    server = serve(failing=0.2, speech=Speech(most=5))
+    model = first_tokens(server, concurrency=4)
+    before = server.statuses.copy()
+    scores = Engine(model, Store(tmp_path)).ask(prompts)
+    for prompt, score in zip(prompts, scores, strict=True):
+        shares = opinions(prompt.text)
+        told = sorted(shares.values())[-5:]
+        for answer, share in zip(ANSWERS, (shares["True."], shares["False"]), strict=True):
+            expected = pytest.approx(math.log(share), abs=1e-5) if share in told else None
+            assert score[answer].logprob == expected
+    done = server.statuses - before
+    assert 10_000 < done["200"] < 10_050, "a few are asked again beside them"
+    assert all(done[failure] > 500 for failure in ("500", "429", "broken off"))
+
+
+def test_a_server_that_replies_alike_each_time_is_refused(serve: Serve) -> None:
+    """Its shares would have intervals that are worth nothing."""
+    with pytest.raises(ModelError, match="its replies are no samples"):
+        sampled(speaking(serve, stuck=True))
+
+
+@pytest.mark.parametrize("seeds", ["ignored", "refused"])
+@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
+def test_a_server_s_own_words_are_found(serve: Serve, seeds: str, limit: str) -> None:
+    """What it calls the limit, and whether it takes a seed."""
+    server = speaking(serve, seeds=seeds, limit=limit)
+    model = sampled(server)
+    asked = len(server.requests)
+    assert asked <= MOST_CALLS
+    model_said = model.description["refused"]
+    assert bool(model_said) == (seeds == "refused")
+    lengths = [request.get(limit, 0) for request in server.requests]
+    assert sum(length > 16 for length in lengths) == 1  # the one that is allowed to end
+
+
+def test_a_model_is_known_again_by_its_likeliest_replies(serve: Serve, tmp_path: Path) -> None:
+    """Another one by its name shares no reply; without a temperature of 0 that is not seen."""
+    server = speaking(serve)
+    model = sampled(server, kept=tmp_path)
+    Engine(model, Store(tmp_path)).ask(PROMPTS)
+    assert sampled(server, kept=tmp_path).fingerprint == model.fingerprint
+    other = Speech(replies=lambda text: {f"so-{r}": s for r, s in opinions(text).items()})
+    server.manners.speech = other
+    assert sampled(server, kept=tmp_path).fingerprint != model.fingerprint
+    blind = sampled(speaking(serve, greedy=False))
+    assert "another model by its name is not noticed" in " ".join(blind.description["refused"])
+
+
+@pytest.mark.parametrize(("changed", "known"), [(0, True), (3, True), (4, False), (12, False)])
+def test_a_few_other_words_are_rounding_and_more_another_model(
+    *, changed: int, known: bool
+) -> None:
+    """Three in four of the likeliest replies have to be those of then."""
+    then = [{"text": str(number), "reply": "so"} for number in range(12)]
+    now = [{**one, "reply": "no" if at < changed else "so"} for at, one in enumerate(then)]
+    assert same_replies(then, now) is known
+    assert same_replies(then, now[changed:]) is (changed < 12)  # the others were refused
+    assert not same_replies([], now)
+
+
+def test_a_refusal_in_passing_leaves_the_other_likeliest_replies(serve: Serve) -> None:
+    """The model is known again by those."""
+    server = speaking(serve)
+    refusing = iter([True])
+    replies = server.manners.speech.replies
+
+    def once(text: str) -> Mapping[str, float]:
+        if text == TEXTS[3] and next(refusing, False):
+            raise ChatRefusal("busy")
+        return replies(text)
+
+    server.manners.speech.replies = once
+    model = sampled(server)
+    assert len(model.description["canaries"]) == len(TEXTS) - 1
+    assert not model.description["refused"]
+
+
+def test_votes_are_not_scores(serve: Serve) -> None:
+    """A sampled model is loaded like any other, and answers nothing but samples."""
+    model = load_model(speaking(serve).address, LoadOptions(server=options(samples=3)))
+    assert model.supports == {SamplingPrompt}
+    (samples,) = model.answer([SamplingPrompt(TEXTS[0], (0, 1, 2))])
+    assert len(samples.replies) == 3
+    assert model.cost([SamplingPrompt(TEXTS[0], (0, 1, 2))]) == [3]
+
+
+# Models that think
+
+
+def long(draw: int) -> int:
+    """Thoughts that do not end in a short reply."""
+    return 40 + draw % 10
+
+
+def test_a_thought_that_the_template_begins_is_never_read(serve: Serve, tmp_path: Path) -> None:
+    """Those that do not end in the tokens that they have are cut while thinking."""
+    # Two thoughts in three are of 60 words, the others of none.
+    speech = {"thinks": "begun", "thought": lambda draw: 60 * (draw % 3 > 0)}
+    model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking=20)
+    assert model.description["identity"]["begun"]
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert 26 <= votes.truncated <= 54
+
+
+@pytest.mark.parametrize("thinks", ["field", "tags", "begun", "counted", "hidden"])
+@pytest.mark.parametrize("thinking", [100, "all"])
+def test_the_reply_is_read_behind_the_thought(
+    serve: Serve, tmp_path: Path, thinks: str, thinking: int | str
+) -> None:
+    """However the server tells of it; the votes are those of a model that does not think."""
+    model = sampled(speaking(serve, thinks=thinks, several="ignored"), 200, thinking=thinking)
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    shares = opinions(PROMPTS[0].text)
+    expected = shares["True."] / (shares["True."] + shares["False"])
+    deviation = math.sqrt(expected * (1 - expected) / votes.parsed)
+    assert votes.truncated == 0
+    assert votes.share("True") == pytest.approx(expected, abs=4 * deviation)
+
+
+@pytest.mark.parametrize(
+    ("thinking", "reason"),
+    [
+        (10, "says nothing in the 10 tokens that it may think for"),
+        (100, "says nothing in the 100 tokens that it may think for"),
+        ("all", "before the server's own limit of a reply cuts its thought"),
+    ],
+)
+def test_a_hidden_thought_that_does_not_end_is_told(
+    serve: Serve, thinking: int | str, reason: str
+) -> None:
+    """Replies in which nothing is to be seen are no reason to speak of a cache."""
+    server = speaking(serve, thinks="hidden", thought=lambda _: 150, own_limit=120)
+    with pytest.raises(ModelError, match=reason):
+        sampled(server, thinking=thinking)
+
+
+def test_one_hidden_thought_in_many_is_told(serve: Serve) -> None:
+    """Else only the replies behind short thoughts would be counted."""
+    # Three thoughts in four are too short for a reply to be cut before it begins.
+    speech = {"thinks": "hidden", "thought": lambda draw: 30 * (draw % 4 == 0), "several": "right"}
+    with pytest.raises(ModelError, match="thinks before it answers: say for how long"):
+        sampled(speaking(serve, **speech))
+    model = sampled(speaking(serve, **speech), thinking=100)
+    assert model.description["several_at_once"]
+
+
+@pytest.mark.parametrize("thinks", ["field", "tags", "begun", "counted", "hidden"])
+def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, thinks: str) -> None:
+    """Those of more words than there is room for; no reply is read off them."""
+    # One thought in three is of 40 words, the others of none; 16 more are left for the reply.
+    speech = {"thinks": thinks, "thought": lambda draw: 40 * (draw % 3 == 0)}
+    model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking=10)
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert 8 <= votes.truncated <= 34
+    assert votes.truncated <= votes.unparsed
+    assert votes.parsed + votes.unparsed == 60
+
+
+@pytest.mark.parametrize(
+    ("speech", "thinking", "reason"),
+    [
+        ({"thinks": "tags"}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "field"}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "begun", "thought": long}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "counted"}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "hidden", "thought": long}, None, "thinks before it answers: say for how long"),
+        (
+            {"thinks": "begun", "thought": long, "stops": "ignored"},
+            0,
+            "thinks although it is asked not to",
+        ),
+        ({"thinks": "tags", "stops": "ignored"}, 0, "thinks although it is asked not to"),
+        ({"stops": "refused"}, 0, "it may not know how to turn thinking off"),
+    ],
+)
+def test_thinking_that_was_not_asked_for_is_refused(
+    serve: Serve, speech: dict[str, object], thinking: int | None, reason: str
+) -> None:
+    """Before any reply is paid for, with what to do."""
+    with pytest.raises(ModelError, match=reason):
+        sampled(speaking(serve, **speech), thinking=thinking)
+
+
+def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
+    """Then replies are as short as those of a model that does not think."""
+    server = speaking(serve, thinks="tags")
+    model = sampled(server, 4, thinking=0)
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert votes.truncated == 0
+    assert all(request["max_tokens"] <= 16 for request in server.chats(PROMPTS[0].text))
+
+
+@pytest.mark.parametrize(
+    ("said", "begun", "reply", "state"),
+    [
+        (Said("True", "", cut=False), False, "True", "whole"),
+        (Said("True, as it", "", cut=True), False, "True, as it", "cut"),
+        (Said("<think>\nhm</think>\n\nTrue", "", cut=False), False, "True", "whole"),
+        (Said("<think>hm, tr", "", cut=True), False, "", "thinking"),
+        (Said("", "hm, tr", cut=True), False, "", "thinking"),
+        (Said("", "hm, true", cut=False), False, "", "whole"),
+        (Said("hm </think> True", "", cut=False), True, "True", "whole"),
+        (Said("True, but", "", cut=True), True, "", "thinking"),
+        (Said("No, wait", "", cut=False), True, "", "thinking"),
+    ],
+)
+def test_what_is_thought_is_no_reply(said: Said, begun: bool, reply: str, state: str) -> None:  # noqa: FBT001 - a row of the table
+    """Where the thought ends, the reply begins."""
+    sample = said.sample(begun=begun, meant=False)
+    assert (sample.reply, sample.state) == (reply, state)
+
+
+@pytest.mark.parametrize(("meant", "state"), [(True, "thinking"), (False, "cut")])
+def test_a_silent_reply_is_a_thought_where_one_was_meant(*, meant: bool, state: str) -> None:
+    """Else it is a reply of blanks."""
+    assert Said(" ", "", cut=True).sample(begun=False, meant=meant).state == state
+
+
+def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:
+    """It is a server's failure, not a fault in here."""
+    with pytest.raises(ScoringError, match="no choices"):
+        read_said({"choices": []})
+
+
+# What is asked for
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"samples": 0}, "--samples is 0"),
+        ({"thinking": -1}, "--thinking-tokens is -1"),
+        ({"timeout": 0.0}, "--timeout is 0.0"),
+        ({"timeout": math.inf}, "--timeout is inf"),
+        ({"tokenizer": Path("none")}, "--tokenizer is for a server that completes texts"),
+        ({"thinking": 100}, "is for sampled replies"),
+        ({"thinking": "all"}, "is for sampled replies"),
+        ({"api": "completions", "samples": 3}, "add --api chat"),
+        ({"api": "completions", "thinking": 0}, "add --api chat"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(given: dict[str, object], reason: str) -> None:
+    """Before a server is asked."""
+    with pytest.raises(ModelError, match=reason):
+        check_address("http://host/v1", options(**given))
+
+
+def test_a_model_that_thinks_is_waited_for_longer() -> None:
+    """Unless it is said for how long."""
+    assert ServerOptions().patience == ServerOptions(thinking=0).patience == 120
+    assert ServerOptions(thinking=50).patience == ServerOptions(thinking="all").patience == 600
+    assert ServerOptions(thinking="all", timeout=7.5).patience == 7.5
+
+
+def test_a_server_that_gives_no_reply_is_an_error(serve: Serve, tmp_path: Path) -> None:
+    """What was replied before is kept."""
+    server = serve()
+    model = sampled(server, 4, concurrency=1)
+    server.manners.dies = len(server.requests) + 2
+    with pytest.raises(ScoringError, match="failed 8 times"):
+        Engine(model, Store(tmp_path)).ask(PROMPTS)

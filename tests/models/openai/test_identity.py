@@ -1,0 +1,194 @@
+"""By what a server's model is known, where it is, and what key it is shown."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.errors import ModelError
+from tacit.models.openai.client import Client
+from tacit.models.openai.options import (
+    ServerOptions,
+    check_address,
+    is_address,
+    key_from_environment,
+)
+from tacit.requests import Prompt
+from tests.models.openai.conftest import load
+from tests.models.openai.serving import Toy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.models.openai.conftest import Serve
+
+PROMPT = Prompt("A bear has", ("claws",))
+
+
+def test_a_server_is_known_again(serve: Serve, tokenizer_file: Path, tmp_path: Path) -> None:
+    """By what it answers, but for rounding; and the store's scores are taken."""
+    server = serve()
+    first = load(server, tokenizer_file, kept=tmp_path)
+    right = Engine(first, Store(tmp_path)).ask([PROMPT])
+    server.manners.noise = 0.003
+    again = load(server, tokenizer_file, kept=tmp_path)
+    assert again.fingerprint == first.fingerprint
+    asked = len(server.requests)
+    assert Engine(again, Store(tmp_path)).ask([PROMPT]) == right
+    assert len(server.requests) == asked
+
+
+@pytest.mark.parametrize("manners", [{}, {"top": 0}, {"top": 1}, {"echo": "none"}, {"by_id": True}])
+def test_other_weights_are_another_model(
+    serve: Serve, toy: Toy, tokenizer_file: Path, tmp_path: Path, manners: dict[str, object]
+) -> None:
+    """At the same address, by the same name; with the first weights back, the first is known."""
+    server = serve(None, **manners)
+    first = load(server, tokenizer_file, kept=tmp_path)
+    Engine(first, Store(tmp_path)).ask([PROMPT])
+    server.language = Toy(toy.tokenizer, weights=1)
+    other = load(server, tokenizer_file, kept=tmp_path)
+    assert other.fingerprint != first.fingerprint
+    Engine(other, Store(tmp_path)).ask([PROMPT])
+    assert load(server, tokenizer_file, kept=tmp_path).fingerprint == other.fingerprint
+    server.language = toy
+    assert load(server, tokenizer_file, kept=tmp_path).fingerprint == first.fingerprint
+
+
+def test_another_way_of_reading_is_another_model(
+    serve: Serve, tokenizer_file: Path, tmp_path: Path
+) -> None:
+    """What was missing for want of an echo is asked when there is one."""
+    server = serve(echo="none")
+    first = load(server, tokenizer_file, kept=tmp_path)
+    Engine(first, Store(tmp_path)).ask([PROMPT])
+    server.manners.echo = "right"
+    assert load(server, tokenizer_file, kept=tmp_path).fingerprint != first.fingerprint
+
+
+def test_without_a_store_nothing_is_written(serve: Serve, tmp_path: Path) -> None:
+    """Nor before something was scored."""
+    load(serve())
+    load(serve(), kept=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_description_is_no_server(serve: Serve, tmp_path: Path) -> None:
+    """It is passed over, and the server is asked anew."""
+    folder = tmp_path / "scores" / "ab"
+    folder.mkdir(parents=True)
+    for content in ("{", "[]", '{"kind": "server"}', '{"kind": "server", "fingerprint": "ab"}'):
+        (folder / "model.json").write_text(content)
+        assert len(load(serve(), kept=tmp_path).fingerprint) == 64
+
+
+def test_the_key_is_sent_and_never_shown(
+    serve: Serve,
+    tokenizer_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Not in the description, a log, the store, or the error of a server that repeats it."""
+    key = "sk-a-secret-that-nobody-may-see"
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("TACIT_API_KEY", key)
+    server = serve(key=key)
+    model = load(server, tokenizer_file, kept=tmp_path)
+    Engine(model, Store(tmp_path)).ask([PROMPT])
+    stored = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert key not in json.dumps(model.description) + caplog.text
+    assert key.encode() not in stored
+    server.manners.key = "another"
+    with pytest.raises(
+        ModelError, match=r"refuses the key .status 401.: set TACIT_API_KEY"
+    ) as said:
+        load(server, tokenizer_file)
+    assert key not in str(said.value)
+
+
+def test_the_first_variable_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty one stands for no key."""
+    for variable in ("TACIT_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    assert key_from_environment() is None
+    monkeypatch.setenv("OPENAI_API_KEY", "two\n")
+    assert key_from_environment() == "two"
+    monkeypatch.setenv("TACIT_API_KEY", "one")
+    assert key_from_environment() == "one"
+    monkeypatch.setenv("TACIT_API_KEY", "")
+    assert key_from_environment() is None
+    monkeypatch.setenv("TACIT_API_KEY", "käy\nn")
+    with pytest.raises(ModelError, match="TACIT_API_KEY holds a character") as said:
+        key_from_environment()
+    assert "käy" not in str(said.value)
+
+
+def test_addresses() -> None:
+    """A slash at the end, or the place for completions itself, is the same address."""
+    assert check_address("http://host:8000/v1/") == "http://host:8000/v1"
+    assert check_address("https://host/v1/completions") == "https://host/v1"
+    assert is_address("HTTP://host")
+    assert not is_address("http-model")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://", "http:///v1", "http://host:port/v1", "http://host:0/v1", "http://[/v1"),
+        *("http://ho st/v1", "http://host\x00/v1", "http://ho\nst/v1", "http://a..b/v1"),
+    ],
+)
+def test_an_address_without_a_host_is_refused(address: str) -> None:
+    """The message shows one that would do."""
+    with pytest.raises(ModelError, match=r"names no host.*http://localhost:8000/v1"):
+        check_address(address)
+
+
+@pytest.mark.parametrize("address", ["http://[::1]x/v1", f"http://host/{'a' * 70_000}"])
+def test_what_the_http_library_takes_for_no_address_is_refused(address: str) -> None:
+    """By an error of ours, which does not repeat all of it."""
+    with pytest.raises(ModelError, match=r"address.*http://localhost:8000/v1") as said:
+        Client(check_address(address), ServerOptions())
+    assert len(str(said.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://me:secret@host/v1", "http://host/v1?key=secret", "http://host/v1#secret"),
+        *("http://me:se/cret@host/v1", "http://me:secret@host:99999/v1", "http://[me:secret@host"),
+    ],
+)
+def test_an_address_that_holds_a_key_is_refused(address: str) -> None:
+    """Manifests and messages show addresses; this message does not."""
+    with pytest.raises(ModelError, match="the key in the variable TACIT_API_KEY") as said:
+        check_address(address)
+    assert "cret" not in str(said.value)
+
+
+def test_no_torch_is_needed(serve: Serve, tokenizer_file: Path) -> None:
+    """Nor transformers: a server is scored with in a Python that has neither."""
+    server = serve()
+    program = (
+        "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
+        "from pathlib import Path\n"
+        "from tacit.models.openai.options import ServerOptions\n"
+        "from tacit.models.openai.completions import load_server\n"
+        "from tacit.requests import Prompt\n"
+        f"options = ServerOptions(tokenizer=Path({str(tokenizer_file)!r}))\n"
+        f"model = load_server({server.address!r}, options)\n"
+        "print(model.answer([Prompt('A bear has', ('claws',))])[0].answers[0].logprob)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    (scored,) = load(server, tokenizer_file).answer([PROMPT])
+    assert float(ran.stdout) == scored.answers[0].logprob

@@ -1,0 +1,282 @@
+"""What is read off a server, beside the language that it serves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.errors import PromptError, ScoringError
+from tacit.models.huggingface.alignment import bare, tokenize
+from tacit.models.huggingface.encoding import fill
+from tacit.models.openai import measurement
+from tacit.requests import OUTSIDE, TOO_LONG, AnswerScore, Prompt, missing_by_reason
+from tests.models import tiny
+from tests.models.openai.conftest import load
+from tests.models.openai.serving import Toy, spelled
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.models.openai.conftest import Serve
+
+PROMPTS = [
+    Prompt("A bear has fur, is big, and has", ("claws", "claw", "the egg yolk", "a")),
+    Prompt("True or false? The egg yolk is inside.", ("True", "False"), "\n"),
+    Prompt("Something that has wings is ", ("bird", "called a bird"), ""),
+    Prompt("Something that has fur is called a ___", ("bear", "birdhouse")),
+    Prompt("the egg yo", ("lk", "lks"), ""),
+    Prompt("naïve café", ("naïve", "café", "don't")),
+]
+
+
+def expected(toy: Toy, prompt: Prompt) -> list[tuple[float, int, bool]]:
+    """What the language itself says, by the project's boundary rule on another tokenizer object."""
+    cuts = tokenize(bare(tiny.gpt2_like()), fill(prompt))
+    return [
+        (toy.logprob(one.ids[: one.end], one.begin), one.end - one.begin, one.spanned)
+        for one in cuts
+    ]
+
+
+def one_token(toy: Toy, text: str, ranks: range) -> tuple[str, ...]:
+    """The answers to a text that are its likeliest next tokens, of these ranks."""
+    ids = tuple(toy.tokenizer.encode(text).ids)
+    ranked = np.argsort(-toy.following(ids))
+    words = [spelled(toy.tokenizer, int(number)) for number in ranked]
+    fitting = [w for w in words if toy.tokenizer.encode(text + w).ids[:-1] == list(ids)]
+    return tuple(fitting[rank] for rank in ranks)
+
+
+@pytest.mark.parametrize(
+    "manners",
+    [
+        {},
+        {"top": 0},
+        {"top": 1},
+        {"top": 5, "most": 5},
+        {"zero": "endless"},
+        {"silent": 2},
+        {"echo": "none", "prompt_logprobs": True},
+        {"by_id": True},
+        {"spaced": False},
+    ],
+    ids=str,
+)
+def test_all_answers_of_a_server_that_echoes_are_right(
+    serve: Serve, toy: Toy, tokenizer_file: Path, manners: dict[str, object]
+) -> None:
+    """Of one token or several, with blank, separator and a token that spans text and answer."""
+    scores = load(serve(None, **manners), tokenizer_file).answer(PROMPTS)
+    for prompt, scored in zip(PROMPTS, scores, strict=True):
+        for one, (logprob, tokens, spanned) in zip(
+            scored.answers, expected(toy, prompt), strict=True
+        ):
+            assert one.logprob == pytest.approx(logprob, abs=1e-9)
+            assert (one.tokens, one.spanned) == (tokens, spanned)
+
+
+def test_the_servers_own_tokens_do_as_well(serve: Serve, toy: Toy) -> None:
+    """Without a tokenizer; but where tokens are parts of characters, nobody can tell them."""
+    model = load(serve())
+    scores = model.answer(PROMPTS[:5])
+    for prompt, scored in zip(PROMPTS[:5], scores, strict=True):
+        assert [one.logprob for one in scored.answers] == pytest.approx(
+            [logprob for logprob, _, _ in expected(toy, prompt)], abs=1e-9
+        )
+    parts = model.answer([Prompt("Is it?", ("bear 🐻",))])[0].answers[0]
+    assert (parts.logprob, parts.tokens, parts.missing) == (None, 0, measurement.UNSPELT)
+
+
+@pytest.mark.parametrize(
+    "manners",
+    [
+        {"echo": "none"},
+        {"echo": "none", "form": "content"},
+        {"echo": "shifted"},
+        {"echo": "none", "by_id": True},
+    ],
+    ids=str,
+)
+def test_next_tokens_alone_give_what_is_among_them(
+    serve: Serve, toy: Toy, tokenizer_file: Path, manners: dict[str, object]
+) -> None:
+    """One request reads all answers of one token; what is outside is missing, and counted."""
+    text = "A bear has fur, is big, and has"
+    inside, outside = one_token(toy, text, range(3)), one_token(toy, text, range(150, 152))
+    server = serve(None, **manners)
+    model = load(server, tokenizer_file)
+    before = len(server.requests)
+    (scored,) = model.answer([Prompt(text, (*inside, *outside), "")])
+    assert len(server.requests) == before + 1
+    values = [one.logprob for one in scored.answers]
+    right = [logprob for logprob, _, _ in expected(toy, Prompt(text, inside, ""))]
+    assert values[:3] == pytest.approx(right, abs=1e-9)
+    assert values[3:] == [None, None]
+    assert missing_by_reason([scored]) == {OUTSIDE: 2}
+
+
+def test_an_echo_tells_what_is_outside(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """Where it was found right, nothing has to be missing."""
+    text = "A bear has fur, is big, and has"
+    prompt = Prompt(text, one_token(toy, text, range(0, 200, 40)), "")
+    model = load(serve(top=1), tokenizer_file)
+    (scored,) = model.answer([prompt])
+    right = [logprob for logprob, _, _ in expected(toy, prompt)]
+    assert [one.logprob for one in scored.answers] == pytest.approx(right, abs=1e-9)
+    assert not missing_by_reason([scored])
+
+
+def test_next_tokens_follow_one_another(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """An answer of several tokens is read token by token, where there is no echo."""
+    text = "A bear has fur, is big, and has"
+    (first,) = one_token(toy, text, range(1))
+    (second,) = one_token(toy, text + first, range(1))
+    (third,) = one_token(toy, text + first + second, range(1))
+    prompt = Prompt(text, (first + second + third,), "")
+    ((right, tokens, _),) = expected(toy, prompt)
+    for tokenizer, echo in (
+        (tokenizer_file, "none"),
+        (tokenizer_file, "shifted"),
+        (None, "shifted"),
+    ):
+        (scored,) = load(serve(echo=echo), tokenizer).answer([prompt])
+        assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
+        assert scored.answers[0].tokens == tokens
+
+
+def test_a_separator_of_its_own_token_is_read(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """It is the first next token; two answers behind it take two requests."""
+    text = "A bear has fur, is big, and has"
+    (separator,) = one_token(toy, text, range(1))
+    prompt = Prompt(text, one_token(toy, text + separator, range(2)), separator)
+    server = serve(echo="none")
+    model = load(server, tokenizer_file)
+    before = len(server.requests)
+    (scored,) = model.answer([prompt])
+    assert len(server.requests) == before + 2
+    right = expected(toy, prompt)
+    assert [tokens for _, tokens, _ in right] == [one.tokens for one in scored.answers] == [2, 2]
+    assert [one.logprob for one in scored.answers] == pytest.approx(
+        [logprob for logprob, _, _ in right], abs=1e-9
+    )
+
+
+def test_which_token_is_outside_is_told(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """An answer whose first token is outside is no likelier than any inside; another may be."""
+    text = "A bear has fur, is big, and has"
+    (first, unlikely) = (*one_token(toy, text, range(1)), *one_token(toy, text, range(150, 151)))
+    (second,) = one_token(toy, text + first, range(150, 151))
+    model = load(serve(echo="none"), tokenizer_file)
+    (scored,) = model.answer([Prompt(text, (first + second, unlikely), "")])
+    assert [one.missing for one in scored.answers] == [measurement.LATER, OUTSIDE]
+
+
+def test_a_drawn_token_is_not_among_the_most_probable(
+    serve: Serve, toy: Toy, tokenizer_file: Path
+) -> None:
+    """Servers add it to them; what can be read would else depend on the draw."""
+    text = "A bear has fur, is big, and has"
+    prompt = Prompt(text, one_token(toy, text, range(30)), "")
+    model = load(serve(echo="none", top=5), tokenizer_file)
+    for _ in range(20):
+        (scored,) = model.answer([prompt])
+        assert [one.logprob is not None for one in scored.answers] == [True] * 5 + [False] * 25
+
+
+def test_a_text_that_is_cut_otherwise_by_itself_is_not_guessed_at(
+    serve: Serve, tmp_path: Path
+) -> None:
+    """Half of a character stands before the answer's token, which no text can end with."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("a", "Ã"), ("¯", "v")]
+    pieces = [*letters, *("".join(pair) for pair in merges)]
+    backend = Tokenizer(models.BPE({piece: i for i, piece in enumerate(pieces)}, merges))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    backend.save(str(tmp_path / "tokenizer.json"))
+    assert backend.encode("naïve").tokens == ["n", "aÃ", "¯v", "e"]
+    assert backend.encode("na").tokens == ["n", "a"]
+    language, prompt = Toy(backend), Prompt("naï", ("ve",), "")
+    model = load(serve(language, echo="none"), tmp_path)
+    (scored,) = model.answer([prompt])
+    assert scored.answers == (AnswerScore("ve", None, 2, spanned=True, missing=measurement.RECUT),)
+    (scored,) = load(serve(language), tmp_path).answer([prompt])
+    right = language.logprob(tuple(backend.encode("naïve").ids), 2)
+    assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
+
+
+def test_what_nothing_stands_before_is_missing(serve: Serve, tokenizer_file: Path) -> None:
+    """Where a server puts no BOS before a text; a separator alone is no context either."""
+    for echo in ("right", "none"):
+        model = load(serve(echo=echo), tokenizer_file)
+        for scored in model.answer(
+            [Prompt("", ("a",), ""), Prompt("", ("a",)), Prompt("___", ("a",))]
+        ):
+            assert scored.answers == (AnswerScore("a", None, 0, missing=measurement.NOTHING),)
+
+
+def test_a_bos_is_what_an_empty_text_follows(serve: Serve, tmp_path: Path) -> None:
+    """As in a model in this process."""
+    language = Toy(tiny.byte_level_with_bos().backend_tokenizer)
+    language.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    for tokenizer in (tmp_path, None):
+        (scored,) = load(serve(language), tokenizer).answer([Prompt("", ("a bird", "True"), "")])
+        for one in scored.answers:
+            ids = tuple(language.tokenizer.encode(one.answer).ids)
+            assert one.logprob == pytest.approx(language.logprob(ids, 1), abs=1e-9)
+
+
+def test_a_prompt_that_is_too_long_is_refused_before_it_is_asked(
+    serve: Serve, tokenizer_file: Path
+) -> None:
+    """The server says how much it takes."""
+    model = load(serve(), tokenizer_file)
+    with pytest.raises(PromptError, match="takes 59 at most"):
+        model.cost([Prompt("word " * 60, ("a",))])
+
+
+def test_an_engine_skips_what_a_server_cannot_take(
+    serve: Serve, tokenizer_file: Path, tmp_path: Path
+) -> None:
+    """The server is asked for the other prompts alone."""
+    server = serve()
+    model = load(server, tokenizer_file)
+    prompts = [Prompt("word " * 60, ("a",)), Prompt("Is it", ("a",))]
+    long, short = Engine(model, Store(tmp_path)).ask(prompts)
+    assert long.answers == (AnswerScore("a", None, 0, missing=TOO_LONG),)
+    assert short["a"].logprob is not None
+    assert not any("word word" in str(request) for request in server.requests)
+
+
+def test_text_behind_the_blank_is_refused(serve: Serve) -> None:
+    """As by every model that continues a text."""
+    with pytest.raises(PromptError, match="goes on after its blank"):
+        load(serve()).cost([Prompt("a ___ b", ("a",))])
+
+
+def test_costs_are_tokens_or_a_guess(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """Without a tokenizer a token is taken for four bytes; nothing is asked."""
+    server = serve()
+    exact, guess = load(server, tokenizer_file), load(server)
+    asked = len(server.requests)
+    prompt = Prompt("A bear has", ("claws",))
+    assert exact.cost([prompt]) == [len(toy.tokenizer.encode("A bear has claws").ids)]
+    assert guess.cost([prompt]) == [1 + 16 // 4]
+    assert len(server.requests) == asked
+
+
+def test_a_refused_prompt_is_named(
+    serve: Serve, tokenizer_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what the server said of it."""
+    server = serve(echo="none")
+    model = load(server, tokenizer_file)
+    monkeypatch.setattr(server.manners, "most", 0)
+    with pytest.raises(ScoringError, match=r"'Is it' could not be scored: .*status 400.*at most 0"):
+        model.answer([Prompt("Is it", ("a",))])

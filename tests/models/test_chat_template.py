@@ -1,0 +1,276 @@
+"""Prompts put to models in this process as a chat."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.errors import ModelError, PromptError
+from tacit.models.huggingface.chat_template import Chat
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
+from tests.models import chatting, tiny
+from tests.models.chatting import STYLES, THINKER, Style, Talk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.models.conftest import FolderOf
+
+    Folders = Callable[[str], Path]
+
+TOLERANCE = 1e-4
+ANSWERS = ("True", "False", "Trues", "the egg yolk", "claws", "unbelievable bird")
+PROMPTS = [
+    Prompt("In a tree, the trunk is above the roots. True or false?", ANSWERS, "\n"),
+    Prompt("In a tree, the trunk is above the branches. True or false?", ANSWERS),
+    Prompt("Something that has wings is called a ___, is it?", ("bird", "bear"), ""),
+    Prompt("A bear has", ("claws", "fur")),
+]
+
+
+@pytest.fixture(scope="module")
+def styled(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    """The folder of a tiny model of a style."""
+    root = tmp_path_factory.mktemp("chats")
+
+    @cache
+    def made(name: str) -> Path:
+        return chatting.save(name, root / name)
+
+    return made
+
+
+@pytest.mark.parametrize("packing", [True, False])
+@pytest.mark.parametrize("name", STYLES)
+@pytest.mark.slow
+def test_scores_equal_those_of_a_chat_with_its_reply(
+    name: str, *, packing: bool, styled: Folders
+) -> None:
+    """The template writes the whole chat; it is cut behind the answer and computed alone."""
+    model, talk = tiny.load(styled(name), chat=True, packing=packing), Talk.load(styled(name))
+    assert model.description["packs"] == (packing and name != "bloom")
+    for prompt, scores in zip(PROMPTS, model.answer(PROMPTS), strict=True):
+        for one in scores.answers:
+            expected, tokens = talk.score(prompt, one.answer)
+            assert one.logprob == pytest.approx(expected, abs=TOLERANCE), (prompt, one)
+            assert (one.tokens, one.spanned) == (tokens, False)
+
+
+@pytest.mark.parametrize("name", STYLES)
+@pytest.mark.slow
+def test_no_special_token_is_doubled(name: str, styled: Folders) -> None:
+    """One BOS where the tokenizer or its template has one; the rest is what the template writes."""
+    from transformers import BatchEncoding
+
+    model, talk = tiny.load(styled(name), chat=True), Talk.load(styled(name))
+    tokenizer = talk.tokenizer
+    (shown,) = model.inputs(PROMPTS[0], "True")
+    ids, own = talk.ids(PROMPTS[0].text, "True")
+    assert (list(shown.ids), shown.scored) == (ids, own)
+    puts_bos = tokenizer("a")["input_ids"][0] == tokenizer.bos_token_id
+    assert shown.ids.count(tokenizer.bos_token_id) == puts_bos
+    if name not in {"zephyr", "phi-3", "mute", "llama-2"}:
+        # These templates write all that stands before the reply into their prompt for it.
+        said = [{"role": "user", "content": PROMPTS[0].text}]
+        prompt = tokenizer.apply_chat_template(
+            said, add_generation_prompt=True, date_string="26 Jul 2024", enable_thinking=False
+        )
+        assert isinstance(prompt, BatchEncoding)
+        assert list(shown.ids[: shown.scored.start]) == prompt["input_ids"]
+
+
+def test_the_separator_is_not_used(styled: Folders) -> None:
+    """The answer begins the turn, whatever stands between text and answer elsewhere."""
+    model = tiny.load(styled("chatml"), chat=True)
+    values = [
+        model.answer([Prompt("A bear has", ("claws",), separator)])[0]["claws"].logprob
+        for separator in (" ", "\n", "")
+    ]
+    assert len(set(values)) == 1
+
+
+def test_the_space_before_a_reply_is_scored(styled: Folders) -> None:
+    """Whether the template writes it into its prompt for a reply or only before the reply."""
+    models = [tiny.load(styled("llama-2"), chat=True), tiny.load(styled("llama-2"), chat=True)]
+    chat = models[1]._chat
+    assert chat is not None
+    moved = chat.template.replace("+ ' [/INST]'", "+ ' [/INST] '").replace("{{ ' ' + m", "{{ m")
+    models[1]._chat = replace(chat, template=moved, opening="")
+    for model in models:
+        for answer, scored in (("bird", ["▁bird"]), (",", ["▁", ","])):
+            (shown,) = model.inputs(Prompt("Is it?", (answer,)), answer)
+            assert [shown.tokens[at] for at in shown.scored] == scored
+        assert not model.answer([Prompt("Is it?", ("bird",))])[0]["bird"].spanned
+
+
+def test_a_ranking_agrees_with_the_scores(styled: Folders) -> None:
+    """A vocabulary is ranked at the place where the reply begins."""
+    model = tiny.load(styled("gemma"), chat=True)
+    words = ("True", "False", "bird", "claws", "the egg")
+    asked = RankingPrompt(PROMPTS[0].text, Vocabulary(words), targets=words)
+    scores = model.answer([Prompt(PROMPTS[0].text, words)])[0]
+    for standing in model.answer([asked])[0].targets:
+        expected = scores[standing.target].logprob
+        assert standing.logprob == pytest.approx(expected, abs=TOLERANCE)
+
+
+def test_a_chat_has_a_fingerprint_of_its_own(styled: Folders) -> None:
+    """So the store never mixes them; another template is another chat."""
+    folder = styled("chatml")
+    plain, chat = tiny.load(folder), tiny.load(folder, chat=True)
+    assert plain.description["obtained"] == "log-probabilities of whole answers"
+    assert chat.description["obtained"] == "log-probabilities of whole answers, in chat"
+    assert plain.description["chat"] is None
+    other = Chat.of("m", chatting.tokenizer_of(STYLES["mute"]))
+    same = Chat.of("m", chatting.tokenizer_of(STYLES["chatml"]))
+    assert chat.description["chat"] == same.description
+    assert len({plain.fingerprint, chat.fingerprint}) == 2
+    assert same.scorer != other.scorer
+    assert same.scorer in chat.description["scorer"]
+
+
+def test_a_thought_that_the_template_begins_is_ended() -> None:
+    """As Qwen3's own template writes an empty one."""
+    chat = Chat.of("m", chatting.tokenizer_of(Style(THINKER, (), tiny.gpt2_like)))
+    assert chat.render("Hm?") == "<|user|>Hm?<|assistant|><think>\n\n</think>\n\n"
+    assert chat.description["thought"] == "closed"
+
+
+def test_today_is_always_the_same_day() -> None:
+    """A template's date would make every score another one tomorrow."""
+    dated = "{{ strftime_now('%d %B %Y') }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    chat = Chat.of("m", chatting.tokenizer_of(Style(dated, (), tiny.gpt2_like)))
+    assert chat.render(" yes") == "26 July 2024 yes"
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (None, "no chat template"),
+        ("{% set f = '%H' %}{{ strftime_now(f) }}{{ messages }}", "present time"),
+        ("{{ raise_exception('no system turn') }}", r"chat template fails \(no system turn\)"),
+    ],
+)
+def test_a_template_that_cannot_be_used_is_an_error(template: str | None, message: str) -> None:
+    """It says so, and what to do."""
+    tokenizer = tiny.gpt2_like()
+    tokenizer.chat_template = template
+    with pytest.raises(ModelError, match=message):
+        Chat.of("m", tokenizer)
+
+
+SAID = "{% for m in messages %}{{ m.role + ': ' + m.content + '\\n' }}{% endfor %}"
+TRIMMED = "{% for m in messages %}{{ '[' + m.content | trim + ']' }}{% endfor %}"
+SPACED = "{% for m in messages %}{{ m.content | trim + ' ' }}{% endfor %}"
+
+
+def chat_of(template: str) -> Chat:
+    """The chat of a tiny tokenizer with a template."""
+    return Chat.of("m", chatting.tokenizer_of(Style(template, (), tiny.gpt2_like)))
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}",
+        "{% for m in messages %}{% if m.role == 'human' %}{{ m.content }}{% endif %}{% endfor %}",
+        "{% for m in messages %}{{ m.content[:40] }}{% endfor %}",
+        "{% for m in messages %}{{ m.content[-200:] }}{% endfor %}",
+        "{% for m in messages %}{{ m.content | lower }}{% endfor %}",
+        "{% for m in messages %}{{ m.content | e }}{% endfor %}",
+        "{% for m in messages %}{{ m.content.split() | join(' ') }}{% endfor %}",
+        "{{ 'Is it?' }}",
+    ],
+)
+def test_a_template_that_does_not_write_what_is_said_is_refused(template: str) -> None:
+    """Two opposite statements would have the same scores."""
+    with pytest.raises(ModelError, match="does not write what the user says to the character"):
+        chat_of(template)
+
+
+@pytest.mark.parametrize(
+    "clock",
+    [
+        "{% set f = strftime_now %}{{ f('%d') }}",
+        "{% set f = strftime_now %}{{ f('%H:%M') }}",
+        "{% set f = strftime_now %}{% if f('%p') == 'AM' %}Good morning.{% endif %}",
+        "{{ [strftime_now][0]('%Y') }}",
+    ],
+)
+def test_a_template_that_looks_at_the_clock_is_refused(clock: str) -> None:
+    """Whatever it calls the clock; a date that is written out is answered with one day."""
+    with pytest.raises(ModelError, match=r"present time into every prompt.*one fixed day"):
+        chat_of(clock + SAID)
+    assert chat_of("{{ strftime_now ( '%H' ) }}" + SAID).render("a").startswith("00user: a")
+
+
+@pytest.mark.parametrize("draw", ["{{ [1, 1] | random }}", "{{ lipsum(n=1) }}"])
+def test_a_template_that_draws_is_refused(draw: str) -> None:
+    """Also where two draws happen to be alike; the program's own draws go on as they were."""
+    before = random.getstate()
+    with pytest.raises(ModelError, match="draws at random"):
+        chat_of(draw + SAID)
+    assert random.getstate() == before
+
+
+def test_each_prompt_is_looked_for_in_what_is_written() -> None:
+    """A template may change some texts only."""
+    chat = chat_of(SAID.replace("m.content", "m.content.replace('claws', 'paws')"))
+    assert chat.render("A bear has fur.") == "user: A bear has fur.\nassistant: "
+    with pytest.raises(PromptError, match=r"does not write the prompt 'A bear has claws\.'"):
+        chat.fill(Prompt("A bear has claws.", ("True",)))
+
+
+@pytest.mark.parametrize("template", [TRIMMED, SPACED])
+@pytest.mark.parametrize("text", ["Is it? ", "\nIs it?", "  Is it?\n"])
+def test_white_space_around_a_text_is_not_lost_silently(template: str, text: str) -> None:
+    """A template may trim it where there is none; where there is, two prompts would be one."""
+    chat = chat_of(template)
+    assert chat.render("Is  it?").startswith("[Is  it?]" if template == TRIMMED else "Is  it? ")
+    with pytest.raises(PromptError, match="leaves out white space"):
+        chat.render(text)
+    assert text in chat_of(SAID).render(text)
+
+
+def test_a_masked_model_has_no_turn(folder_of: FolderOf) -> None:
+    """It fills blanks."""
+    with pytest.raises(ModelError, match="has no turn"):
+        tiny.load(folder_of("bert"), chat=True)
+
+
+@pytest.mark.parametrize("name", ["t5", "bart"])
+def test_a_seq2seq_model_reads_the_chat_and_writes_the_answer(
+    name: str, folder_of: FolderOf, tmp_path: Path
+) -> None:
+    """The encoder reads what the template writes, special tokens around it and none twice."""
+    import torch
+    import transformers
+
+    tokenizer = tiny.tokenizer_of(name)
+    template = "{% for m in messages %}{{ m.content + ' Answer:' }}{% endfor %}{{ eos_token }}"
+    load = transformers.AutoModelForSeq2SeqLM.from_pretrained
+    plain_model = load(folder_of(name), attn_implementation="eager").eval()
+    plain_model.save_pretrained(tmp_path)
+    saved = transformers.AutoTokenizer.from_pretrained(folder_of(name))
+    saved.chat_template = template
+    saved.save_pretrained(tmp_path)
+    prompt = Prompt("A ___ has fur.", ("bear", "the egg"))
+    scores = tiny.load(tmp_path, chat=True).answer([prompt])[0]
+    # The one end token is what the tokenizer itself puts there.
+    read = tokenizer("A ___ has fur. Answer:")["input_ids"]
+    start = [plain_model.config.decoder_start_token_id]
+    start += [0] if name == "bart" else []
+    for one in scores.answers:
+        ids = start + tokenizer(one.answer, add_special_tokens=False)["input_ids"]
+        with torch.inference_mode():
+            logits = plain_model(
+                input_ids=torch.tensor([read]), decoder_input_ids=torch.tensor([ids])
+            ).logits[0]
+        values = logits.double().log_softmax(-1)
+        expected = sum(float(values[at - 1, ids[at]]) for at in range(len(start), len(ids)))
+        assert one.logprob == pytest.approx(expected, abs=TOLERANCE)

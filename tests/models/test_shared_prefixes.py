@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import logging
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.models.huggingface import shared_prefixes
+from tacit.models.huggingface.logprobs import Row
+from tacit.models.huggingface.packing import packs_of
+from tacit.models.huggingface.prefix_tree import Rows
+from tacit.models.huggingface.shared_prefixes import kept_beginnings
+from tacit.requests import Prompt, Scores
+from tests.models import plain, tiny
+from tests.models.passes import passes
+from tests.models.test_packing import LENGTHS, prefixes, prompts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from tests.models.conftest import FolderOf
+    from tests.models.passes import Local
+
+_PACKED = 4
+KEEPING = ["gpt2-long", "opt-long", "llama-long", "mistral-long", "gemma3-long"]
+WORDS = ("tree", "bird", "egg", "claws", "fur", "wings", "roots", "trunk", "crown", "beak")
+ANSWERS = ("Yes", "No", "the egg yolk")
+
+
+def asked(times: int, begin: str = "A bear has fur. Is it big? Yes.") -> list[Prompt]:
+    """Questions behind instructions, said so many times."""
+    questions = [f" Is a {a} a {b} {c}?" for a in WORDS for b in WORDS for c in WORDS[:2]]
+    return [Prompt(" ".join([begin] * times) + question, ANSWERS) for question in questions]
+
+
+def off(name: str, model: Local, folder_of: FolderOf, prompts: Sequence[Prompt]) -> float:
+    """The largest difference from the independent computation, in nats, of every seventh prompt."""
+    reference = plain.load(name, folder_of(name))
+    scored: list[Scores] = model.answer(prompts)
+    return max(
+        abs(one.logprob - reference.score(prompt, one.answer)[0])
+        for prompt, score in list(zip(prompts, scored, strict=True))[::7]
+        for one in score.answers
+        if one.logprob is not None
+    )
+
+
+@given(prompts(), LENGTHS, st.integers(1, 4))
+def test_what_is_kept(rows: list[Row], length: int, least: int) -> None:
+    """A beginning of each row, shared by more than a pack's, behind which all is read."""
+    ordered = Rows.of(rows).ordered()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared_prefixes, "LEAST", least)
+        kept = kept_beginnings(ordered, length)
+    reads = ordered.reads
+    assert (reads.position >= kept[reads.row]).all()
+    assert ((kept == 0) | (kept >= least)).all()
+    begins = [ordered.row(number)[:size] for number, size in enumerate(kept.tolist())]
+    for begin in {one for one in begins if one}:
+        own = ordered.take(np.array([n for n, one in enumerate(begins) if one == begin]))
+        tree = prefixes([Row(own.row(number)) for number in range(len(own))])
+        assert len(tree) > length
+        (whole,) = packs_of(own.behind(len(begin)).ordered(), 10_000)
+        assert len(begin) + len(whole.ids) == len(tree)
+
+
+@pytest.mark.parametrize("name", KEEPING)
+@pytest.mark.parametrize("times", [8, 25])
+@pytest.mark.slow
+def test_a_long_beginning_is_computed_once(name: str, times: int, folder_of: FolderOf) -> None:
+    """The tokens are little more than the tree's, as planned, and the scores are right."""
+    model = tiny.load(folder_of(name))
+    questions = asked(times)
+    rows = [model.inputs(prompt, a)[0].ids[:-1] for prompt in questions for a in prompt.answers]
+    tree = len({ids[:at] for ids in rows for at in range(1, len(ids) + 1)})
+    planned = model.cost(questions)
+    with passes(model) as seen:
+        model.answer(questions)
+    assert sum(one.tokens for one in seen) == sum(planned) <= 1.15 * tree
+    assert off(name, model, folder_of, questions) < 1e-4
+
+
+def test_beginnings_of_several_kinds(folder_of: FolderOf) -> None:
+    """Each is kept for its own prompts, what they all begin with alike notwithstanding."""
+    model = tiny.load(folder_of("gpt2-long"), batch_tokens=600)
+    first = "In a tree, the trunk is above the roots and the branches are part of the crown. " * 3
+    questions = [p for own in ("Is it?", "Are they?") for p in asked(2, first + own)]
+    model.cost(questions)  # measures that they can be kept
+    with passes(model) as seen:
+        model.answer(questions)
+    assert sum(not one.is_packed for one in seen) == 2
+    assert off("gpt2-long", model, folder_of, questions) < 1e-4
+
+
+def test_short_beginnings_are_not_kept(folder_of: FolderOf) -> None:
+    """Nor is it measured whether they could be."""
+    model = tiny.load(folder_of("gpt2-long"))
+    with passes(model) as seen:
+        model.answer(asked(1))
+    assert all(one.is_packed for one in seen)
+
+
+@pytest.mark.parametrize("how", ["wrong", "fails"])
+def test_a_model_that_cannot_go_on_so_is_found_out(
+    how: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It computes the beginning in every pack, and says so."""
+    from transformers import GPT2LMHeadModel
+
+    forward = GPT2LMHeadModel.forward
+
+    def breaking(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+        mask: torch.Tensor | None = given.get("attention_mask")
+        if mask is not None and mask.ndim == _PACKED and mask.shape[-1] > mask.shape[-2]:
+            if how == "fails":
+                raise IndexError("no such column")
+            given["position_ids"] = given["position_ids"] + 1
+        return forward(self, **given)
+
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
+    model = tiny.load(folder_of("gpt2-long"))
+    questions = asked(8)
+    with caplog.at_level(logging.WARNING, "tacit"):
+        assert off("gpt2-long", model, folder_of, questions) < 1e-4
+    assert sum("computed again and again" in message for message in caplog.messages) == 1
+
+
+def test_a_window_beyond_the_depth_that_is_measured(
+    folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that sees the nearest 600 tokens, untold by its config, scores long rows right."""
+    import torch
+    from transformers import GPT2LMHeadModel
+
+    forward = GPT2LMHeadModel.forward
+
+    def near(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+        mask = given.get("attention_mask")
+        if mask is not None and mask.ndim != _PACKED and "past_key_values" not in given:
+            index = torch.arange(mask.shape[1])
+            far = (index[:, None] < index) | (index[:, None] - index >= 600)
+            hidden = torch.where(far, -1e30, 0.0)[None, None]
+            given["attention_mask"] = hidden.expand(len(mask), 1, -1, -1)
+        return forward(self, **given)
+
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(near))
+    questions = [Prompt("a" + " a tree" * number, ("a", "bird")) for number in (100, 280)]
+    one, other = (tiny.load(folder_of("gpt2-long"), packing=packing) for packing in (True, False))
+    for packed, alone in zip(one.answer(questions), other.answer(questions), strict=True):
+        for a, b in zip(packed.answers, alone.answers, strict=True):
+            assert a.logprob == pytest.approx(b.logprob, abs=1e-4)
