@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tacit.coherence.beliefs import read_beliefs
-from tacit.coherence.ontology import Ontology
-from tacit.coherence.ontology_file import read_ontology
+from tacit.coherence.ontology import Ontology, read_ontology
 from tacit.engine.plan import recorded
 from tacit.english import Nouns
 from tacit.knowledge.base import KnowledgeBase

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+import string
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tacit.errors import RequestError
+import yaml
+
+from tacit.coherence.enrich import clashes
+from tacit.errors import DataError, RequestError
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
@@ -85,8 +89,6 @@ class Ontology:
             DataError: The file is missing or malformed; the message names its line.
             RequestError: No shipped ontology has this name.
         """
-        from tacit.coherence.ontology_file import read_ontology
-
         path = Path(name_or_path)
         if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:
             return read_ontology(path)
@@ -112,3 +114,189 @@ class Ontology:
 def shipped_ontologies() -> list[str]:
     """The names of the ontologies that come with Tacit, sorted."""
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+# The file
+
+_TRUTH = "tag:yaml.org,2002:bool"
+_TEXT = "tag:yaml.org,2002:str"
+_FLAGS = ("symmetric", "asymmetric", "transitive", "irreflexive")
+_LISTS = ("implies", "excludes")
+_WORDINGS = ("singular", "plural", "question_singular", "question_plural")
+_KEYS = tuple(field.name for field in fields(Relation) if field.name != "name")
+_FILE_KEYS = ("name", "source", "relations")
+
+
+def read_ontology(path: Path) -> Ontology:
+    """Reads an ontology and checks that its relations agree with one another.
+
+    Raises:
+        DataError: The file is missing, is no YAML, or a relation is malformed or contradicts
+            another; the message names the line.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            root = yaml.compose(file, Loader=yaml.SafeLoader)
+    except FileNotFoundError as error:
+        raise DataError("there is no such file; expected an ontology in YAML", path) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read: {error}", path) from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise DataError(f"is not YAML: {error.problem}", path, line) from error
+    except (RecursionError, yaml.YAMLError) as error:
+        raise DataError(f"is not YAML: {error}", path) from error
+    return _Reader(path).ontology(root)
+
+
+class _Reader:
+    """Turns YAML nodes into relations and remembers the line of each thing it read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lines: dict[tuple[str, str], int] = {}
+
+    def ontology(self, root: yaml.Node | None) -> Ontology:
+        if root is None:
+            raise DataError("is empty; expected name and relations", self.path)
+        top = self._mapping(root, "the file", _FILE_KEYS)
+        for key in ("name", "relations"):
+            if key not in top:
+                raise DataError(f"has no {key}", self.path)
+        named = self._mapping(top["relations"], "relations", None)
+        if not named:
+            self._refuse(top["relations"], "relations is empty; expected at least one relation")
+        relations = {name: self._relation(name, node) for name, node in named.items()}
+        for relation in relations.values():
+            self._check(relation, relations)
+        for relation in relations.values():
+            self._check_possible(relation, relations)
+        return Ontology(self._text(top["name"], "name"), relations)
+
+    def _relation(self, name: str, node: yaml.Node) -> Relation:
+        values: dict[str, Any] = {}
+        for key, value in self._mapping(node, name, _KEYS).items():
+            self.lines[name, key] = _line(value)
+            if key in _FLAGS:
+                values[key] = self._truth(value, f"{name}: {key}")
+            elif key in _LISTS:
+                values[key] = self._names(value, f"{name}: {key}")
+            else:
+                values[key] = self._text(value, f"{name}: {key}")
+            if key in _WORDINGS:
+                self._check_wording(value, f"{name}: {key}", values[key])
+        self.lines[name, ""] = _line(node)
+        for key in ("singular", "plural"):
+            if key not in values:
+                self._refuse(node, f"{name} has no wording {key}")
+        # x r x would be its own reverse, so an asymmetric relation cannot hold of it.
+        values["irreflexive"] = values.get("irreflexive", False) or values.get("asymmetric", False)
+        return Relation(name, **values)
+
+    def _check(self, relation: Relation, relations: Mapping[str, Relation]) -> None:
+        name = relation.name
+        for key in ("inverse", *_LISTS):
+            value = getattr(relation, key)
+            for other in (value,) if isinstance(value, str) else value or ():
+                if other not in relations:
+                    self._contradiction(
+                        name, key, f"{other} is no relation; expected one of {', '.join(relations)}"
+                    )
+                if other == name:
+                    self._contradiction(name, key, f"{name} names itself; name another relation")
+        if relation.symmetric and relation.asymmetric:
+            self._contradiction(
+                name, "asymmetric", f"{name} is symmetric and asymmetric; it can only be one"
+            )
+        both = [other for other in relation.implies if other in relation.excludes]
+        both += [other for other in relation.implies if name in relations[other].excludes]
+        if both:
+            self._contradiction(name, "implies", f"{name} implies and excludes {both[0]}")
+        if relation.inverse is not None:
+            self._check_inverse(relation, relations[relation.inverse])
+
+    def _check_possible(self, relation: Relation, relations: Mapping[str, Relation]) -> None:
+        """Refuse a relation that can never be true of two different items."""
+        both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}
+        if not both:
+            return
+        # Of several relations that clash, an implied one is nearest to the mistake.
+        other = min(both, key=lambda name: (name not in relation.implies, name))
+        why = f"x {relation.name} y makes {other} both true and false of x and y"
+        if relation.symmetric and relations[other].asymmetric:
+            why = f"{relation.name} is symmetric and implies {other}, which is asymmetric"
+        self._contradiction(
+            relation.name, "implies", f"{relation.name} can never be true: {why}; change one"
+        )
+
+    def _check_inverse(self, relation: Relation, inverse: Relation) -> None:
+        name = relation.name
+        if inverse.inverse != name:
+            self._contradiction(
+                name,
+                "inverse",
+                f"the inverse of {name} is {inverse.name}, but the inverse of {inverse.name} is "
+                f"{inverse.inverse or 'not given'}; it must be {name}",
+            )
+        if relation.symmetric:
+            self._contradiction(
+                name, "inverse", f"{name} is symmetric, so it is its own inverse; leave inverse out"
+            )
+        for flag in _FLAGS:
+            if getattr(relation, flag) and not getattr(inverse, flag):
+                self._contradiction(
+                    name,
+                    flag,
+                    f"{name} is {flag} and its inverse {inverse.name} is not; "
+                    "a relation and its inverse have the same properties",
+                )
+
+    def _contradiction(self, name: str, key: str, problem: str) -> None:
+        raise DataError(problem, self.path, self.lines.get((name, key), self.lines[name, ""]))
+
+    def _refuse(self, node: yaml.Node, problem: str) -> None:
+        raise DataError(problem, self.path, _line(node))
+
+    def _mapping(
+        self, node: yaml.Node, what: str, allowed: tuple[str, ...] | None
+    ) -> dict[str, yaml.Node]:
+        if not isinstance(node, yaml.MappingNode):
+            raise DataError(f"{what} must be a mapping", self.path, _line(node))
+        found: dict[str, yaml.Node] = {}
+        for key_node, value in node.value:
+            key = self._text(key_node, f"a key of {what}")
+            if allowed is not None and key not in allowed:
+                self._refuse(
+                    key_node, f"{what} has the unknown key {key}; expected {', '.join(allowed)}"
+                )
+            if key in found:
+                self._refuse(key_node, f"{what} has {key} twice")
+            found[key] = value
+        return found
+
+    def _text(self, node: yaml.Node, what: str) -> str:
+        if not isinstance(node, yaml.ScalarNode) or node.tag != _TEXT or not node.value.strip():
+            raise DataError(f"{what} must be text (in quotes, if need be)", self.path, _line(node))
+        return str(node.value)
+
+    def _truth(self, node: yaml.Node, what: str) -> bool:
+        if not isinstance(node, yaml.ScalarNode) or node.tag != _TRUTH:
+            raise DataError(f"{what} must be true or false", self.path, _line(node))
+        return str(node.value).lower() in {"true", "yes", "on"}
+
+    def _names(self, node: yaml.Node, what: str) -> tuple[str, ...]:
+        if not isinstance(node, yaml.SequenceNode):
+            raise DataError(f"{what} must be a list of relations", self.path, _line(node))
+        return tuple(self._text(item, what) for item in node.value)
+
+    def _check_wording(self, node: yaml.Node, what: str, wording: str) -> None:
+        try:
+            blanks = sorted(blank for _, blank, _, _ in string.Formatter().parse(wording) if blank)
+        except ValueError:
+            blanks = []
+        if blanks != ["object", "subject"]:
+            self._refuse(node, f"{what} needs {{subject}} and {{object}} once each: {wording!r}")
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from tacit.engine.storage import aside
+from tacit.engine.local_storage import aside
 from tacit.errors import RequestError, StoreError
 
 if TYPE_CHECKING:

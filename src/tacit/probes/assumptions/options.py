@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import RequestError
 from tacit.options import option, sha256_of
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.probes.assumptions.corrections import Correction
-    from tacit.probes.assumptions.probe import Candidates, Choices
 
 _VOCABULARIES = ("shared", "own", "concepts")
 
@@ -99,31 +98,3 @@ class AssumptionsOptions(NormsOptions):
     )
     top: int = option(20, help="How many of the best candidates are kept of each ranking.", least=1)
     seed: int = option(0, help="Where the draws of the random baseline begin.")
-
-    def choices(self) -> Choices:
-        """The probe's choices.
-
-        Raises:
-            RequestError: An option is unknown, or two do not go together.
-            DataError: The corrections or the vocabulary are missing or malformed.
-        """
-        from tacit.probes.assumptions.probe import Choices
-        from tacit.probes.assumptions.properties import Limits
-        from tacit.probes.assumptions.words import read_words
-
-        file = vocabulary_file(self.vocabulary)
-        return Choices(
-            vocabulary="file" if file else cast("Candidates", self.vocabulary),
-            words=read_words(file) if file else None,
-            causal=self.wording,
-            articles=self.articles,
-            orders=self.orders,
-            concepts=self.concepts,
-            responses=self.responses,
-            least=self.least,
-            limits=Limits(self.least_people, self.most_words),
-            corrections=self.own_wordings(),
-            limit=self.limit,
-            top=self.top,
-            seed=self.seed,
-        )

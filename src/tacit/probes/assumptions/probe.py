@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
 from tacit.english import several
 from tacit.errors import RequestError
@@ -16,7 +16,7 @@ from tacit.probes.assumptions.eliciting import Eliciting, Prince
 from tacit.probes.assumptions.filters import Filters, choose_concepts
 from tacit.probes.assumptions.headlines import HEADLINES
 from tacit.probes.assumptions.measures import intervals, measures
-from tacit.probes.assumptions.options import AssumptionsOptions
+from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import Limits, word_properties
 from tacit.probes.assumptions.retrieval import TIES, has_ties
 from tacit.probes.assumptions.retrieving import Retrieval, orders_of
@@ -100,6 +100,33 @@ class Choices:
             )
         orders_of(self.orders)
 
+    @classmethod
+    def of(cls, options: AssumptionsOptions) -> Self:
+        """What options choose.
+
+        Raises:
+            RequestError: An option is unknown, or two do not go together.
+            DataError: The corrections or the vocabulary are missing or malformed.
+        """
+        from tacit.probes.assumptions.words import read_words
+
+        file = vocabulary_file(options.vocabulary)
+        return cls(
+            vocabulary="file" if file else cast("Candidates", options.vocabulary),
+            words=read_words(file) if file else None,
+            causal=options.wording,
+            articles=options.articles,
+            orders=options.orders,
+            concepts=options.concepts,
+            responses=options.responses,
+            least=options.least,
+            limits=Limits(options.least_people, options.most_words),
+            corrections=options.own_wordings(),
+            limit=options.limit,
+            top=options.top,
+            seed=options.seed,
+        )
+
     def worded(self, norms: Norms) -> WordedNorms:
         """The properties of norms that prompts can state."""
         return word_properties(norms, self.corrections, self.limits)
@@ -142,7 +169,7 @@ class Assumptions:
         from tacit.sources.norms import read_norms
 
         spare_torch(None)
-        return cls(read_norms(options.norms), options.choices())
+        return cls(read_norms(options.norms), Choices.of(options))
 
     @staticmethod
     def compare(found: Mapping[str, Findings]) -> pl.DataFrame:

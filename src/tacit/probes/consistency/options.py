@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - the types of options are read
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-from tacit.errors import RequestError
 from tacit.knowledge.options import BackgroundOptions
 from tacit.options import option
-from tacit.strings import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from tacit.probes.consistency.probe import Reading
 
 
 def _of_knowledge_base(path: Path) -> Mapping[str, Any]:
@@ -53,20 +49,3 @@ class ConsistencyOptions:
         help="How questions are answered: choice, verify, or both (choice,verify); the first "
         "counts.",
     )
-
-    def reading(self) -> Reading:
-        """How answers are read.
-
-        Raises:
-            RequestError: The pair is none, or a way of answering is unknown.
-        """
-        from tacit.probes.consistency.answering import Method
-        from tacit.probes.consistency.probe import Reading
-
-        pair = None if self.pair is None else tuple(self.pair.split("/"))
-        if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
-            raise RequestError(f"the pair {self.pair!r} is not two words with / between: Yes/No")
-        method = Method(self.answering, self.meta, cast("Any", pair))
-        return Reading(
-            method, ("choice", "verify") if self.anchors == "both" else listed(self.anchors)
-        )

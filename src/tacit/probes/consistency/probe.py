@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.statistics import Bootstrap
 from tacit.statistics.conditional import FEWEST_ITEMS
 from tacit.statistics.studentised import Permutations
-from tacit.strings import convert_strings
+from tacit.strings import convert_strings, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,6 +74,20 @@ class Reading:
                 f"anchors are answered by {', '.join(ANCHORING)} or both, "
                 f"not by {', '.join(self.anchoring) or 'nothing'}"
             )
+
+    @classmethod
+    def of(cls, options: ConsistencyOptions) -> Self:
+        """How answers are read by options.
+
+        Raises:
+            RequestError: The pair is none, or a way of answering is unknown.
+        """
+        pair = None if options.pair is None else tuple(options.pair.split("/"))
+        if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
+            raise RequestError(f"the pair {options.pair!r} is not two words with / between: Yes/No")
+        method = Method(options.answering, options.meta, cast("Any", pair))
+        both = options.anchors == "both"
+        return cls(method, ("choice", "verify") if both else listed(options.anchors))
 
 
 @dataclass(frozen=True)
@@ -128,7 +142,7 @@ class ConsistencyProbe:
         from tacit.probes.consistency.wording import wording
         from tacit.sources.anchors import read_anchors
 
-        reading = options.reading()
+        reading = Reading.of(options)
         worded, templates = wording(options.wording), load_templates(options.templates)
         extraction = options.background.extraction()
         spare_torch(options.background.tagger)
