@@ -80,7 +80,7 @@ def test_a_run_of_a_masked_model(run: Callable[..., Ran], workplace: Path) -> No
     words = pl.read_parquet(findings / "vocabulary.parquet")
     assert set(CONCEPTS) <= set(words["word"])
     assert list((workplace / "run" / "figures").glob("*.svg"))
-    assert (workplace / "run" / "ranking-blocks.parquet").is_file()
+    assert (workplace / "run" / "blocks.parquet").is_file()
 
 
 def test_models_are_compared_on_the_words_they_share(

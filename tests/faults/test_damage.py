@@ -133,7 +133,7 @@ store.Store.append = full
 
 @pytest.mark.parametrize(
     ("setup", "what"),
-    [("fill(700)", "manifest.json"), ("fill(4000)", "blocks.parquet"), ("", "scores")],
+    [("fill(700)", "manifest.json"), ("fill(2000)", "blocks.parquet"), ("", "scores")],
 )
 def test_a_run_on_a_full_disk_says_so_and_the_same_command_goes_on(
     tmp_path: Path, warm: Warm, whole: dict[str, bytes], setup: str, what: str

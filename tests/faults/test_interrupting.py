@@ -28,7 +28,7 @@ def interrupted(*arguments):
     if appended == 3:
         try:
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(60)
+            time.sleep(2)
         finally:
             if {twice}:
                 os.kill(os.getpid(), signal.SIGINT)
@@ -52,7 +52,8 @@ def test_a_run_that_is_interrupted_goes_on(
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "unfinished"
     segments = list(tmp_path.glob(".tacit/scores/*/*.parquet"))
-    assert len(segments) == 2
+    # What is being written is written to its end, unless it is interrupted again.
+    assert len(segments) == (2 if twice else 3)
     assert Store(tmp_path / ".tacit").read(manifest["model"]["fingerprint"]).height > 0
     assert all(segment.is_file() for segment in segments), "none was damaged"
     assert warm.run(tmp_path, *PEACH, "--out", "run").status == 0
