@@ -22,11 +22,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
-from tacit.statistics.comparisons import smallest_lift
-from tacit.statistics.permutation import chance_level, chance_levels, dealt, lift, p_value
-from tacit.statistics.prediction import informative
+from tacit.statistics.permutation import (
+    AUROC,
+    LIFT,
+    chance_level,
+    chance_levels,
+    dealt,
+    lift,
+    p_value,
+)
+from tacit.statistics.prediction import informative, smallest_lift
 from tacit.statistics.ranking import auroc, average_precision, average_precisions, summed
-from tacit.statistics.scales import AUROC, LIFT
 from tacit.statistics.studentised import Permutations, Sample
 
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ def prepare(folder: Path, norms: Path | None, tokenizer: Path | None, prompts: i
 
 def distinct_prompts(worded: WordedNorms, words: list[str]) -> Iterator[tuple[str, str]]:
     """Texts and targets of concept retrieval: the properties by frequency, then shuffled."""
-    from tacit.probes.assumptions.filters import Filters, choose_concepts
+    from tacit.probes.assumptions.properties import Filters, choose_concepts
     from tacit.probes.assumptions.retrieval import Asking, random_baseline, retrieval_prompts
 
     concepts = choose_concepts(worded, Filters(vocabulary=words)).concepts

@@ -24,15 +24,14 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from tacit.coherence.check import check
-from tacit.coherence.objectives import weights_of, whole_weights
 from tacit.coherence.ontology import Ontology
-from tacit.coherence.repair import repair
+from tacit.coherence.repair import repair, weights_of, whole_weights
 from tacit.sources.drawings import read_drawings
 
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
-    from tacit.coherence.objectives import Objective
+    from tacit.coherence.repair import Objective
 
     Statement = tuple[str, str, str]
 

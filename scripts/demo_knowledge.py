@@ -17,9 +17,8 @@ from lemminflect import getInflection
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.knowledge.background import background
-from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.base import KnowledgeBase, relation_sets
 from tacit.knowledge.build import Source, build
-from tacit.knowledge.schema import relation_sets
 from tacit.knowledge.words import Words, is_plain
 from tacit.probes.assumptions.elicitation import (
     ElicitationPrompt,
@@ -27,8 +26,7 @@ from tacit.probes.assumptions.elicitation import (
     Phrasing,
     elicit,
 )
-from tacit.probes.assumptions.filters import Concept, choose_concepts
-from tacit.probes.assumptions.properties import word_properties
+from tacit.probes.assumptions.properties import Concept, choose_concepts, word_properties
 from tacit.sources.anchors import Anchor, read_anchors
 from tacit.sources.drawings import read_drawings
 from tacit.sources.dumps import Dump

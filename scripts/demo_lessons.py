@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from tacit.coherence.ontology import Ontology
 from tacit.probes.assumptions.retrieval import ByFrequency
-from tacit.probes.assumptions.templates import load_templates as assumption_templates
+from tacit.probes.assumptions.template import load_templates as assumption_templates
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.questions import background_question, bare, choice_forms, forms
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
-from tacit.probes.parts.template import Template
-from tacit.probes.parts.wording import Wording
+from tacit.probes.parts.questions import Template, Wording
 from tacit.requests import BLANK
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit import api
 from tacit.errors import DataError, RequestError
-from tacit.models.demo import DEMO_MASKED
+from tacit.models.registry import DEMO_MASKED
 from tacit.probes import base
 from tacit.sources import demo
 

@@ -9,7 +9,7 @@ from tacit.english import Nouns
 from tacit.errors import DataError
 from tacit.probes.assumptions.corrections import read_corrections
 from tacit.probes.consistency.template import load_templates
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
-from tacit import formats
+from tacit import files
 from tacit.coherence.ontology import Ontology
 from tacit.engine import segments
 from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.requests import AnswerScore, Prompt, Scores
 from tacit.runs import folder as run_folder
 from tacit.runs.folder import RunFolder, read_findings
@@ -67,7 +67,7 @@ def finished(folder: Path) -> RunFolder:
 def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     """Whether it is gone on with or shown, and whatever else is new in it."""
     finished(tmp_path)
-    assert manifest_of(tmp_path)["format"] == formats.RUN
+    assert manifest_of(tmp_path)["format"] == files.RUN
     assert read_findings(tmp_path, ["beliefs"])["beliefs"]["p_true"].unique().to_list() == [0.9]
     rewritten(tmp_path / "manifest.json", format=3, status={"new": "finished"}, model=[])
     with pytest.raises(RequestError, match=rf"manifest\.json {NEWER}, or choose another --out"):
@@ -89,9 +89,9 @@ def test_a_table_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     """Findings are Parquet, and so may other tables be; tables of other people's have no number."""
     frame, path = pl.DataFrame({"n": [1]}), tmp_path / "found.parquet"
     write_table(frame, path)
-    assert pl.read_parquet_metadata(path)[formats.KEY] == str(formats.TABLE)
+    assert pl.read_parquet_metadata(path)[files.KEY] == str(files.TABLE)
     assert read_table(path).equals(frame)
-    frame.write_parquet(path, metadata={formats.KEY: "3"})
+    frame.write_parquet(path, metadata={files.KEY: "3"})
     with pytest.raises(DataError, match=rf"found\.parquet: {NEWER}"):
         read_table(path)
     frame.write_parquet(path)
@@ -105,9 +105,9 @@ def test_a_segment_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     segment = tmp_path / store.append(model.description, [prompt], scores)
     table = pq.read_table(io.BytesIO(segment.read_bytes()))
     about = table.schema.metadata
-    assert about[formats.KEY.encode()] == str(formats.SEGMENT).encode()
+    assert about[files.KEY.encode()] == str(files.SEGMENT).encode()
     file = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata({**about, formats.KEY.encode(): b"3"}), file)
+    pq.write_table(table.replace_schema_metadata({**about, files.KEY.encode(): b"3"}), file)
     segment.unlink()
     newer = segment.parent / segments.next_name([], file.getvalue())
     newer.write_bytes(file.getvalue())

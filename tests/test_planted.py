@@ -19,11 +19,10 @@ from tacit.engine.store import Store
 from tacit.knowledge.background import background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.models.demo import DEMO, DEMO_MASKED, DEMOS, folder_of
 from tacit.models.huggingface.vocabulary import shared_vocabulary
 from tacit.models.loading import load_model
-from tacit.probes.assumptions.filters import Filters, choose_concepts
-from tacit.probes.assumptions.properties import word_properties
+from tacit.models.registry import DEMO, DEMO_MASKED, DEMOS, folder_of
+from tacit.probes.assumptions.properties import Filters, choose_concepts, word_properties
 from tacit.probes.assumptions.retrieval import Asking, retrieval_prompts
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.template import load_templates

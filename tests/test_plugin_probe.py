@@ -19,10 +19,10 @@ import tacit
 from tacit import figure
 from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Look
+from tacit.charts.theme import Theme
 from tacit.errors import DataError, FindingsError
 from tacit.findings.findings import Findings
-from tacit.models.demo import DEMO_MASKED
+from tacit.models.registry import DEMO_MASKED
 from tacit.probes import base
 from tacit.report.charts import figure as report_figure
 from tests import manifests
@@ -136,7 +136,7 @@ def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
     """A row for each, not only those of the other tables."""
     run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
     spec = base.declared(base.probe("synonyms")).tables["questions"]
-    shown = Shown({"demo": run.findings}, {}, Look())
+    shown = Shown({"demo": run.findings}, {}, Theme())
     chart = tacit.marks_by(spec, "belief", "synonym")(shown)
     assert chart is not None
     held = [row for rows in chart.to_dict()["datasets"].values() for row in rows]
@@ -147,10 +147,10 @@ def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
 def test_a_figure_of_ones_own_is_drawn(pairs: Path) -> None:
     """Any Altair chart, as a file and in the report."""
     run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
-    shown = Shown({"demo": run.findings}, {}, Look())
+    shown = Shown({"demo": run.findings}, {}, Theme())
     assert beliefs.name == "beliefs"
-    assert drawn(beliefs(shown), Look().colours).startswith("<svg")
-    page = report_figure("synonyms", beliefs, beliefs(shown), Look().colours)
+    assert drawn(beliefs(shown), Theme().colours).startswith("<svg")
+    page = report_figure("synonyms", beliefs, beliefs(shown), Theme().colours)
     assert (page.title, page.about) == ("Beliefs", "P(yes) of each pair.")
 
 

@@ -17,7 +17,7 @@ import pytest
 from tacit.cli import main
 from tacit.knowledge.build import Source
 from tacit.knowledge.build import build as build_base
-from tacit.models.demo import copy_demo
+from tacit.models.registry import copy_demo
 from tacit.sources.drawings import demo_drawings
 from tacit.sources.dumps import Dump
 from tests.models import chatting, tiny, worded

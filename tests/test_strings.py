@@ -7,7 +7,7 @@ import pytest
 
 from tacit.charts.save import check_formats, write_charts
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Look
+from tacit.charts.theme import Theme
 from tacit.coherence.ontology import Ontology, Relation
 from tacit.english import Nouns
 from tacit.errors import RequestError
@@ -18,13 +18,13 @@ from tacit.knowledge.facts import facts_between
 from tacit.knowledge.words import Words
 from tacit.models.fake import FakeModel
 from tacit.models.openai.answer_parsing import read_answer, votes_of
-from tacit.probes.assumptions.filters import Filters
+from tacit.probes.assumptions.properties import Filters
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import Form, choice_prompts, verify_prompts
 from tacit.probes.consistency.template import Templates, load_templates
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Sample, Scores, Vocabulary
 from tacit.runs.folder import read_findings
 from tacit.sources.anchors import Anchor
@@ -87,7 +87,7 @@ FILES: dict[str, Callable[[Any, Path], object]] = {
     "Dump.columns": lambda given, at: Dump(_dump(at), columns=given),
     "Reading.anchoring": lambda given, _: Reading(anchoring=given),
     "check_formats": lambda given, _: check_formats(given),
-    "write_charts": lambda given, at: write_charts({}, Shown({}, {}, Look()), at, given),
+    "write_charts": lambda given, at: write_charts({}, Shown({}, {}, Theme()), at, given),
     "PartsProbe.read": lambda given, _: PartsProbe.read(demo_drawings(), given),
     "read_drawings relations": lambda given, _: read_drawings(demo_drawings(), given),
     "read_drawings things": lambda given, _: read_drawings(

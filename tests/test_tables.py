@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import DataError, WorkError
-from tacit.publishing import publish
+from tacit.files import publish
 from tacit.tables import (
     SUFFIXES,
     check_suffix,

@@ -260,7 +260,7 @@ def _store(given: str | Path | Store | None) -> Store | None:
 
 
 def _reporter(*, show: bool) -> Reporter:
-    from tacit.present.reporter import Progress
+    from tacit.present.progress import Progress
     from tacit.runs.reporter import Quiet
 
     return Progress() if show else Quiet()

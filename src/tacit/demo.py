@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.probes.consistency.words import verdict
+from tacit.probes.consistency.sentences import verdict
 from tacit.sources.demo import planted
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Runs:
         Args:
             norms: The norms.
         """
-        from tacit.models.demo import DEMOS
+        from tacit.models.registry import DEMOS
         from tacit.probes.assumptions.options import AssumptionsOptions
 
         options = AssumptionsOptions(norms, orders="main")
@@ -113,8 +113,8 @@ class Runs:
         models: Sequence[str] = (),
     ) -> Run:
         """The run of the causal model; anew where an earlier one is of other models or data."""
-        from tacit.models.demo import DEMO
-        from tacit.present.reporter import Terminal
+        from tacit.models.registry import DEMO
+        from tacit.present.progress import Terminal
         from tacit.runs.workflow import RunRequest
 
         for manifest in (out / "manifest.json", *out.glob("*/manifest.json")):
@@ -131,7 +131,7 @@ def _silent() -> None:
 
 def _bundle() -> None:
     """Makes the charts' runtime for the report, which takes seconds the first time."""
-    from tacit.report.runtime import runtime
+    from tacit.report.charts import runtime
 
     runtime()
 

@@ -14,9 +14,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit import formats
+from tacit import files
 from tacit.errors import DataError
-from tacit.publishing import publish_bytes
+from tacit.files import publish_bytes
 from tacit.strings import strings
 
 if TYPE_CHECKING:
@@ -308,7 +308,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
         with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
             metadata = pl.read_parquet_metadata(file)
             file.seek(0)
-            newer = formats.unreadable(metadata.get(formats.KEY, formats.TABLE), formats.TABLE)
+            newer = files.unreadable(metadata.get(files.KEY, files.TABLE), files.TABLE)
             if newer:
                 raise DataError(newer, path)
             frame = pl.read_parquet(file)
@@ -357,7 +357,7 @@ def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    metadata = {formats.KEY: str(formats.TABLE)}
+    metadata = {files.KEY: str(files.TABLE)}
     _publish(path, lambda file: frame.write_parquet(file, metadata=metadata))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from tacit.cli.findings import echo_runs
+from tacit.cli.run import echo_runs
 from tacit.findings.findings import Findings
 from tacit.runs.reading import Run
 from tests.probes.assumptions.findings_by_hand import Made

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.cli.findings import echo_runs
+from tacit.cli.run import echo_runs
 from tacit.findings.numbers import bounds, percent, score
-from tacit.probes.consistency.trace import trace
-from tacit.probes.consistency.trace_words import traced
-from tacit.probes.consistency.words import verdict
+from tacit.probes.consistency.sentences import verdict
+from tacit.probes.consistency.trace import trace, traced
 from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
 from tacit.runs.folder import RunFolder

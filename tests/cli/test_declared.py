@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tacit.cli.declared import GroupedCommand, declared
+from tacit.cli.options import GroupedCommand, declared
 from tacit.options import option
 
 

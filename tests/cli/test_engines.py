@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from tacit.models.demo import copy_demo
+from tacit.models.registry import copy_demo
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:

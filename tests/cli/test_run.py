@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from tacit.cli.findings import echo_run
+from tacit.cli.run import echo_run
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.runs.reading import Run
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.models.overwriting import WEIGHTS, in_place, other_weights
@@ -181,7 +181,7 @@ def test_a_run_that_fails_says_so(
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("tacit.engine.local_storage._fill", broken)
+        patch.setattr("tacit.engine.storage._fill", broken)
         assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 1
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "failed"
@@ -308,7 +308,7 @@ def test_a_run_that_a_person_interrupts_stays_unfinished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("tacit.engine.local_storage._fill", interrupted)
+        patch.setattr("tacit.engine.storage._fill", interrupted)
         ran = tacit(*PARTS, "--out", "run", "--things", "peach")
     assert ran.code == 130
     assert "the same command goes on from here" in ran.err

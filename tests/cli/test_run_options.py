@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from tacit.models.demo import copy_demo
+from tacit.models.registry import copy_demo
 from tacit.runs.workflow import folders_of
 from tacit.sources.drawings import demo_drawings
 

@@ -16,7 +16,7 @@ from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.errors import RequestError
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
-from tests.coherence.worlds_by_hand import all_worlds, linked
+from tests.coherence.worlds_by_hand import all_assignments, linked
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 needs_parrot = pytest.mark.skipif(
@@ -98,7 +98,7 @@ def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> N
     items = ("item 0", "item 1", "item 2")
     fits = True
     for relations in linked(ontology):
-        listed, worlds = all_worlds(name, tuple(relations), items)
+        listed, worlds = all_assignments(name, tuple(relations), items)
         fits &= bool(worlds[:, [each in held for each in listed]].all(axis=1).any())
     assert found.consistent == float(fits)
 
@@ -114,7 +114,7 @@ def test_the_revision_cost_is_the_distance_to_the_nearest_world(name: str, seed:
     truth = dict(zip(statements, believed, strict=True))
     nearest = 0
     for relations in linked(ontology):
-        listed, worlds = all_worlds(name, tuple(relations), items)
+        listed, worlds = all_assignments(name, tuple(relations), items)
         held = np.array([truth[each] for each in listed])
         nearest += int((worlds != held).sum(axis=1).min())
     assert found.revision_cost == nearest

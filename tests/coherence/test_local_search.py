@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tacit.coherence.insertion import search_orders
+from tacit.coherence.constraints import clauses_of, compile_ontology
+from tacit.coherence.enumeration import all_assignments
 from tacit.coherence.ontology import Ontology
+from tacit.coherence.ordering import _reinsert, search_orders, search_partial_orders
 from tacit.coherence.program import Program, quick_solution
-from tacit.coherence.reinsertion import _reinsert, search_partial_orders
-from tacit.coherence.structure import clauses_of, compile_ontology
-from tacit.coherence.worlds import all_worlds
 
 if TYPE_CHECKING:
-    from tacit.coherence.structure import Family, Integers
-    from tacit.coherence.worlds import Booleans
+    from tacit.coherence.constraints import Family, Integers
+    from tacit.coherence.enumeration import Booleans
 
 NEVER = float("inf")
 
@@ -31,7 +30,7 @@ def one_order() -> Family:
 def partial_orders(n: int) -> Booleans:
     """Every strict partial order of n items, shape (orders, n, n)."""
     family = one_order()
-    worlds = all_worlds(family, n)
+    worlds = all_assignments(family, n)
     assert worlds is not None
     _, first, second = clauses_of(family, n).variables.T
     orders = np.zeros((len(worlds), n, n), dtype=bool)

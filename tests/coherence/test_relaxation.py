@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from tacit.coherence.constraints import Rows
+from tacit.coherence.constraints import clauses_of, compile_ontology
+from tacit.coherence.enumeration import all_assignments
+from tacit.coherence.linear_program import Rows
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.program import Program
 from tacit.coherence.relaxation import pairwise_bound, relaxed_bound
-from tacit.coherence.structure import clauses_of, compile_ontology
-from tacit.coherence.worlds import all_worlds
 
 if TYPE_CHECKING:
-    from tacit.coherence.structure import Family, Integers
+    from tacit.coherence.constraints import Family, Integers
 
 NEVER = float("inf")
 
@@ -84,7 +84,7 @@ def test_a_bound_without_time_is_the_pairs() -> None:
 def test_rows_of_three_items_describe_small_partial_orders(n: int) -> None:
     """Tightened until nothing is broken, the linear program's value is the best of all worlds."""
     family = one_order()
-    worlds = all_worlds(family, n)
+    worlds = all_assignments(family, n)
     assert worlds is not None
     random = np.random.default_rng(n)
     for _ in range(100):

@@ -14,23 +14,23 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
-from tacit.coherence import constraints, optimum, solve
+from tacit.coherence import linear_program, solve
 from tacit.coherence.check import check
-from tacit.coherence.constraints import Rows
+from tacit.coherence.constraints import clauses_of, compile_ontology, triples_of
 from tacit.coherence.effort import Effort
-from tacit.coherence.greedy import greedy_world
+from tacit.coherence.linear_program import Rows
+from tacit.coherence.local_search import greedy_assignment
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.program import Program, solve_program
 from tacit.coherence.repair import repair
-from tacit.coherence.structure import clauses_of, compile_ontology, triples_of
 from tacit.errors import DataError, RequestError, WorkError
-from tests.coherence.worlds_by_hand import all_worlds, linked
+from tests.coherence.worlds_by_hand import all_assignments, linked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tacit.coherence.worlds import Booleans
+    from tacit.coherence.enumeration import Booleans
 
 Objective = Literal["paper", "log-odds", "margin"]
 OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")
@@ -79,7 +79,7 @@ def best_by_hand(
     asked = {(x, r, y): p for x, r, y, p in beliefs.iter_rows()}
     total, free = 0.0, 0
     for relations in linked(ontology):
-        statements, worlds = all_worlds(ontology.name, tuple(relations), items)
+        statements, worlds = all_assignments(ontology.name, tuple(relations), items)
         weights = np.array([weights_by_hand(asked.get(each), objective) for each in statements])
         values = worlds @ np.maximum(weights, 0) + ~worlds @ np.maximum(-weights, 0)
         total += values.max()
@@ -276,7 +276,7 @@ def test_random_log_odds_of_twenty_items_need_no_branching(
     """With the rows of cycles of three items the linear program is whole."""
     parts = Ontology.load("parts")
     ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
-    monkeypatch.setattr(optimum, "milp", None)
+    monkeypatch.setattr(linear_program, "milp", None)
     found = repair(random_beliefs(ontology, 20, 20, 9), ontology, "log-odds", processes=1)
     assert found.status == "optimal"
     assert found.settled
@@ -290,7 +290,7 @@ def test_rows_on_demand_agree_with_one_program_of_all_constraints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Neither rows on demand, nor fixed statements, nor local search change the optimum."""
-    monkeypatch.setattr(constraints, "_MOST_TRIPLES", 0)
+    monkeypatch.setattr(linear_program, "_MOST_TRIPLES", 0)
     family = compile_ontology(Ontology.load("parts"))[0][1]
     n = 11
     weights = np.random.default_rng(seed).integers(0 if total else -99, 100, n * (n - 1))
@@ -371,8 +371,8 @@ def test_searching_without_time_left_gives_a_consistent_world() -> None:
     family = compile_ontology(Ontology.load("parts"))[0][0]
     rows = Rows(family, 5, total=False)
     weights = np.arange(rows.count)
-    nothing = greedy_world(rows, weights, weights.astype(float), 0.0)
-    everything = greedy_world(rows, weights, weights.astype(float), float("inf"))
+    nothing = greedy_assignment(rows, weights, weights.astype(float), 0.0)
+    everything = greedy_assignment(rows, weights, weights.astype(float), float("inf"))
     assert not nothing.any()
     assert everything.any()
 
@@ -391,7 +391,7 @@ def test_adding_together_is_adding_one_by_one() -> None:
                 trial[statement] = True
                 closed = rows.closed(trial)
                 world = world if closed is None else closed
-        assert greedy_world(rows, weights, likely, float("inf")).tolist() == world.tolist()
+        assert greedy_assignment(rows, weights, likely, float("inf")).tolist() == world.tolist()
 
 
 def test_too_many_joined_items_are_refused_before_any_table() -> None:

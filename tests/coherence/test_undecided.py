@@ -11,7 +11,7 @@ from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
 from tacit.coherence.repair import repair
 from tacit.coherence.violations import KINDS
-from tests.coherence.worlds_by_hand import all_worlds, linked
+from tests.coherence.worlds_by_hand import all_assignments, linked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,7 +88,7 @@ def least_changes(ontology: Ontology, truth: Truth) -> int:
     """The least number of known statements on which a world differs, over all worlds."""
     cost = 0
     for relations in linked(ontology):
-        listed, worlds = all_worlds(ontology.name, tuple(relations), ITEMS)
+        listed, worlds = all_assignments(ontology.name, tuple(relations), ITEMS)
         known = [number for number, each in enumerate(listed) if truth.get(each) is not None]
         held = np.array([truth[listed[number]] for number in known], dtype=bool)
         cost += int((worlds[:, known] != held).sum(axis=1).min())

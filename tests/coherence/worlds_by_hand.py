@@ -35,7 +35,7 @@ def linked(ontology: Ontology) -> list[list[str]]:
 
 
 @lru_cache
-def all_worlds(
+def all_assignments(
     name: str, relations: tuple[str, ...], items: tuple[str, ...]
 ) -> tuple[list[Statement], Worlds]:
     """Every consistent truth assignment to all statements between different items."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.engine.ray.cluster import Share
 from tacit.engine.ray.executor import RayExecutor
 from tacit.engine.ray.handles import Job, Patience, WorkerHandle
-from tacit.engine.ray.resources import Share
 from tacit.engine.ray.worker import Loaded, Order, Stored
 from tacit.errors import ModelError, StoreError
 from tacit.models.fake import FakeModel

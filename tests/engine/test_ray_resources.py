@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.engine.ray.cluster import connect
-from tacit.engine.ray.resources import RayOptions, Share, share_out
+from tacit.engine.ray.cluster import RayOptions, Share, connect, share_out
 from tacit.errors import MissingPackage, RequestError
 
 LAPTOP = [{"CPU": 8.0}]

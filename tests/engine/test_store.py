@@ -131,7 +131,7 @@ def test_a_listing_that_lacks_an_earlier_segment_gives_no_later_value(
     store = Store(tmp_path)
     names = [store.append(MODEL, [PROMPT], scored(-float(n))).name for n in range(1, 5)]
     listings = iter([[names[1]], names[:3]])
-    monkeypatch.setattr("tacit.engine.local_storage.LocalStorage.names", lambda *_: next(listings))
+    monkeypatch.setattr("tacit.engine.storage.LocalStorage.names", lambda *_: next(listings))
     assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
     listings = iter([names[:1], names[1:]])
     assert store.read(MODEL["fingerprint"]).is_empty()
@@ -156,7 +156,7 @@ def test_who_is_killed_alone_in_a_folder_has_nobody_wait(tmp_path: Path) -> None
     """The system takes the lock off."""
     program = (
         "import os, sys\n"
-        "from tacit.engine.local_storage import LocalStorage\n"
+        "from tacit.engine.storage import LocalStorage\n"
         "from pathlib import Path\n"
         "with LocalStorage(Path(sys.argv[1])).alone('scores/' + 'f' * 32):\n"
         "    os.kill(os.getpid(), 9)\n"

@@ -94,7 +94,7 @@ def _armed(moment: Moment, entered: list[int], function: Callable[..., Any]) -> 
         if entered[0] != moment.entry:
             return function(*arguments, **named)
         if moment.call == 0:
-            import_module("tacit.engine.local_storage").__dict__["_fill"] = functools.partial(
+            import_module("tacit.engine.storage").__dict__["_fill"] = functools.partial(
                 _half, moment
             )
             return function(*arguments, **named)

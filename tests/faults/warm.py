@@ -36,7 +36,7 @@ def _prepare() -> None:
     import tacit.probes.parts.probe
     import tacit.runs.workflow  # noqa: F401
     from tacit.models.loading import load_model
-    from tacit.present.reporter import silence_libraries
+    from tacit.present.progress import silence_libraries
 
     torch.set_num_threads(1)
     silence_libraries()

@@ -21,8 +21,8 @@ from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.probes.assumptions.corrections import read_corrections
 from tacit.probes.consistency.template import load_templates
-from tacit.probes.parts.elsewhere import answers_in
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.beliefs import answers_in
+from tacit.probes.parts.questions import Template
 from tacit.requests import Prompt
 from tacit.runs.score_files import read_prompts
 from tacit.sources.anchors import read_anchors

@@ -16,9 +16,8 @@ from tacit.engine.segments import Damaged, decode, encode, next_name
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, TacitError
 from tacit.models.loading import LoadOptions, load_model
-from tacit.models.openai.backoff import Backoff
 from tacit.models.openai.client import Client
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.token_lists import read_reply
 from tacit.probes.assumptions.published import published_table
 from tacit.report.writing import report

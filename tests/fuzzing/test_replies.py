@@ -15,18 +15,16 @@ from hypothesis import strategies as st
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
-from tacit.models.openai.backoff import Backoff
-from tacit.models.openai.chat import Talk
+from tacit.models.openai.chat import Talk, read_replies
 from tacit.models.openai.chat_preflight import try_sampling
 from tacit.models.openai.client import Client
 from tacit.models.openai.completions import Served, ServerModel
 from tacit.models.openai.first_tokens import FirstTokensModel, try_beginnings
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.loading import chosen
+from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.preflight import preflight
 from tacit.models.openai.questions import Questions
-from tacit.models.openai.replies import read_said
 from tacit.models.openai.sampling import SampledModel
-from tacit.models.openai.served_models import chosen
 from tacit.models.openai.token_lists import likeliest, read_reply, returned
 from tacit.requests import Prompt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
@@ -137,7 +135,7 @@ def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshap
 def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: list[Misshapen]) -> None:
     """As above."""
     with refused():
-        for one in read_said(spoilt(SAID, how)):
+        for one in read_replies(spoilt(SAID, how)):
             one.sample(begun=False, meant=True).reply.encode()
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tacit.cli.reproduce import _assumptions_run
 from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError, TacitError
-from tacit.models.huggingface.architectures import kind_of
+from tacit.models.huggingface.checkpoint_files import kind_of
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.loading import LoadOptions, load_model
 from tacit.models.openai.canaries import fingerprint_of, recognised, same_answers
@@ -23,7 +23,7 @@ from tacit.models.openai.preflight import Seen
 from tacit.models.openai.token_lists import Token
 from tacit.probes.assumptions.published import published_table
 from tacit.probes.assumptions.sentences import ranked_told
-from tacit.report.obtained import differing, obtained_told
+from tacit.report.elicitation import differing, obtained_told
 from tacit.report.writing import report
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tacit.runs.folder import RunFolder

@@ -106,4 +106,4 @@ def install(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(loading, "load_model", load)
     patch.setattr(loading, "words_of", vocabulary)
-    patch.setattr(loading, "check_place", lambda *_: None)
+    patch.setattr(loading, "check_name", lambda *_: None)

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.knowledge.background import Background, Extraction, background
+from tacit.knowledge.background import Background, Counts, Extraction, background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.concepts import Matching
-from tacit.knowledge.counts import Counts
 from tacit.knowledge.negatives import Draw
 from tacit.knowledge.words import Words
 from tacit.sources.dumps import Dump

@@ -12,9 +12,8 @@ from unittest.mock import patch
 import pytest
 from wordfreq import word_frequency
 
-from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.base import KnowledgeBase, canonical, relation_sets
 from tacit.knowledge.build import Source, build
-from tacit.knowledge.schema import canonical, relation_sets
 from tacit.sources.dumps import Dump
 from tests.knowledge import plain
 from tests.knowledge.conftest import DATA

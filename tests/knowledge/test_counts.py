@@ -5,10 +5,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.knowledge.background import Extraction, background
+from tacit.knowledge.background import (
+    Counts,
+    Extraction,
+    background,
+    counts_in_words,
+    negatives_in_words,
+)
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.concepts import Matching
-from tacit.knowledge.counts import Counts, counts_in_words, negatives_in_words
 from tacit.knowledge.negatives import Draw
 
 if TYPE_CHECKING:

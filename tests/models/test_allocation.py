@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from tacit.models.huggingface.allocation import keep_freed
+from tacit.models.huggingface.local import keep_freed
 
 _FAULTS = """
 import resource, torch
-from tacit.models.huggingface.allocation import keep_freed
+from tacit.models.huggingface.local import keep_freed
 keep_freed()
 def fill():
     for size in (3, 12, 12, 3, 44):

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 
 from tacit.errors import PromptError
-from tacit.models.huggingface.alignment import Filled, bare, locate
+from tacit.models.huggingface.alignment import ControlTokens, Filled, bare, locate
 from tacit.models.huggingface.chat_template import Chat
-from tacit.models.huggingface.control_tokens import ControlTokens
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models import chatting, tiny
 from tests.models.chatting import STYLES

@@ -13,7 +13,7 @@ from tacit.errors import PromptError
 from tacit.models.huggingface.alignment import Filled, bare, locate
 from tacit.models.huggingface.causal import CausalModel
 from tacit.models.huggingface.encoding import Inputs, Remembered
-from tacit.models.huggingface.splitting import cut_of, locate_split, splits
+from tacit.models.huggingface.tokenization import cut_of, locate_split, splits
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.test_contract import prompts_for

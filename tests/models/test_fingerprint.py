@@ -13,7 +13,7 @@ import pytest
 
 from tacit.models.huggingface.fingerprint import FileHashes, Identity, weight_hashes
 from tacit.models.huggingface.trust import Trust
-from tacit.models.huggingface.weight_files import weight_files
+from tacit.models.huggingface.weights import weight_files
 from tacit.models.loading import LoadOptions, load_model
 from tests.models import tiny
 

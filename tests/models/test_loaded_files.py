@@ -13,7 +13,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.ray.worker import Failed, Loaded, Order, Stored, Worker
 from tacit.engine.store import Store
 from tacit.errors import ScoringError
-from tacit.models.huggingface.loaded_files import LoadedFiles
+from tacit.models.huggingface.fingerprint import LoadedFiles
 from tacit.models.huggingface.weights import load_weights
 from tacit.models.loading import LoadOptions, load_model
 from tacit.requests import Prompt, RankingPrompt, ScoringKind, Vocabulary

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import ScoringError
-from tacit.models import demo
+from tacit.models import registry
 from tacit.models.huggingface import causal
 from tacit.requests import Prompt, Scores
 from tests.models import packing_table, plain, tiny
@@ -299,7 +299,7 @@ def test_large_logits_in_half_precision(
 
     monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(shifted))
     with caplog.at_level(logging.WARNING, "tacit"):
-        model = tiny.load(demo.folder_of("demo"), dtype="bfloat16")
+        model = tiny.load(registry.folder_of("demo"), dtype="bfloat16")
     assert model.description["packs"] is True
     assert model.description["packing_difference"] > 0.2
     assert model.description["shares_text"] is True

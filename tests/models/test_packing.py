@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tacit.models.huggingface import packing, prefix_tree
 from tacit.models.huggingface.alignment import Tokens
 from tacit.models.huggingface.packed_passes import sight
-from tacit.models.huggingface.prefix_tree import Rows, shared_length
+from tacit.models.huggingface.prefix_tree import Rows, shared_length, tree_of
 from tacit.models.huggingface.self_check import made_up_pack
-from tacit.models.huggingface.trees import tree_of
 from tacit.probes.consistency.questions import forms
 from tacit.probes.consistency.template import load_templates
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.models.huggingface.padding_check import made_up
+from tacit.models.huggingface.self_check import made_up
 from tacit.requests import Prompt
 from tests.models import plain, tiny
 from tests.models.passes import passes

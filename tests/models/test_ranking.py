@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.errors import ModelError, PromptError, ScoringError
-from tacit.models.huggingface import candidates, ranking
+from tacit.models.huggingface import ranking, vocabulary
 from tacit.models.huggingface.vocabulary import shared_vocabulary
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tests.models import plain, tiny
@@ -221,7 +221,7 @@ def test_tokens_that_reach_across_a_space(
     kind: str, tokens: Sequence[str], added: Sequence[str], *, reaches: bool
 ) -> None:
     """Are those in whose text a space stands behind something else than white space."""
-    assert candidates._reaches(with_tokens(kind, tokens, added)) is reaches
+    assert vocabulary._reaches(with_tokens(kind, tokens, added)) is reaches
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "t5"])
@@ -232,7 +232,7 @@ def test_a_vocabulary_is_written_out_in_pieces(
     texts = ("What has roots and branches is called the ___", "It is called the ___")
     prompts = [RankingPrompt(text, VOCABULARY, TARGETS, top=5) for text in texts]
     expected = loaded(name).answer(prompts)
-    monkeypatch.setattr(candidates, "_WORDS_AT_ONCE", 7)
+    monkeypatch.setattr(vocabulary, "_WORDS_AT_ONCE", 7)
     model = tiny.load(folder_of(name))
     written: list[tuple[str, int]] = []
     write = model._written
@@ -304,7 +304,7 @@ def test_too_many_candidates_of_several_tokens(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are refused before anything is asked, with their number."""
-    monkeypatch.setattr(candidates, "MOST_SEVERAL", 1)
+    monkeypatch.setattr(vocabulary, "MOST_SEVERAL", 1)
     words = Vocabulary(("a", "birdhouse bath", "unbelievable trunk"))
     for name in ("bert", "gpt2", "t5"):
         prompt = RankingPrompt("It is an odd ___", words)

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.models.huggingface import shared_prefixes
+from tacit.models.huggingface import prefix_tree
 from tacit.models.huggingface.logprobs import Row
 from tacit.models.huggingface.packing import packs_of
-from tacit.models.huggingface.prefix_tree import Rows
-from tacit.models.huggingface.shared_prefixes import kept_beginnings
+from tacit.models.huggingface.prefix_tree import Rows, prefix_lengths
 from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny
 from tests.models.passes import passes
@@ -56,8 +55,8 @@ def test_what_is_kept(rows: list[Row], length: int, least: int) -> None:
     """A beginning of each row, shared by more than a pack's, behind which all is read."""
     ordered = Rows.of(rows).ordered()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shared_prefixes, "LEAST", least)
-        kept = kept_beginnings(ordered, length)
+        patch.setattr(prefix_tree, "LEAST", least)
+        kept = prefix_lengths(ordered, length)
     reads = ordered.reads
     assert (reads.position >= kept[reads.row]).all()
     assert ((kept == 0) | (kept >= least)).all()

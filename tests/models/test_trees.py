@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.models.huggingface.alignment import Tokens
-from tacit.models.huggingface.trees import tree_of
+from tacit.models.huggingface.prefix_tree import tree_of
 
 IDS = st.lists(st.integers(0, 2), min_size=1, max_size=5).map(tuple)
 

@@ -108,7 +108,7 @@ def test_all_choices_of_the_demo_model(tmp_path: Path, record_testsuite_property
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
-    from tacit.models.demo import copy_demo
+    from tacit.models.registry import copy_demo
 
     rows = [json.loads(line) for line in CSQA.read_text(encoding="utf-8").splitlines()]
     prompts = [

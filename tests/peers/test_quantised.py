@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.models.huggingface.padding_check import tolerance
+from tacit.models.huggingface.self_check import tolerance
 from tests.models import plain, tiny
 from tests.models.test_contract import known
 from tests.models.test_packed import ASKED

@@ -11,14 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.coherence.objectives import weights_of, whole_weights
 from tacit.coherence.ontology import Ontology, shipped_ontologies
-from tacit.coherence.repair import repair
+from tacit.coherence.repair import repair, weights_of, whole_weights
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from tacit.coherence.objectives import Objective
+    from tacit.coherence.repair import Objective
 
 pytest.importorskip("pysat", reason="python-sat is not installed")
 

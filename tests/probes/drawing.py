@@ -8,7 +8,7 @@ import polars as pl
 
 from tacit.charts.save import write_charts
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Look
+from tacit.charts.theme import Theme
 from tacit.findings.findings import Findings
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Figures = Mapping[str, FigureSpec]
 
 
-def shown(tables: Mapping[str, pl.DataFrame], look: Look | None = None) -> Shown:
+def shown(tables: Mapping[str, pl.DataFrame], look: Theme | None = None) -> Shown:
     """One model's tables, or those of the models that their column ``model`` names."""
     models = [
         name
@@ -29,14 +29,14 @@ def shown(tables: Mapping[str, pl.DataFrame], look: Look | None = None) -> Shown
         for name in table["model"].unique(maintain_order=True)
     ]
     if not models:
-        return Shown({"m": _findings(tables)}, {}, look or Look())
+        return Shown({"m": _findings(tables)}, {}, look or Theme())
     found = {
         name: _findings(
             {key: table.filter(model=name).drop("model") for key, table in tables.items()}
         )
         for name in dict.fromkeys(models)
     }
-    return Shown(found, {}, look or Look())
+    return Shown(found, {}, look or Theme())
 
 
 def write_figures(
@@ -44,10 +44,10 @@ def write_figures(
     found: Mapping[str, Findings],
     folder: Path,
     formats: Collection[str] = ("svg",),
-    look: Look | None = None,
+    look: Theme | None = None,
 ) -> list[Path]:
     """Writes the figures that findings allow, by model."""
-    return write_charts(figures, Shown(found, {}, look or Look()), folder, formats)
+    return write_charts(figures, Shown(found, {}, look or Theme()), folder, formats)
 
 
 def _findings(tables: Mapping[str, pl.DataFrame]) -> Findings:

@@ -172,9 +172,9 @@ def test_its_figures_are_drawn(case: Case) -> None:
 
 
 def _look() -> Any:  # noqa: ANN401 - of the charts
-    from tacit.charts.theme import Look
+    from tacit.charts.theme import Theme
 
-    return Look("house")
+    return Theme("house")
 
 
 def test_what_was_not_answered_is_missing(case: Case) -> None:

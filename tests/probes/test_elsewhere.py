@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import DataError
-from tacit.probes.parts.elsewhere import answers_in
+from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.probe import PartsProbe
 from tacit.sources.drawings import demo_drawings, is_things, read_things, undrawn
 from tacit.tables import write_table

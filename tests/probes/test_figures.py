@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tacit.charts.save import FORMATS, svg_of, write_svg
-from tacit.charts.theme import PALETTES, Look
+from tacit.charts.theme import PALETTES, Theme
 from tacit.coherence.ontology import Ontology
 from tacit.errors import RequestError, WorkError
 from tacit.probes.parts import figures
@@ -110,7 +110,7 @@ def write(
     tables: Mapping[str, pl.DataFrame],
     folder: Path,
     formats: Collection[str] = ("svg",),
-    look: Look | None = None,
+    look: Theme | None = None,
 ) -> list[Path]:
     """Writes the figures of one model's tables."""
     return write_figures(figures.FIGURES, of_one(tables).found, folder, formats, look)
@@ -135,7 +135,7 @@ def held(chart: Chart, table: pl.DataFrame, column: str) -> None:
 
 def test_accuracy_at_holds_the_table() -> None:
     """Shares and intervals of the raw beliefs and one objective, as they are in the table."""
-    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Look(objective="margin"))))
+    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Theme(objective="margin"))))
     held(chart, AT, "share")
     assert {row["world"] for row in rows(chart) if row.get("world")} == {"before", "margin"}
     assert fields(chart, "x") == {"at"}
@@ -261,7 +261,7 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     )
     files = write(TABLES, tmp_path, FORMATS)
     names = [*figures.FIGURES]
-    for name, svg in graphs({"beliefs": beliefs}, PARTS, Look()):
+    for name, svg in graphs({"beliefs": beliefs}, PARTS, Theme()):
         files += write_svg(svg, tmp_path / name, FORMATS)
         names.append(name)
     assert names[-1] == "parts_graph-egg-a"
@@ -294,7 +294,7 @@ def test_a_palette_colours_the_marks(palette: str) -> None:
     """Raw beliefs and repaired world have the palette's colours."""
     colours = PALETTES[palette]
     svg = svg_of(
-        drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Look(palette, "margin"))))
+        drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Theme(palette, "margin"))))
     ).lower()
     assert f'"{colours.before}"' in svg
     assert f'"{colours.after["margin"]}"' in svg
@@ -324,7 +324,7 @@ def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
         write(TABLES, tmp_path, ["svg", "gif"])
     with pytest.raises(RequestError, match="no palette 'pink'"):
-        write(TABLES, tmp_path, look=Look("pink"))
+        write(TABLES, tmp_path, look=Theme("pink"))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import polars as pl
 import pytest
 
-from tacit.charts.theme import PALETTES, Look
+from tacit.charts.theme import PALETTES, Theme
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
@@ -303,7 +303,7 @@ def test_the_same_beliefs_give_the_same_bytes() -> None:
 
 def test_a_palette_colours_the_whole_figure() -> None:
     """No colour of the house's faults is left in the colour-blind-safe figure."""
-    svg = parts_graph(at_random(7, 0.3), PARTS, Look("okabe-ito"))
+    svg = parts_graph(at_random(7, 0.3), PARTS, Theme("okabe-ito"))
     assert all(colour not in svg for colour in PALETTES["house"].faults)
     assert PALETTES["okabe-ito"].faults[0] in svg
 
@@ -358,9 +358,9 @@ def test_beliefs_of_two_drawings_are_refused() -> None:
 def test_a_world_that_is_not_there_is_refused() -> None:
     """With the column's name; and so is a palette."""
     with pytest.raises(DataError, match="no column margin"):
-        parts_graph(table(EGG, set(), set()), PARTS, Look(objective="margin"))
+        parts_graph(table(EGG, set(), set()), PARTS, Theme(objective="margin"))
     with pytest.raises(RequestError, match="expected one of house, okabe-ito"):
-        parts_graph(table(EGG, set(), set()), PARTS, Look("pink"))
+        parts_graph(table(EGG, set(), set()), PARTS, Theme("pink"))
 
 
 def test_the_typical_drawing_has_the_median_of_violations() -> None:
@@ -370,11 +370,11 @@ def test_the_typical_drawing_has_the_median_of_violations() -> None:
     beliefs = pl.concat([one.with_columns(annotator=pl.lit(name)) for name in names])
     violations = pl.DataFrame({"thing": "egg", "annotator": names, "violated": [9, 5, 1]})
     tables = {"beliefs": beliefs, "violation_by_drawing": violations}
-    assert [name for name, _ in graphs(tables, PARTS, Look())] == ["parts_graph-egg-a2"]
-    chosen = graphs(tables, PARTS, Look(), [("egg", "a3")])
+    assert [name for name, _ in graphs(tables, PARTS, Theme())] == ["parts_graph-egg-a2"]
+    chosen = graphs(tables, PARTS, Theme(), [("egg", "a3")])
     assert [name for name, _ in chosen] == ["parts_graph-egg-a3"]
     with pytest.raises(RequestError, match="no drawing of 'egg' by 'a4'"):
-        graphs(tables, PARTS, Look(), [("egg", "a4")])
+        graphs(tables, PARTS, Theme(), [("egg", "a4")])
 
 
 def test_names_of_files_hold_no_path() -> None:
@@ -382,10 +382,10 @@ def test_names_of_files_hold_no_path() -> None:
     one = table(EGG, set(), set())
     things = ("../x", "..\\x")
     beliefs = pl.concat([one.with_columns(thing=pl.lit(thing)) for thing in things])
-    found = graphs({"beliefs": beliefs}, PARTS, Look(), [(thing, "a1") for thing in things])
+    found = graphs({"beliefs": beliefs}, PARTS, Theme(), [(thing, "a1") for thing in things])
     assert [name for name, _ in found] == ["parts_graph-x-a1", "parts_graph-x-a1-2"]
     models = pl.concat([one.with_columns(model=pl.lit(name)) for name in ("org/m", "n")])
-    found = graphs({"beliefs": models}, PARTS, Look())
+    found = graphs({"beliefs": models}, PARTS, Theme())
     assert [name for name, _ in found] == ["parts_graph-org_m-egg-a1", "parts_graph-n-egg-a1"]
 
 

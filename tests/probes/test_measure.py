@@ -13,12 +13,12 @@ from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError
 from tacit.probes.parts import accuracy
-from tacit.probes.parts.baselines import shifted
+from tacit.probes.parts.accuracy import shifted
 from tacit.probes.parts.compare import compare
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
-from tacit.probes.parts.words import sentences
-from tacit.probes.parts.worlds import WORLDS
+from tacit.probes.parts.questions import Template
+from tacit.probes.parts.repaired import WORLDS
+from tacit.probes.parts.sentences import sentences
 from tacit.sources.drawings import Drawing, read_drawings
 from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap

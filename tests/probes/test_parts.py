@@ -13,8 +13,7 @@ from tacit.engine.store import Store
 from tacit.errors import RequestError
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template, belief
-from tacit.probes.parts.wording import Wording
+from tacit.probes.parts.questions import Template, Wording, belief
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:

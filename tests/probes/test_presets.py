@@ -16,7 +16,7 @@ from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
 from tacit.models.loading import LoadOptions, load_model
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.requests import TOO_LONG, AnswerScore, Scores, ScoringKind
 from tacit.sources.drawings import demo_drawings
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import DataError, RequestError
-from tacit.probes.parts.template import Template, belief
+from tacit.probes.parts.questions import Template, belief
 from tacit.requests import AnswerScore, Scores
 
 if TYPE_CHECKING:

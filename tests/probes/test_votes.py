@@ -9,10 +9,10 @@ import pytest
 
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.requests import Votes
 from tacit.sources.drawings import Drawing
-from tacit.statistics.shares import wilson
+from tacit.statistics.intervals import wilson
 
 LAMP = Drawing("lamp", "ann", ("shade", "stand", "bulb"), (("shade", "above", "stand"),))
 PROBE = PartsProbe((LAMP,), Ontology.load("parts"), Template.load("plain"))

@@ -6,7 +6,7 @@ import pytest
 
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
-from tacit.probes.parts.wording import Wording
+from tacit.probes.parts.questions import Wording
 
 if TYPE_CHECKING:
     from pathlib import Path

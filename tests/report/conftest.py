@@ -20,7 +20,7 @@ from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.runs.folder import RunFolder
 from tacit.sources.anchors import Anchor
 from tacit.sources.drawings import Drawing

@@ -6,7 +6,7 @@ import polars as pl
 
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.report.differences import differences
 from tacit.report.sections import section, tables, views
 from tacit.runs.folder import RunFolder

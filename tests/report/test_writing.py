@@ -11,7 +11,7 @@ import pytest
 
 from tacit.errors import WorkError
 from tacit.probes.parts import reading
-from tacit.report import runtime
+from tacit.report import charts
 from tacit.report.writing import report
 from tacit.runs.reading import read_runs
 from tests.report.conftest import EVIL, Page, parts_run
@@ -87,7 +87,7 @@ def test_the_policy_names_the_page_s_own_scripts_and_style(page: Page) -> None:
 def test_a_script_that_a_browser_would_read_otherwise_is_refused(within: str) -> None:
     """It would end early, or have another hash than the policy names."""
     with pytest.raises(WorkError, match="cannot stand within a page"):
-        runtime.checked(f"let x = '{within}';")
+        charts.checked(f"let x = '{within}';")
 
 
 def test_marks_stand_where_their_values_are(page: Page, runs: Path) -> None:

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.charts.save import write_svg
-from tacit.charts.theme import Look
+from tacit.charts.theme import Theme
 from tacit.coherence.ontology import Ontology
-from tacit.naming import file_name
+from tacit.files import file_name
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.graph import graphs
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.runs.workflow import folders_of
 from tacit.sources.drawings import Drawing
 from tests.probes.drawing import write_figures
@@ -87,7 +87,7 @@ def test_the_graphs_of_things_lie_in_the_figures_folder(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "figures"
     chosen = [(drawing.thing, drawing.annotator) for drawing in drawings]
     written = write_figures(FIGURES, {"m": findings}, folder)
-    for name, svg in graphs(findings.tables, ontology, Look(), chosen):
+    for name, svg in graphs(findings.tables, ontology, Theme(), chosen):
         written += write_svg(svg, folder / name, ("svg",))
     drawn = [path for path in written if path.name.startswith("parts_graph")]
     assert len({path.name.casefold() for path in drawn}) == len(drawings)

@@ -9,7 +9,7 @@ import pytest
 from tacit.coherence.ontology import Ontology
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.template import Template
+from tacit.probes.parts.questions import Template
 from tacit.report.writing import report
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs

@@ -8,7 +8,7 @@ import pytest
 from openpyxl import Workbook
 
 from tacit.errors import DataError, MissingPackage
-from tacit.sources.mcrae import feature_text
+from tacit.sources.norm_files import feature_text
 from tacit.sources.norms import Property, read_norms
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tacit.statistics import Estimate
-from tacit.statistics.means import t_interval
+from tacit.statistics.intervals import t_interval
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=14), st.sampled_from([0.8, 0.95]))

@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.statistics import Estimate, prediction
-from tacit.statistics.comparisons import smallest_lift
-from tacit.statistics.permutation import chance_level
-from tacit.statistics.prediction import predict
+from tacit.statistics.permutation import LIFT, chance_level
+from tacit.statistics.prediction import predict, smallest_lift
 from tacit.statistics.ranking import auroc, average_precision
-from tacit.statistics.scales import LIFT
 from tacit.statistics.studentised import Permutations, Sample
 
 NONE = Estimate(None, None, None)

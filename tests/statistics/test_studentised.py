@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.statistics import Estimate, studentised
-from tacit.statistics.permutation import chance_level, lift
+from tacit.statistics.permutation import AUROC, LIFT, Scale, chance_level, lift
 from tacit.statistics.ranking import auroc, aurocs, average_precision, average_precisions
-from tacit.statistics.scales import AUROC, LIFT, Scale
 from tacit.statistics.studentised import Permutations, Sample
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tacit.charts.theme import themed
 from tacit.errors import RequestError, WorkError
-from tacit.publishing import publish_bytes
+from tacit.files import publish_bytes
 from tacit.strings import strings
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.charts.theme import Look
+    from tacit.charts.theme import Theme
     from tacit.findings.findings import Findings
 
 _SUBTITLE = 11
@@ -40,7 +40,7 @@ class Shown:
 
     found: Mapping[str, Findings]
     sizes: Mapping[str, int | None]
-    look: Look
+    look: Theme
 
     @cached_property
     def by_size(self) -> bool:

@@ -86,7 +86,7 @@ PALETTES = {
 
 
 @dataclass(frozen=True)
-class Look:
+class Theme:
     """How figures are drawn, and which repaired world they show.
 
     Args:

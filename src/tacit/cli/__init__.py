@@ -13,12 +13,10 @@ import typer
 from tacit.addresses import check_holds_no_password
 from tacit.cli import (
     check,
-    compare,
     demo,
     drawings,
     kb,
     norms,
-    repair,
     report,
     reproduce,
     run,
@@ -27,8 +25,8 @@ from tacit.cli import (
 )
 from tacit.cli.interrupting import interruptible
 from tacit.errors import RequestError, TacitError, WorkError
+from tacit.files import is_full, unwritable
 from tacit.present.terminal import visible, visible_output
-from tacit.publishing import is_full, unwritable
 from tacit.version import __version__
 
 if TYPE_CHECKING:
@@ -68,10 +66,10 @@ app.add_typer(run.app, name="run")
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(show.app, name="show")
 app.command("report")(report.report)
-app.command("compare")(compare.compare)
+app.command("compare")(report.compare)
 app.command("score")(score.score)
 app.command("check")(check.check)
-app.command("repair")(repair.repair)
+app.command("repair")(check.repair)
 app.add_typer(drawings.app, name="drawings")
 app.add_typer(kb.app, name="kb")
 app.add_typer(norms.app, name="norms")

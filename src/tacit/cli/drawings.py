@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.group import group
-from tacit.cli.options import Force
+from tacit.cli.options import Force, group
 from tacit.english import several
 from tacit.errors import RequestError
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
-from tacit.cli.declared import declared
-from tacit.cli.group import group
+from tacit.cli.options import declared, group
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.knowledge.options import BackgroundOptions
@@ -213,8 +212,8 @@ def _is_base(path: Path) -> bool:
 
 def _echo_about(path: Path, as_json: bool) -> None:
     """Prints what a knowledge base's file says of itself."""
+    from tacit.knowledge.background import negatives_in_words
     from tacit.knowledge.base import KnowledgeBase
-    from tacit.knowledge.counts import negatives_in_words
     from tacit.knowledge.negatives import Draw, eligible
 
     with KnowledgeBase(path) as base:
@@ -250,7 +249,7 @@ def _echo_about(path: Path, as_json: bool) -> None:
 
 def _readable_background(summary: dict[str, Any]) -> str:
     """How many facts the questions have, for a person."""
-    from tacit.knowledge.counts import counts_in_words
+    from tacit.knowledge.background import counts_in_words
 
     per = summary["per_question"]
     spread = ", ".join(f"{name.replace('_', ' ')} {count:.0f}" for name, count in per.items())

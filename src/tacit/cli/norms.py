@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from tacit.cli import options as given
-from tacit.cli.declared import declared
-from tacit.cli.group import group
+from tacit.cli.options import declared, group
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.assumptions.options import NormsOptions

@@ -1,11 +1,22 @@
-"""The options that several verbs share."""
+"""Options on the command line, from the dataclasses that declare them, and groups of commands."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache, wraps
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
+
+from tacit.options import Option, build, names_of, option_of
+
+if TYPE_CHECKING:
+    from dataclasses import Field
 
 
 def checked(given: str | list[str] | None) -> str | list[str] | None:
@@ -57,3 +68,112 @@ Questions = Annotated[
     typer.Option(help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+_OTHERS = "Output"
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help lists its options under the headings of their groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
+        """Writes the options, by group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                argument = parameter.param_type_name == "argument"
+                heading = getattr(parameter, "rich_help_panel", None) or _OTHERS
+                groups.setdefault("Arguments" if argument else heading, []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def declared(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorates a verb that takes dataclasses of options, so that it takes their options singly.
+
+    Args:
+        kinds: The dataclass of a parameter that has no annotation of its own.
+    """
+
+    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        hints = {**get_type_hints(verb, include_extras=True), **kinds}
+        groups: dict[str, type] = {
+            name: kind
+            for name, kind in hints.items()
+            if isinstance(kind, type) and is_dataclass(kind)
+        }
+        options: list[Parameter] = []
+        for name, parameter in inspect.signature(verb).parameters.items():
+            if name in groups:
+                options += _parameters(groups[name])
+            else:
+                only = Parameter.KEYWORD_ONLY
+                options.append(parameter.replace(kind=only, annotation=hints[name]))
+
+        @wraps(verb)
+        def spread_out(**given: Any) -> None:  # noqa: ANN401 - whatever options there are
+            for name, kind in groups.items():
+                mine = {one: given.pop(one) for one in names_of(kind)}
+                given[name] = build(kind, mine)
+            verb(**given)
+
+        spread_out.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined] # Typer's
+        spread_out.__annotations__ = {option.name: option.annotation for option in options}
+        return spread_out
+
+    return decorate
+
+
+@cache  # reading its hints is slow, several verbs share it, and all of that is at start-up
+def _parameters(kind: type) -> tuple[Parameter, ...]:
+    """The parameters of a dataclass's options, those of dataclasses within it in their place."""
+    hints = get_type_hints(kind)
+    found: list[Parameter] = []
+    for one in fields(kind):
+        if option_of(one) is None:
+            found += _parameters(hints[one.name])
+        else:
+            found.append(_parameter(one, hints[one.name]))
+    return tuple(found)
+
+
+def _parameter(one: Field[Any], kind: Any) -> Parameter:  # noqa: ANN401 - any type
+    about = option_of(one) or Option("")
+    flags = about.flags or (f"--{one.name.replace('_', '-')}",)
+    shown = typer.Option(
+        *flags,
+        help=about.help,
+        metavar=about.metavar,
+        min=about.least,
+        hidden=about.hidden,
+        rich_help_panel=about.group,
+        show_default=one.default is not MISSING,
+        callback=about.check,
+    )
+    default = Parameter.empty if one.default is MISSING else one.default
+    return Parameter(
+        one.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shown]
+    )
+
+
+def group(about: str) -> typer.Typer:
+    """A verb with others below it, also where there is only one so far.
+
+    Args:
+        about: Its line of help.
+    """
+    return typer.Typer(
+        help=about,
+        # Without a callback of its own, a group of one would be that one.
+        callback=_stay_a_group,
+        no_args_is_help=True,
+        add_completion=False,
+        # Plain help needs no Rich, which takes longer to import than the rest together.
+        rich_markup_mode=None,
+    )
+
+
+def _stay_a_group() -> None:
+    pass

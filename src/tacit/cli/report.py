@@ -1,7 +1,8 @@
-"""``tacit report``: one HTML file of one run or several."""
+"""``tacit report`` and ``tacit compare``: one HTML file of one run or several."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -25,4 +26,36 @@ def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force =
 
     check_outputs([], [(out, page_kind("report"))], force=force)
     write_report(runs, out)
+    typer.echo(f"Written: {out}")
+
+
+def compare(
+    runs: RunFolders,
+    out: HtmlFile = Path("comparison.html"),
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Compare runs that differ in more than the model as well, and overwrite any file.",
+        ),
+    ] = False,
+) -> None:
+    """Write one HTML file of several models' runs, with their paired differences.
+
+    Example: tacit compare runs/gpt2 runs/opt --out comparison.html
+    """
+    from tacit.files import publish_text
+    from tacit.outputs import check_outputs
+    from tacit.report.differences import check_comparable
+    from tacit.report.elicitation import differing
+    from tacit.report.writing import page_kind, report
+    from tacit.runs.comparison import warnings_of_wording
+    from tacit.runs.reading import read_runs
+
+    check_outputs([], [(out, page_kind("comparison"))], force=force)
+    found = read_runs(runs)
+    check_comparable(found, force=force)
+    for warning in (*differing(found), *warnings_of_wording(found)):
+        sys.stderr.write(f"tacit: {warning}\n")
+    publish_text(out, report(found, "comparison", warn=force))
     typer.echo(f"Written: {out}")

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
-from tacit.cli.declared import declared
-from tacit.cli.group import group
+from tacit.cli.options import declared, group
 from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
 from tacit.models.settings import ModelSettings
-from tacit.present.reporter import Terminal
+from tacit.present.progress import Terminal
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.parts.options import PartsOptions
 
@@ -57,8 +56,8 @@ def parrot(
     from tacit.outputs import check_outputs
     from tacit.probes.parts.probe import PartsProbe
     from tacit.probes.parts.published import data_tables, model_tables
-    from tacit.probes.parts.words import judged, missing
-    from tacit.report.obtained import obtained_told
+    from tacit.probes.parts.sentences import judged, missing
+    from tacit.report.elicitation import obtained_told
     from tacit.runs.workflow import RunRequest
     from tacit.sources.drawings import read_things
 
@@ -130,7 +129,7 @@ def sta(
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table
     from tacit.probes.assumptions.sentences import ranked_told
-    from tacit.report.obtained import obtained_told
+    from tacit.report.elicitation import obtained_told
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
@@ -189,7 +188,7 @@ def _tell(
 
     Below it people read what is told of it.
     """
-    from tacit.present.published import print_published
+    from tacit.present.tables import print_published
     from tacit.tables import write_table
 
     if out is not None:

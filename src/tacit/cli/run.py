@@ -3,24 +3,166 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
+from typer.core import TyperGroup
 
 from tacit.cli import options as given
-from tacit.cli.declared import declared
-from tacit.cli.probes import example, probe_group
+from tacit.cli.options import GroupedCommand, declared
 from tacit.engine.options import EngineOptions
+from tacit.english import several
 from tacit.models.settings import ModelSettings
-from tacit.options import option
-from tacit.present.reporter import Terminal
+from tacit.options import option, option_of
+from tacit.present import progress
+from tacit.present.progress import Terminal
+from tacit.present.tables import MOST_ROWS, print_comparison, print_table
+from tacit.probes import base
+from tacit.probes.base import probe, probes
+from tacit.report.elicitation import obtained_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import polars as pl
+
     from tacit.probes.base import AnyProbe
+    from tacit.runs.reading import Run
+
+
+class ProbeCommands(TyperGroup):
+    """The probes that there are; each is loaded when it is named."""
+
+    verb: ClassVar[Callable[[type[AnyProbe]], Callable[..., None]]]
+    help_of: ClassVar[Callable[[type[AnyProbe]], str]]
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's own
+        """The probes' names."""
+        del ctx
+        return list(probes())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's own
+        """The command of a probe; None where there is no such probe."""
+        del ctx
+        if cmd_name not in probes():
+            return None
+        kind, own = probe(cmd_name), type(self)
+        made = typer.Typer(rich_markup_mode=None, add_completion=False)
+        made.command(cmd_name, cls=GroupedCommand, help=own.help_of(kind))(own.verb(kind))
+        return typer.main.get_command(made)
+
+
+def example(command: str, kind: type[AnyProbe], options: str) -> str:
+    """A command of a probe, with all options that the probe requires.
+
+    Args:
+        command: The words before the probe's name.
+        kind: The probe.
+        options: What the command requires itself.
+    """
+    required = [
+        f"--{one.name.replace('_', '-')} {one.name.upper()}"
+        for one in fields(kind.Options)
+        if option_of(one) and one.default is MISSING
+    ]
+    return " ".join([command, kind.name, *required, options])
+
+
+def probe_group(
+    about: str,
+    verb: Callable[[type[AnyProbe]], Callable[..., None]],
+    help_of: Callable[[type[AnyProbe]], str],
+) -> typer.Typer:
+    """A verb with a command for each probe below it.
+
+    Args:
+        about: Its line of help.
+        verb: What the command of a probe does.
+        help_of: The help of that command.
+    """
+    members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
+    return typer.Typer(
+        help=about,
+        cls=type("Probes", (ProbeCommands,), members),
+        callback=lambda: None,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+    )
+
+
+def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
+    """Prints what each model showed and, of several, how they differ."""
+    for run in found.values():
+        echo_run(run)
+        typer.echo(f"Written: {run.folder}")
+    runs = list(found.values())
+    notes = [note for run in runs for note in base.declared(probe(run.probe)).notes(run.findings)]
+    typer.echo("".join(f"{note}\n" for note in dict.fromkeys(notes)), nl=False)
+    if together is not None:
+        print_comparison(together)
+        ways = {name: run.summary.get("obtained") for name, run in found.items()}
+        typer.echo(_elicited({name: str(way) for name, way in ways.items() if way}))
+
+
+def echo_run(run: Run) -> None:
+    """Prints what a model showed: tables, how it was asked, and sentences."""
+    told, findings = base.declared(probe(run.probe)), run.findings
+    made = ((each.spec, each.table) for each in told.views(findings, run.request, MOST_ROWS))
+    found = ((spec, findings.table(spec)) for spec in told.tables.values() if spec.printed)
+    for spec, table in chain(found, made):
+        if spec.printed and table is not None and not table.is_empty():
+            print_table(spec, table, f"{run.name}: {spec.title}")
+    typer.echo("\n".join([*obtained_told(findings.summary), *told.sentences(findings)]))
+
+
+def _elicited(ways: Mapping[str, str]) -> str:
+    """A line for all models that were asked alike, else one for each."""
+    alike = set(ways.values())
+    if len(alike) == 1:
+        return f"Obtained: {alike.pop()}"
+    return "\n".join(f"Obtained, {name}: {way}" for name, way in ways.items())
+
+
+def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
+    """Prints what would be asked of each model."""
+    found = [{"model": name, **estimate} for name, estimate in estimates.items()]
+    if as_json:
+        typer.echo(json.dumps({"runs": found}))
+        return
+    for each in found:
+        echo_estimate(each)
+
+
+def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
+    """Prints what ``--dry-run`` found of one model."""
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    name = f"{found['model']}: " if "model" in found else ""
+    if "calls" in found:
+        from tacit.runs.estimate import Cost
+
+        keys = ("distinct", "calls", "prompt_tokens", "answer_tokens")
+        cost = Cost(*(found[key] for key in keys))
+        typer.echo(f"{name}{cost.sentence}\nNothing was asked.")
+        return
+    skipped = (
+        f"to skip: {several(found['skipped'], 'prompt')} longer than the model's window\n"
+        if found["skipped"]
+        else ""
+    )
+    typer.echo(
+        f"{name}{several(found['prompts'], 'prompt')}, {found['distinct']:,} distinct, "
+        f"{found['stored']:,} of them in the store\n{skipped}"
+        f"to ask: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
+        f"about {progress.duration(found['seconds'])} by a short trial\n"
+        "Nothing was stored or written."
+    )
+
 
 OUTPUT = "Output"
 
@@ -116,7 +258,7 @@ def _run(
     output: Output,
 ) -> None:
     """Runs a probe, draws its figures, and prints what it found."""
-    from tacit.cli.findings import echo_estimates, echo_runs
+    from tacit.cli.run import echo_estimates, echo_runs
     from tacit.engine.store import Store
     from tacit.runs.figures import Figures
     from tacit.runs.workflow import REPORT, RunRequest

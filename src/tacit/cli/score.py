@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from tacit.cli import options as given
-from tacit.cli.declared import declared
-from tacit.cli.findings import echo_estimate
+from tacit.cli.options import declared
+from tacit.cli.run import echo_estimate
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import DataError
 from tacit.models.settings import ModelSettings
-from tacit.present.reporter import Terminal
+from tacit.present.progress import Terminal
 
 
 @declared()
@@ -44,8 +44,7 @@ def score(
     from tacit.outputs import Kind, check_outputs
     from tacit.requests import Votes
     from tacit.runs import asking
-    from tacit.runs.cost import Cost, chats_of
-    from tacit.runs.estimate import estimate
+    from tacit.runs.estimate import Cost, chats_of, estimate
     from tacit.runs.score_files import counts, is_scores, read_prompts, write_answers
 
     begun, reporter = time.monotonic(), Terminal()

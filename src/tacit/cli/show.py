@@ -10,20 +10,60 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import options as given
-from tacit.cli.declared import declared
-from tacit.cli.group import group
-from tacit.cli.probes import example, probe_group
+from tacit.cli.options import declared, group
+from tacit.cli.run import example, probe_group
 from tacit.errors import RequestError, TooLongError
 from tacit.models.loading import LoadOptions
-from tacit.present.reporter import Terminal
+from tacit.present.progress import Terminal
 from tacit.probes.base import ModelWords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tacit.models.huggingface.local import LocalModel
     from tacit.probes.base import AnyProbe
     from tacit.requests import Prompt
+    from tacit.sources.registry import Registry, Source, SourceFile
+
+
+_INDENT = 11  # the longest heading, and two spaces
+
+
+def listing(known: Registry) -> Iterator[str]:
+    """The lines that list all sources, grouped by the options that take them."""
+    width = max(map(len, known.sources)) + 2
+    for kind in known.kinds.values():
+        yield f"{kind.noun}: {'; '.join(kind.options)}"
+        for source in known.of_kind(kind.name):
+            condition = f" ({source.condition})" if source.condition else ""
+            yield f"  {source.name:<{width}}{source.title}{condition}"
+        yield ""
+    yield "tacit show sources NAME shows how to get a source; Tacit downloads nothing"
+
+
+def detail(source: Source) -> Iterator[str]:
+    """The lines that show one source."""
+    yield f"{source.name}: {source.title}"
+    yield ""
+    for heading, text in source.facts().items():
+        yield f"{heading:<{_INDENT}}{text}"
+    yield ""
+    for file in source.files:
+        yield from _file(file)
+    yield ""
+    for number, step in enumerate(source.steps, 1):
+        yield f"{number}. {step}"
+
+
+def _file(file: SourceFile) -> Iterator[str]:
+    size = "" if file.bytes is None else f", {file.bytes:,} bytes"
+    renamed = "" if file.save_as is None else f", to be saved as {file.save_as}"
+    yield f"{file.name}{size}{renamed}"
+    if file.url:
+        yield f"  {file.url}"
+    if file.sha256:
+        yield f"  sha256 {file.sha256}"
+
 
 app = group("Show what a model is really given, what a run made of it, and where data lives.")
 First = Annotated[
@@ -108,8 +148,7 @@ def anchor(
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """
-    from tacit.probes.consistency.trace import TABLES, trace
-    from tacit.probes.consistency.trace_words import traced
+    from tacit.probes.consistency.trace import TABLES, trace, traced
     from tacit.runs.folder import read_findings
 
     found = trace(read_findings(run, TABLES), question)
@@ -127,7 +166,7 @@ def sources(
 
     Example: tacit show sources conceptnet-5.7
     """
-    from tacit.cli.sources import detail, listing
+    from tacit.cli.show import detail, listing
     from tacit.sources.registry import registry
 
     known = registry()

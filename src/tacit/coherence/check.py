@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence.beliefs import STATEMENT, TRUTHS, carried_columns, check_beliefs
-from tacit.coherence.coding import Coded, beside, code
+from tacit.coherence.constraints import Coded, beside, code
 from tacit.coherence.effort import TIME_LIMIT, effort_of
 from tacit.coherence.joint import jointly_consistent
 from tacit.coherence.violations import KINDS, applicable
@@ -20,9 +20,9 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tacit.coherence.constraints import Integers
     from tacit.coherence.effort import Effort
     from tacit.coherence.ontology import Ontology
-    from tacit.coherence.structure import Integers
 
 _EVEN = 0.5
 
@@ -317,12 +317,12 @@ def _revision_costs(
     coded: Coded, ontology: Ontology, truth: pl.Series, effort: Effort
 ) -> pl.DataFrame:
     """The least number of statements with a belief to change in each group, and its bounds."""
-    from tacit.coherence.world import best_world
+    from tacit.coherence.assignment import best_assignment
 
     believed, known = truth.fill_null(value=False).to_numpy(), truth.is_not_null().to_numpy()
     # A statement whose belief is missing may become true or false at no cost.
     weights = np.where(known, np.where(believed, 1, -1), 0).astype(np.int64)
-    world = best_world(coded, ontology, weights, effort)
+    world = best_assignment(coded, ontology, weights, effort)
     changed = known & (world.row_true != believed)
     most = np.bincount(coded.group[changed], minlength=len(coded.groups))[: len(coded.groups)]
     least = np.maximum(0, most - np.floor(world.room).astype(np.int64))

@@ -1,190 +1,333 @@
-"""The rows of a linear program that the constraints of some items make, transitivity on demand.
+"""What an ontology's constraints leave to decide: families of classes of relations.
 
-Strict partial orders also keep a rule that no single constraint states. With y(ij) for "i precedes
-j", and three items in a cycle: y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. It is half the
-sum of three transitive rows, rounded down. With it the linear program describes the strict partial
-orders of three items exactly; transitivity alone admits one half on each arc of the cycle.
+Inverse relations say the same of a pair read the other way round, so they form one class. No
+constraint joins two classes unless one implies or excludes the other; classes so joined form a
+family, and each family can be repaired on its own.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+import polars as pl
 
-from tacit.coherence.structure import clauses_of, triples_of
+from tacit.coherence.beliefs import group_columns
 
 if TYPE_CHECKING:
-    from tacit.coherence.structure import Family, Integers
-    from tacit.coherence.worlds import Booleans, Floats
+    from collections.abc import Mapping
 
-# With more transitive constraints than these, only those that a solution broke are written down.
-_MOST_TRIPLES = 4000
-# Branch and bound also gets those that the linear program's solution breaks but for this much.
-_NEARLY = 0.5
-_MOST_BRANCHED = 100_000
-_TOLERANCE = 1e-6
+    from tacit.coherence.ontology import Ontology, Relation
+
+    Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    from collections.abc import Sequence
 
 
-class Rows:
-    """Rows a·x <= b over the statements of n items; those of three items are added on demand.
+@dataclass(frozen=True)
+class RelationClass:
+    """Relations that are decided together, under the name of the first of them in the file."""
+
+    name: str
+    symmetric: bool
+    asymmetric: bool
+    transitive: bool
+    irreflexive: bool
+
+
+@dataclass(frozen=True)
+class Family:
+    """Classes of relations that constraints join.
 
     Args:
-        family: The relations.
-        n: How many items there are.
-        total: Whether of two reverse statements exactly one is true (an order of all items).
-
-    Attributes:
-        matrix: The rows that are written down, shape (r, v).
-        limits: What each of them must not exceed, shape (r,).
-        triples: How many transitive rows there are, written down or not.
-        complete: Whether all of them are written down.
+        classes: The classes, in the order of the file.
+        implications: (a, b, turned): x a y makes x b y true, or y b x when turned; a and b are
+            positions in ``classes``.
+        exclusions: (a, b, turned): x a y and x b y (y b x when turned) are never both true.
     """
 
-    def __init__(self, family: Family, n: int, *, total: bool) -> None:
-        self.clauses = clauses_of(family, n)
-        self.total = total
-        self._family = family
-        self._n = n
-        exclusions = self.clauses.exclusions
-        implications = self.clauses.implications
-        self.matrix = self._block(exclusions, (1.0, 1.0))
-        self.limits = np.ones(len(exclusions))
-        self._append(self._block(implications, (1.0, -1.0)), np.zeros(len(implications)))
-        if total:
-            self._append(self._block(exclusions, (-1.0, -1.0)), -np.ones(len(exclusions)))
-        transitive = sum(each.transitive for each in family.classes)
-        # In an order of all items three transitive rows around a cycle say the same.
-        self.triples = transitive * n * (n - 1) * (n - 2) // (3 if total else 1)
-        self.complete = False
-        self._complete(_MOST_TRIPLES)
+    classes: tuple[RelationClass, ...]
+    implications: tuple[tuple[int, int, bool], ...] = ()
+    exclusions: tuple[tuple[int, int, bool], ...] = ()
 
     @property
-    def count(self) -> int:
-        """How many statements there are."""
-        return len(self.clauses.variables)
+    def transitive(self) -> bool:
+        """Whether the pairs of items depend on one another."""
+        return any(each.transitive for each in self.classes)
 
-    def before_branching(self, values: Floats) -> None:
-        """Adds the transitive constraints that values nearly break, if not too many.
+    @property
+    def order(self) -> bool:
+        """Whether its worlds are the strict partial orders of the items."""
+        first = self.classes[0]
+        alone = len(self.classes) == 1 and not self.implications and not self.exclusions
+        return alone and first.transitive and first.asymmetric
 
-        Branch and bound is quicker with few rows, but each one that it breaks costs a new start.
-        """
-        if not self.complete:
-            self.add(self.broken(values, _MOST_BRANCHED, least=-_NEARLY))
 
-    def add(self, triples: Integers) -> None:
-        """Adds transitive constraints, shape (t, 3)."""
-        if len(triples):
-            self._append(self._block(triples, (1.0, 1.0, -1.0)), np.ones(len(triples)))
+@dataclass(frozen=True)
+class Membership:
+    """Where a relation is decided: its family, its class there, and whether it is read turned."""
 
-    def tighten(self, values: Floats) -> bool:
-        """Adds the rows of three items that values break, and returns whether there were any."""
-        most = 10 * self.count
-        triples = self._no_triples() if self.complete else self.broken(values, most)
-        cycles = self.broken_cycles(values)[:most]
-        self.add(triples)
-        self._add_cycles(cycles)
-        return len(triples) + len(cycles) > 0
+    family: int
+    position: int
+    turned: bool
 
-    def broken(
-        self, values: Floats, most: int | None = None, least: float = _TOLERANCE
-    ) -> Integers:
-        """The transitive constraints that values break by more than ``least``, the worst first.
 
-        Returns:
-            Their statements, shape (t, 3).
-        """
-        found = []
-        amounts = []
-        for position, each in enumerate(self._family.classes):
-            if each.transitive:
-                index = self.clauses.index[position]
-                dense = np.where(index >= 0, values[index], 0.0)
-                excess = dense[:, :, None] + dense[None, :, :] - dense[:, None, :] - 1.0
-                i, j, k = np.nonzero(excess > least)
-                apart = (i < np.minimum(j, k)) & (j != k) if self.total else i != k
-                i, j, k = i[apart], j[apart], k[apart]
-                found.append(np.stack([index[i, j], index[j, k], index[i, k]], axis=1))
-                amounts.append(excess[i, j, k])
-        triples = np.concatenate([*found, self._no_triples()])
-        worst = np.argsort(-np.concatenate([*amounts, np.empty(0)]), kind="stable")
-        return triples[worst[:most]]
+@dataclass(frozen=True)
+class Clauses:
+    """The constraints over the statements of some items; statements are rows of ``variables``.
 
-    def broken_cycles(self, values: Floats) -> Integers:
-        """The cycles of three items that values break, the worst first, shape (t, 6)."""
-        found = [np.empty((0, 6), dtype=np.int64)]
-        amounts = [np.empty(0)]
-        for position, each in enumerate(self._family.classes):
-            strict = each.transitive and each.asymmetric and not each.symmetric
-            if self.total or not strict or self._n == 1:
-                continue
-            index = self.clauses.index[position]
-            lead = np.where(index >= 0, values[index] - values[index.T], 0.0)
-            excess = lead[:, :, None] + lead[None, :, :] + lead.T[:, None, :] - 1.0
-            i, j, k = np.nonzero(excess > _TOLERANCE)
-            first = (i < np.minimum(j, k)) & (j != k)
-            i, j, k = i[first], j[first], k[first]
-            ends = ((i, j), (j, k), (k, i), (j, i), (k, j), (i, k))
-            found.append(np.stack([index[end] for end in ends], axis=1))
-            amounts.append(excess[i, j, k])
-        worst = np.argsort(-np.concatenate(amounts), kind="stable")
-        return np.concatenate(found)[worst]
+    Args:
+        variables: (class, i, j) of each statement, shape (v, 3).
+        implications: Statement pairs, the first makes the second true, shape (m, 2).
+        exclusions: Statement pairs that are never both true, shape (m, 2).
+        never: Statements that are never true, shape (m,).
+        index: The row of (class, i, j) in ``variables``, or -1, shape (classes, n, n).
+    """
 
-    def hold(self, world: Booleans) -> bool:
-        """Whether a world keeps every constraint, written down or not."""
-        clauses = self.clauses
-        clash = (world[clauses.exclusions[:, 0]] & world[clauses.exclusions[:, 1]]).any()
-        gap = (world[clauses.implications[:, 0]] & ~world[clauses.implications[:, 1]]).any()
-        return not (clash or gap or len(self.broken(world.astype(np.float64), 1)))
+    variables: Integers
+    implications: Integers
+    exclusions: Integers
+    never: Integers
+    index: Integers
 
-    def closed(self, world: Booleans) -> Booleans | None:
-        """The least world that holds a set of statements, or None when there is no such world."""
-        clauses = self.clauses
-        world = world.copy()
-        while True:
-            before = world.sum()
-            for first, then in clauses.implications:
-                world[then] |= world[first]
-            for position, each in enumerate(self._family.classes):
-                if each.transitive:
-                    index = clauses.index[position]
-                    dense = (index >= 0) & world[index]
-                    np.fill_diagonal(dense, val=False)
-                    for middle in range(self._n):
-                        dense |= dense[:, middle, None] & dense[middle]
-                    np.fill_diagonal(dense, val=False)
-                    world[index[dense]] = True
-            if world.sum() == before:
-                break
-        clash = (world[clauses.exclusions[:, 0]] & world[clauses.exclusions[:, 1]]).any()
-        return None if clash else world
 
-    def _complete(self, most: int) -> None:
-        if not self.complete and self.triples <= most:
-            triples = triples_of(self._family, self._n)
-            if self.total:
-                ends = self.clauses.variables[:, 1:]
-                i, j, k = ends[triples[:, 0], 0], ends[triples[:, 0], 1], ends[triples[:, 1], 1]
-                triples = triples[i < np.minimum(j, k)]
-            self.add(triples)
-            self.complete = True
+def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Membership]]:
+    """Splits an ontology into families that can be repaired apart.
 
-    def _add_cycles(self, cycles: Integers) -> None:
-        if len(cycles):
-            signs = (1.0, 1.0, 1.0, -1.0, -1.0, -1.0)
-            self._append(self._block(cycles, signs), np.ones(len(cycles)))
+    Returns:
+        The families, and for each relation where it is decided.
+    """
+    relations = ontology.relations
+    first, turned = _representatives(relations)
+    names = [name for name in relations if first[name] == name]
+    links = [
+        (kind, name, other)
+        for name, relation in relations.items()
+        for kind, others in (("implies", relation.implies), ("excludes", relation.excludes))
+        for other in others
+    ]
+    joined = _joined(names, [(first[a], first[b]) for _, a, b in links])
+    families = []
+    places = {}
+    for number, members in enumerate(joined):
+        position = {name: rank for rank, name in enumerate(members)}
+        rules: dict[str, set[tuple[int, int, bool]]] = {"implies": set(), "excludes": set()}
+        for kind, a, b in links:
+            if first[a] in position:
+                ends = (position[first[a]], position[first[b]])
+                rules[kind].add((*ends, turned[a] != turned[b]))
+        families.append(
+            Family(
+                tuple(_class_of(relations[name]) for name in members),
+                tuple(sorted(rules["implies"])),
+                tuple(sorted(rules["excludes"])),
+            )
+        )
+        for name in relations:
+            if first[name] in position:
+                places[name] = Membership(number, position[first[name]], turned[name])
+    return tuple(families), places
 
-    def _no_triples(self) -> Integers:
-        return np.empty((0, 3), dtype=np.int64)
 
-    def _append(self, block: csr_array, limits: Floats) -> None:
-        if len(limits):
-            self.matrix = csr_array(vstack([self.matrix, block]))
-            self.limits = np.concatenate([self.limits, limits])
+@lru_cache(maxsize=64)
+def clauses_of(family: Family, n: int) -> Clauses:
+    """The variables and the constraints of n items, but for transitivity.
 
-    def _block(self, members: Integers, signs: tuple[float, ...]) -> csr_array:
-        rows = np.repeat(np.arange(len(members)), members.shape[1])
-        entries = np.tile(signs, len(members))
-        shape = (len(members), len(self.clauses.variables))
-        return csr_array((entries, (rows, members.ravel())), shape=shape)
+    With one item the variables are the statements that it bears to itself; with more they are
+    those between different items, a symmetric class having one per unordered pair.
+    """
+    there = np.ones((len(family.classes), n, n), dtype=bool)
+    for position, each in enumerate(family.classes):
+        if n > 1:
+            np.fill_diagonal(there[position], val=False)
+        if each.symmetric:
+            there[position] &= np.triu(there[position])
+    variables = np.argwhere(there).astype(np.int64)
+    index = np.full(there.shape, -1, dtype=np.int64)
+    index[there] = np.arange(len(variables))
+    for position, each in enumerate(family.classes):
+        if each.symmetric:
+            index[position] = np.maximum(index[position], index[position].T)
+    first, then = _linked(family, family.implications, variables, index)
+    implications = _sorted(first[first != then], then[first != then], len(variables))
+    links = [_linked(family, family.exclusions, variables, index)]
+    above = np.triu_indices(n, 1)
+    links += [
+        (index[position][above], index[position].T[above])
+        for position, each in enumerate(family.classes)
+        if each.asymmetric and n > 1
+    ]
+    one, other = (np.concatenate(ends) for ends in zip(*links, strict=True))
+    exclusions = _sorted(np.minimum(one, other), np.maximum(one, other), len(variables))
+    never = [
+        index[position, 0, 0]
+        for position, each in enumerate(family.classes)
+        if n == 1 and each.irreflexive
+    ]
+    return Clauses(
+        variables,
+        implications,
+        exclusions,
+        np.array(never, dtype=np.int64),
+        index,
+    )
+
+
+def triples_of(family: Family, n: int) -> Integers:
+    """Every transitive constraint of n items: the first two statements make the third, (t, 3)."""
+    index = clauses_of(family, n).index
+    i, j, k = (axis.ravel() for axis in np.indices((n, n, n)))
+    different = (i != j) & (j != k) & (i != k)
+    i, j, k = i[different], j[different], k[different]
+    found = [
+        np.stack([index[c, i, j], index[c, j, k], index[c, i, k]], axis=1)
+        for c, each in enumerate(family.classes)
+        if each.transitive
+    ]
+    return np.concatenate([*found, np.empty((0, 3), dtype=np.int64)])
+
+
+def _linked(
+    family: Family,
+    links: tuple[tuple[int, int, bool], ...],
+    variables: Integers,
+    index: Integers,
+) -> tuple[Integers, Integers]:
+    """The statements that links between classes join, one end and the other."""
+    nothing = np.empty(0, dtype=np.int64)
+    ones, others = [nothing], [nothing]
+    for a, b, turned in links:
+        numbers = np.flatnonzero(variables[:, 0] == a)
+        i, j = variables[numbers, 1], variables[numbers, 2]
+        # A symmetric statement stands for both directions, each with its consequences.
+        readings = [(i, j), (j, i)] if family.classes[a].symmetric else [(i, j)]
+        for x, y in readings:
+            ones.append(numbers)
+            others.append(index[b, y, x] if turned else index[b, x, y])
+    return np.concatenate(ones), np.concatenate(others)
+
+
+def _sorted(one: Integers, other: Integers, count: int) -> Integers:
+    """Pairs of statements in order, each once, shape (m, 2)."""
+    keys = np.unique(one * max(1, count) + other)
+    return np.stack(np.divmod(keys, max(1, count)), axis=1)
+
+
+def _class_of(relation: Relation) -> RelationClass:
+    return RelationClass(
+        relation.name,
+        relation.symmetric,
+        relation.asymmetric,
+        relation.transitive,
+        relation.irreflexive,
+    )
+
+
+def _representatives(
+    relations: Mapping[str, Relation],
+) -> tuple[dict[str, str], dict[str, bool]]:
+    """For each relation the first of its class in the file, and whether it is that one turned."""
+    first: dict[str, str] = {}
+    turned: dict[str, bool] = {}
+    for name, relation in relations.items():
+        seen = relation.inverse is not None and relation.inverse in first
+        first[name] = relation.inverse if seen and relation.inverse else name
+        turned[name] = seen
+    return first, turned
+
+
+def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
+    """Groups names that links join, each group and all groups in the order of ``names``."""
+    group = {name: {name} for name in names}
+    for a, b in links:
+        merged = group[a] | group[b]
+        for name in merged:
+            group[name] = merged
+    found = []
+    for name in names:
+        members = [each for each in names if each in group[name]]
+        if members not in found:
+            found.append(members)
+    return found
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Beliefs in numbers, one entry per row.
+
+    Args:
+        group: Which group the row belongs to.
+        subject: Position in ``items``.
+        relation: Position in the ontology.
+        object: Position in ``items``.
+        items: All names, sorted.
+        groups: One row per group, in sorted order, with the group's columns.
+        sizes: How many items each group has.
+    """
+
+    group: Integers
+    subject: Integers
+    relation: Integers
+    object: Integers
+    items: list[str]
+    groups: pl.DataFrame
+    sizes: Integers
+
+
+def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None) -> Coded:
+    """Number the groups, items and relations of checked beliefs.
+
+    Args:
+        beliefs: Checked beliefs.
+        ontology: The relations.
+        groups: The columns that name a group, as in :func:`tacit.coherence.beliefs.group_columns`.
+    """
+    columns = group_columns(beliefs, groups)
+    items = pl.concat([beliefs["subject"], beliefs["object"]]).unique().sort()
+    named = pl.Enum(items)
+    related = pl.Enum(list(ontology.relations))
+    group, table = _groups(beliefs, columns)
+    subject = _positions(beliefs["subject"], named)
+    object_ = _positions(beliefs["object"], named)
+    keys = np.concatenate([group, group]) * max(1, len(items)) + np.concatenate([subject, object_])
+    sizes = np.bincount(np.unique(keys) // max(1, len(items)), minlength=len(table))
+    return Coded(
+        group,
+        subject,
+        _positions(beliefs["relation"], related),
+        object_,
+        items.to_list(),
+        table,
+        sizes.astype(np.int64),
+    )
+
+
+def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    """The groups' columns and a table's, one row each; a group's column of a taken name is renamed.
+
+    A group's column ``value`` beside a table's ``value`` becomes ``value (group)``.
+    """
+    taken = {name: f"{name} (group)" for name in groups.columns if name in table.columns}
+    return pl.concat([groups.rename(taken), table], how="horizontal")
+
+
+def _groups(beliefs: pl.DataFrame, columns: list[str]) -> tuple[Integers, pl.DataFrame]:
+    if not columns:
+        # Without a group's column all beliefs are one group.
+        count = min(1, len(beliefs))
+        return np.zeros(len(beliefs), dtype=np.int64), pl.DataFrame({"group": [1] * count})
+    groups = beliefs.select(columns).unique().sort(columns, nulls_last=False)
+    number = "number of the group"
+    numbered = beliefs.select(columns).join(
+        groups.with_row_index(number),
+        on=columns,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    return numbered[number].cast(pl.Int64).to_numpy(), groups
+
+
+def _positions(column: pl.Series, names: pl.Enum) -> Integers:
+    return column.cast(names).to_physical().cast(pl.Int64).to_numpy()

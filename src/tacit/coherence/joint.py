@@ -13,10 +13,9 @@ from scipy.sparse.csgraph import connected_components
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.coherence.coding import Coded
+    from tacit.coherence.constraints import Coded, Integers
+    from tacit.coherence.enumeration import Booleans
     from tacit.coherence.ontology import Ontology
-    from tacit.coherence.structure import Integers
-    from tacit.coherence.worlds import Booleans
 
 # Truth values held in memory at once.
 _CELLS = 50_000_000

@@ -2,19 +2,100 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.coherence.greedy import bettered, greedy_world
-from tacit.coherence.insertion import search_orders
-from tacit.coherence.reinsertion import search_partial_orders
-from tacit.coherence.structure import clauses_of
+from tacit.coherence.constraints import clauses_of
+from tacit.coherence.ordering import search_orders, search_partial_orders
 
 if TYPE_CHECKING:
-    from tacit.coherence.constraints import Rows
+    from tacit.coherence.constraints import Integers
+    from tacit.coherence.enumeration import Booleans, Floats
+    from tacit.coherence.linear_program import Rows
     from tacit.coherence.program import Program
-    from tacit.coherence.worlds import Booleans, Floats
+
+
+def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: float) -> Booleans:
+    """Adds statements, the likeliest first, as long as the world gets heavier.
+
+    Args:
+        rows: The constraints.
+        weights: One integer per statement.
+        likely: A number per statement, greater for those to try first.
+        deadline: The `time.monotonic` at which to stop.
+    """
+    nothing = np.zeros(rows.count, dtype=bool)
+    order = np.lexsort((-weights, -np.round(likely, 3)))
+    if (weights >= 0).all():
+        return _added_together(rows, nothing, order[weights[order] > 0], deadline)
+    return _added(rows, weights, nothing, order, deadline)
+
+
+def bettered(rows: Rows, weights: Integers, world: Booleans, deadline: float) -> Booleans:
+    """Takes each item out of the world and puts it back the best way, until that gains nothing.
+
+    Args:
+        rows: The constraints.
+        weights: One integer per statement.
+        world: A consistent world.
+        deadline: The `time.monotonic` at which to stop.
+    """
+    heaviest_first = np.argsort(-weights, kind="stable")
+    ends = rows.clauses.variables[:, 1:]
+    gained = True
+    while gained:
+        gained = False
+        for item in range(int(ends.max(initial=-1)) + 1):
+            if time.monotonic() > deadline:
+                return world
+            mine = (ends == item).any(axis=1)
+            # Constraints hold between the other items alone, so without this one they still do.
+            order = heaviest_first[mine[heaviest_first]]
+            trial = _added(rows, weights, world & ~mine, order, deadline)
+            if weights @ trial > weights @ world:
+                world, gained = trial, True
+    return world
+
+
+def _added_together(rows: Rows, world: Booleans, order: Integers, deadline: float) -> Booleans:
+    """Adds statements that cost nothing: all at once, or half by half when some of them clash.
+
+    The world is the one that adding them one by one would give, as what fits together fits in
+    any part.
+    """
+    order = order[~world[order]]
+    if not len(order) or time.monotonic() > deadline:
+        return world
+    trial = world.copy()
+    trial[order] = True
+    closed = rows.closed(trial)
+    if closed is not None:
+        return closed
+    if len(order) == 1:
+        return world
+    for half in np.array_split(order, 2):
+        world = _added_together(rows, world, half, deadline)
+    return world
+
+
+def _added(
+    rows: Rows, weights: Integers, world: Booleans, order: Integers, deadline: float
+) -> Booleans:
+    """Adds each statement that, with all that follows from it, makes the world heavier."""
+    for statement in order[weights[order] > 0]:
+        if world[statement]:
+            continue
+        if time.monotonic() > deadline:
+            break
+        trial = world.copy()
+        trial[statement] = True
+        closed = rows.closed(trial)
+        if closed is not None and weights @ closed > weights @ world:
+            world = closed
+    return world
+
 
 # Perturbations before the exact search: a number, so that no clock decides where it begins. One of
 # a partial order takes longer, the more so the more items there are.
@@ -23,7 +104,7 @@ _PARTIAL_KICKS = 5
 _PARTIAL_KICKS_BY_SIZE = 1000
 
 
-def search_world(program: Program, rows: Rows, likely: Floats, deadline: float) -> Booleans:
+def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: float) -> Booleans:
     """A heavy world, the same for the same program unless the deadline is reached.
 
     Args:
@@ -35,7 +116,7 @@ def search_world(program: Program, rows: Rows, likely: Floats, deadline: float) 
     if program.family.order:
         partial = max(_PARTIAL_KICKS, _PARTIAL_KICKS_BY_SIZE // program.n)
         return search_order(program, _KICKS if program.total else partial, deadline)
-    greedy = greedy_world(rows, program.weights, likely, deadline)
+    greedy = greedy_assignment(rows, program.weights, likely, deadline)
     return bettered(rows, program.weights, greedy, deadline)
 
 

@@ -199,19 +199,19 @@ class _Reader:
             value = getattr(relation, key)
             for other in (value,) if isinstance(value, str) else value or ():
                 if other not in relations:
-                    self._contradiction(
+                    self._conflict(
                         name, key, f"{other} is no relation; expected one of {', '.join(relations)}"
                     )
                 if other == name:
-                    self._contradiction(name, key, f"{name} names itself; name another relation")
+                    self._conflict(name, key, f"{name} names itself; name another relation")
         if relation.symmetric and relation.asymmetric:
-            self._contradiction(
+            self._conflict(
                 name, "asymmetric", f"{name} is symmetric and asymmetric; it can only be one"
             )
         both = [other for other in relation.implies if other in relation.excludes]
         both += [other for other in relation.implies if name in relations[other].excludes]
         if both:
-            self._contradiction(name, "implies", f"{name} implies and excludes {both[0]}")
+            self._conflict(name, "implies", f"{name} implies and excludes {both[0]}")
         if relation.inverse is not None:
             self._check_inverse(relation, relations[relation.inverse])
 
@@ -225,33 +225,33 @@ class _Reader:
         why = f"x {relation.name} y makes {other} both true and false of x and y"
         if relation.symmetric and relations[other].asymmetric:
             why = f"{relation.name} is symmetric and implies {other}, which is asymmetric"
-        self._contradiction(
+        self._conflict(
             relation.name, "implies", f"{relation.name} can never be true: {why}; change one"
         )
 
     def _check_inverse(self, relation: Relation, inverse: Relation) -> None:
         name = relation.name
         if inverse.inverse != name:
-            self._contradiction(
+            self._conflict(
                 name,
                 "inverse",
                 f"the inverse of {name} is {inverse.name}, but the inverse of {inverse.name} is "
                 f"{inverse.inverse or 'not given'}; it must be {name}",
             )
         if relation.symmetric:
-            self._contradiction(
+            self._conflict(
                 name, "inverse", f"{name} is symmetric, so it is its own inverse; leave inverse out"
             )
         for flag in _FLAGS:
             if getattr(relation, flag) and not getattr(inverse, flag):
-                self._contradiction(
+                self._conflict(
                     name,
                     flag,
                     f"{name} is {flag} and its inverse {inverse.name} is not; "
                     "a relation and its inverse have the same properties",
                 )
 
-    def _contradiction(self, name: str, key: str, problem: str) -> None:
+    def _conflict(self, name: str, key: str, problem: str) -> None:
         raise DataError(problem, self.path, self.lines.get((name, key), self.lines[name, ""]))
 
     def _refuse(self, node: yaml.Node, problem: str) -> None:

@@ -1,20 +1,19 @@
-"""The best order of items, exactly, by dynamic programming over their subsets.
-
-When nothing argues against a statement, a strict partial order extends to a total one at no loss,
-and the best world of one asymmetric, transitive relation is the linear ordering problem: with n
-items, 2**n * n steps (Gu et al. 2023 pose it as MaxSAT, section 5.2).
-"""
+"""Orders of items: the best one by dynamic programming, good ones by local search."""
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 if TYPE_CHECKING:
-    from tacit.coherence.structure import Integers
-    from tacit.coherence.worlds import Booleans
+    from tacit.coherence.constraints import Integers
+    from tacit.coherence.enumeration import Booleans
+
 
 MOST_ITEMS = 16
 # Tie-breaking numbers are below 2**12, so that those of all pairs of 16 items sum up to less.
@@ -109,3 +108,150 @@ def _walk_back(best: Integers, gains: Integers, n: int) -> list[int]:
                 here = before
                 break
     return order[::-1]
+
+
+def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Integers:
+    """Finds a heavy order of all items.
+
+    Args:
+        weights: Integer weight of i before j, shape (n, n).
+        kicks: How many times to perturb the order; None goes on until the deadline.
+        deadline: The `time.monotonic` at which to stop with the best order found.
+
+    Returns:
+        The items in order, the same for the same weights unless the deadline is reached.
+    """
+    random = np.random.default_rng(0)
+    lead = weights - weights.T
+    # Items that precede most others come first.
+    start = np.argsort(-lead.sum(axis=1), kind="stable")
+    order, value = _improve_by_moves(lead, start, deadline)
+    done = 0
+    while (kicks is None or done < kicks) and time.monotonic() < deadline:
+        trial, trial_value = _improve_by_moves(lead, _kicked(order, random), deadline)
+        if trial_value >= value:
+            order, value = trial, trial_value
+        done += 1
+    return order
+
+
+def _kicked(order: Integers, random: np.random.Generator) -> Integers:
+    """Moves a tenth of the items, at least two, to random positions."""
+    n = len(order)
+    items = order.tolist()
+    for origin, target in random.integers(0, n, (max(2, n // 10), 2)).tolist():
+        items.insert(target, items.pop(origin))
+    return np.array(items, dtype=np.int64)
+
+
+def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple[Integers, int]:
+    """Moves one item at a time, and returns the order with the lead of its forward pairs."""
+    n = len(order)
+    forward = lead[np.ix_(order, order)]
+    behind = np.tri(n, k=-1, dtype=bool)
+    while time.monotonic() < deadline:
+        # Moving p behind q loses the sum over p+1..q; moving it before q gains that over q..p-1.
+        sums = np.cumsum(forward, axis=1)
+        gains = np.diagonal(sums)[:, None] - sums
+        gains[behind] += forward[behind]
+        origin, target = divmod(int(gains.argmax()), n)
+        if gains[origin, target] <= 0:
+            break
+        moved = np.insert(np.delete(np.arange(n), origin), target, origin)
+        order = order[moved]
+        forward = forward[np.ix_(moved, moved)]
+    return order, int(np.triu(forward).sum())
+
+
+# SciPy's flows are 32-bit integers.
+_MOST_FLOW = 1_000_000_000
+
+
+def search_partial_orders(weights: Integers, kicks: int | None, deadline: float) -> Booleans:
+    """Finds a heavy strict partial order.
+
+    Args:
+        weights: Integer weight of i before j, of either sign, 0 on the diagonal, shape (n, n).
+        kicks: How many times to perturb the order; None goes on until the deadline.
+        deadline: The `time.monotonic` at which to stop with the best order found.
+
+    Returns:
+        Which items precede which, transitively closed, shape (n, n); the same for the same
+        weights unless the deadline is reached.
+    """
+    n = len(weights)
+    random = np.random.default_rng(0)
+    order = _improve_by_arcs(weights, np.zeros((n, n), dtype=bool), deadline)
+    value = int(weights[order].sum())
+    done = 0
+    while (kicks is None or done < kicks) and time.monotonic() < deadline:
+        trial = order.copy()
+        loose = random.permutation(n)[: max(2, n // 2)]
+        trial[loose] = False
+        trial[:, loose] = False
+        for item in loose.tolist():
+            _reinsert(weights, trial, item)
+        trial = _improve_by_arcs(weights, trial, deadline)
+        trial_value = int(weights[trial].sum())
+        if trial_value >= value:
+            order, value = trial, trial_value
+        done += 1
+    return order
+
+
+def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Booleans:
+    """Puts each item back the best way, in turn, until none gains."""
+    n = len(weights)
+    unchanged = 0
+    item = 0
+    while unchanged < n and time.monotonic() < deadline:
+        unchanged = 0 if _reinsert(weights, order, item) else unchanged + 1
+        item = (item + 1) % n
+    return order
+
+
+def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
+    """Puts an item back the best way, in place, and says whether the order is heavier."""
+    others = np.delete(np.arange(len(weights)), item)
+    before, after = _best_place(
+        weights[others, item], weights[item, others], order[np.ix_(others, others)]
+    )
+    gained = int(weights[others[before], item].sum() + weights[item, others[after]].sum())
+    had = int(weights[order[:, item], item].sum() + weights[item, order[item]].sum())
+    if gained <= had:
+        return False
+    order[item] = False
+    order[:, item] = False
+    order[others[before], item] = True
+    order[item, others[after]] = True
+    return True
+
+
+def _best_place(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
+    """Which of the other items come before and which after, for the largest sum of weights.
+
+    Args:
+        into: The weight of each other item before this one, shape (m,).
+        out: The weight of this one before each other item, shape (m,).
+        order: The other items' own order, shape (m, m).
+    """
+    m = len(into)
+    source, sink = 2 * m, 2 * m + 1
+    # Nodes 0..m-1: "it is before"; m..2m-1: "it is not after", whose weight is what that loses.
+    gain = np.concatenate([into, -out])
+    total = int(np.abs(gain).sum())
+    gain = gain // max(1, -(-total // _MOST_FLOW))
+    capacity = np.zeros((2 * m + 2, 2 * m + 2), dtype=np.int32)
+    unlimited = 2 * _MOST_FLOW
+    capacity[:m, :m][order.T] = unlimited
+    capacity[:m, m : 2 * m][~order] = unlimited
+    capacity[m : 2 * m, m : 2 * m][order.T] = unlimited
+    capacity[source, : 2 * m] = np.maximum(gain, 0)
+    capacity[: 2 * m, sink] = np.maximum(-gain, 0)
+    graph = csr_array(capacity)
+    residual = csr_array(graph - maximum_flow(graph, source, sink).flow)
+    residual.eliminate_zeros()
+    reached = breadth_first_order(residual, source, return_predecessors=False)
+    closed = np.zeros(2 * m + 2, dtype=bool)
+    closed[reached] = True
+    return closed[:m], ~closed[m : 2 * m]

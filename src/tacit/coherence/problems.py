@@ -15,15 +15,14 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from tacit.coherence.structure import clauses_of
+from tacit.coherence.constraints import clauses_of
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.coherence.coding import Coded
-    from tacit.coherence.structure import Family, Integers, Place
-    from tacit.coherence.worlds import Booleans
+    from tacit.coherence.constraints import Coded, Family, Integers, Membership
+    from tacit.coherence.enumeration import Booleans
 
 # Tables of all triples of items are held in memory: about 1 GB each at this many.
 MOST_JOINED = 500
@@ -74,7 +73,7 @@ class Bucket:
 
 
 def variables_of(
-    coded: Coded, weights: Integers, families: Sequence[Family], places: Sequence[Place]
+    coded: Coded, weights: Integers, families: Sequence[Family], places: Sequence[Membership]
 ) -> Variables:
     """Merges statements that the constraints make equal.
 

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.coherence.constraints import Rows
-from tacit.coherence.greedy import greedy_world
-from tacit.coherence.local_search import search_order, search_world
-from tacit.coherence.optimum import Optimum, Region, best_solution, other_than
+from tacit.coherence.linear_program import Optimum, Region, Rows, best_solution, other_than
+from tacit.coherence.local_search import greedy_assignment, search_assignment, search_order
 from tacit.coherence.relaxation import pairwise_bound, relaxed_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.coherence.structure import Family, Integers
-    from tacit.coherence.worlds import Booleans, Floats
+    from tacit.coherence.constraints import Family, Integers
+    from tacit.coherence.enumeration import Booleans, Floats
 
 # Weights are scaled so that the largest is this; HiGHS works to an absolute 1e-6 or so.
 _SCALE = 1000.0
@@ -149,14 +147,14 @@ def _search(
         found = best_solution(weights, rows, everything, limits.relaxed, branch=False)
         if found.optimal:
             return found, None
-        first = search_world(program, rows, found.relaxed, limits.search)
+        first = search_assignment(program, rows, found.relaxed, limits.search)
         known = _unproven(program, first, relaxed_bound(program, limits.bound))
         tell(known)
 
     def start(relaxed: Floats, bound: float) -> Booleans:
         if known is not None:
             return known.true
-        first = search_world(program, rows, relaxed, limits.exact)
+        first = search_assignment(program, rows, relaxed, limits.exact)
         tell(_unproven(program, first, bound / scale))
         return first
 
@@ -262,7 +260,7 @@ def quick_solution(program: Program, deadline: float) -> Solution:
     if program.family.order:
         world = search_order(program, 0, deadline)
     else:
-        world = greedy_world(rows, program.weights, np.zeros(rows.count), deadline)
+        world = greedy_assignment(rows, program.weights, np.zeros(rows.count), deadline)
     return _unproven(program, world, pairwise_bound(program))
 
 
@@ -279,7 +277,7 @@ def _stopped(
     if program.family.order:
         worlds.append(search_order(program, None, deadline))
     else:
-        worlds.append(search_world(program, rows, found.relaxed, deadline))
+        worlds.append(search_assignment(program, rows, found.relaxed, deadline))
     return _unproven(program, max(worlds, key=lambda world: int(program.weights @ world)), bound)
 
 

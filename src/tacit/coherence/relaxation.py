@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from tacit.coherence.constraints import Rows
-from tacit.coherence.structure import clauses_of
+from tacit.coherence.constraints import clauses_of
+from tacit.coherence.linear_program import Rows
 
 if TYPE_CHECKING:
+    from tacit.coherence.constraints import Integers
+    from tacit.coherence.enumeration import Booleans, Floats
     from tacit.coherence.program import Program
-    from tacit.coherence.structure import Integers
-    from tacit.coherence.worlds import Booleans, Floats
 
 # Primal steps are this much longer, and dual steps as much shorter, than the standard ones.
 _PRIMAL_WEIGHT = 25.0

@@ -20,25 +20,73 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
+from tacit.coherence.assignment import best_assignment
 from tacit.coherence.beliefs import check_beliefs, group_columns
-from tacit.coherence.coding import beside, code
+from tacit.coherence.constraints import beside, code
 from tacit.coherence.effort import TIME_LIMIT, effort_of
-from tacit.coherence.objectives import check_objective, unit_of, weights_of, whole_weights
-from tacit.coherence.world import best_world
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.coherence.coding import Coded
-    from tacit.coherence.objectives import Objective
+    from tacit.coherence.assignment import Assignment
+    from tacit.coherence.constraints import Coded, Integers
+    from tacit.coherence.enumeration import Floats
     from tacit.coherence.ontology import Ontology
-    from tacit.coherence.world import World
-    from tacit.coherence.worlds import Floats
+
+
+Objective = Literal["paper", "log-odds", "margin"]
+
+_CLIP = 1e-6
+# Sums of integers are the same in any order, so equal worlds are found equal.
+_UNITS = 1_000_000
+
+
+def check_objective(objective: str) -> None:
+    """Refuses a name that is no objective.
+
+    Raises:
+        RequestError: It is none.
+    """
+    if objective not in get_args(Objective):
+        raise RequestError(
+            f"the objective is {objective!r}; expected {', '.join(get_args(Objective))}"
+        )
+
+
+def weights_of(p_true: Floats, objective: str) -> Floats:
+    """The weight of each statement, positive for it and negative against it.
+
+    Args:
+        p_true: Probabilities, nan where the belief is missing, whose weight is 0.
+        objective: ``paper``, ``log-odds`` (weights in nats) or ``margin``.
+    """
+    p = np.where(np.isnan(p_true), 0.5, p_true)
+    if objective == "paper":
+        # NumPy rounds halves to even, as Python does.
+        weights = np.rint(100 * p)
+    elif objective == "log-odds":
+        p = np.clip(p, _CLIP, 1 - _CLIP)
+        weights = np.log(p / (1 - p))
+    else:
+        weights = p - 0.5
+    return np.where(np.isnan(p_true), 0.0, weights)
+
+
+def whole_weights(weights: Floats, objective: str) -> Integers:
+    """The weights in whole units: one for ``paper``, else a millionth."""
+    units = 1 if objective == "paper" else _UNITS
+    return np.rint(weights * units).astype(np.int64)
+
+
+def unit_of(objective: str) -> float:
+    """What one whole unit is worth."""
+    return 1.0 if objective == "paper" else 1.0 / _UNITS
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,7 +189,7 @@ def repair(
     beliefs = check_beliefs(beliefs, ontology, groups)
     coded = code(beliefs, ontology, groups)
     weights = weights_of(beliefs["p_true"].cast(pl.Float64).to_numpy(), objective)
-    world = best_world(coded, ontology, whole_weights(weights, objective), effort)
+    world = best_assignment(coded, ontology, whole_weights(weights, objective), effort)
     rows = _rows(beliefs, weights, world)
     table = _table(rows, coded, world, objective)
     # The exact sum, correctly rounded, so that it is the same in any order of the rows.
@@ -170,7 +218,7 @@ def repair(
     )
 
 
-def _rows(beliefs: pl.DataFrame, weights: Floats, world: World) -> pl.DataFrame:
+def _rows(beliefs: pl.DataFrame, weights: Floats, world: Assignment) -> pl.DataFrame:
     believed = (beliefs["p_true"] > 0.5).fill_null(value=False).to_numpy()  # noqa: PLR2004 - even
     true = world.row_true
     agreed = np.where(weights > 0, true, ~true)
@@ -187,7 +235,7 @@ def _rows(beliefs: pl.DataFrame, weights: Floats, world: World) -> pl.DataFrame:
     )
 
 
-def _table(rows: pl.DataFrame, coded: Coded, world: World, objective: str) -> pl.DataFrame:
+def _table(rows: pl.DataFrame, coded: Coded, world: Assignment, objective: str) -> pl.DataFrame:
     counts = ["missing", "turned_true", "turned_false", "free"]
     summed = (
         rows.with_columns(g=coded.group)

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.coherence.constraints import clauses_of
+from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.ordering import MOST_ITEMS, best_order, closure
 from tacit.coherence.problems import tie_numbers
 from tacit.coherence.program import Program, Solution, quick_solution, solve_program
-from tacit.coherence.structure import clauses_of
 from tacit.coherence.workers import Worker, solve_in_turn
-from tacit.coherence.worlds import all_worlds, best_worlds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tacit.coherence.constraints import Family, Integers
     from tacit.coherence.effort import Effort
+    from tacit.coherence.enumeration import Booleans, Floats
     from tacit.coherence.problems import Bucket
-    from tacit.coherence.structure import Family, Integers
-    from tacit.coherence.worlds import Booleans, Floats
+
 
 # Starting a worker takes about this many seconds, so less work is done on the spot.
 _WORTH_WORKERS = 1.5
@@ -147,7 +148,7 @@ def _solve_listed(
 ) -> Booleans:
     """Solves the problems whose worlds can all be listed, and says which they are, shape (p,)."""
     n = bucket.items.shape[1]
-    worlds = all_worlds(family, n)
+    worlds = all_assignments(family, n)
     if worlds is None:
         return np.zeros(len(bucket.group), dtype=bool)
     # Orders of three items and more have their own rule among equals (`best_order`).
@@ -159,7 +160,7 @@ def _solve_listed(
     for begin in range(0, len(problems), step):
         some = problems[begin : begin + step]
         ties = partial(_ties_of, bucket, family, items, some)
-        best = best_worlds(worlds, bucket.weights[some], ties)
+        best = best_assignments(worlds, bucket.weights[some], ties)
         answer.true[some] = best.true
         answer.free[some] = best.free
         answer.bound[some] = (bucket.weights[some] * best.true).sum(axis=1)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from tacit.engine import collection
 from tacit.engine.elicitation import answered, asked_of
 from tacit.engine.plan import (
     Block,
@@ -30,14 +30,40 @@ from tacit.models.base import Prepares, SharesPrefixes, Streams
 from tacit.requests import KINDS, TOO_LONG, Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from pathlib import Path, PurePosixPath
 
-    from tacit.engine.executor import Executor
+    from tacit.engine.plan import Executor
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.requests import Cached, Key, Request
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Turns the collector off; for work that ends soon, and makes many objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@contextmanager
+def frozen() -> Iterator[None]:
+    """Leaves what is there alone; what is made meanwhile is collected as ever."""
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
 
 BLOCK_TOKENS = 16384
 PERIOD = 30.0
@@ -111,7 +137,7 @@ class Engine:
                 "give the same command again"
             ) from error
 
-    @collection.paused()
+    @paused()
     def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
         """Cuts what the store does not hold into blocks, and checks that all can be asked.
 
@@ -212,7 +238,7 @@ class Engine:
 
     def _execute(self, plan: Plan, progress: Callable[[Part], None] | None) -> None:
         asking = closing((self.executor or self).execute(plan))
-        with collection.frozen(), rechecking(self.model, self.store) as published, asking as done:
+        with frozen(), rechecking(self.model, self.store) as published, asking as done:
             for part in done:
                 published()
                 if progress:
@@ -280,7 +306,7 @@ class Engine:
         """What the store holds of the model's answers to requests of a class."""
         return KINDS[of].cached(self.store.read(self.model.fingerprint, of))
 
-    @collection.paused()
+    @paused()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
         """The answers to requests, from the store.
 

@@ -67,10 +67,10 @@ class EngineOptions:
         """Refuses, before any model is loaded, what does not go together.
 
         Raises:
-            ModelError: As ``tacit.models.loading.check_place``; the folders of workers are theirs.
+            ModelError: As ``tacit.models.loading.check_name``; the folders of workers are theirs.
             RequestError: An option for workers without any, or one that a server has no use for.
         """
-        from tacit.models.loading import check_place
+        from tacit.models.loading import check_name
         from tacit.models.openai.options import is_address
 
         for name in models if self.engine == "ray" or self.threads else ():
@@ -89,7 +89,7 @@ class EngineOptions:
             if self.engine != "ray" and value is not None:
                 raise RequestError(f"{flag} goes with --engine ray, and with no other")
         for name in models if self.engine != "ray" else ():
-            check_place(name, loading)
+            check_name(name, loading)
 
     def start(self, name: str, loading: LoadOptions, store: Store) -> Engine:
         """An engine that asks one model; whoever drops it frees the model.

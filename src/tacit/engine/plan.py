@@ -9,17 +9,18 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tacit.errors import StoreError, TooLongError
-from tacit.publishing import publish
+from tacit.files import publish
 from tacit.requests import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from tacit.requests import Key, Kind, Request
+
 
 R = TypeVar("R")
 
@@ -304,3 +305,28 @@ def _parts(request: Request, whole: Request) -> list[int] | None:
     kind = KINDS[type(request)]
     indices = {key: index for index, key in enumerate(kind.keys(whole))}
     return [indices[key] for key in kind.keys(request)]
+
+
+class Executor(Protocol):
+    """Asks blocks of one model and writes what it answers to the engine's store."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What a manifest says of them: plain values, ready for JSON."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many blocks are under way at once."""
+        ...
+
+    def execute(self, plan: Plan) -> Generator[Part]:
+        """Has all blocks asked; gives each as soon as it is stored, in whatever order that is.
+
+        When it is closed, the others are asked no longer.
+
+        Raises:
+            ScoringError: The model failed, or no worker is left.
+            StoreError: The store cannot be written.
+        """
+        ...

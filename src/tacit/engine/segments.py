@@ -12,7 +12,7 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from tacit import formats
+from tacit import files
 from tacit.errors import StoreError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
     """A table as a segment of the model with that fingerprint."""
     import pyarrow.parquet as pq
 
-    about = {"fingerprint": fingerprint, formats.KEY: str(formats.SEGMENT)}
+    about = {"fingerprint": fingerprint, files.KEY: str(files.SEGMENT)}
     table = frame.to_arrow().replace_schema_metadata(about)
     file = io.BytesIO()
     pq.write_table(table, file, compression="zstd", write_page_checksum=True)
@@ -102,7 +102,7 @@ def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
     try:
         table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
         metadata = table.schema.metadata or {}
-        _check_format(name, metadata.get(formats.KEY.encode()))
+        _check_format(name, metadata.get(files.KEY.encode()))
         table.validate(full=True)
         frame = pl.DataFrame(pl.from_arrow(table))
     except (
@@ -127,7 +127,7 @@ def _check_format(name: str, written: bytes | None) -> None:
     """
     if written is None:
         return
-    reason = formats.unreadable(written.decode(errors="replace"), formats.SEGMENT)
+    reason = files.unreadable(written.decode(errors="replace"), files.SEGMENT)
     if reason:
         raise StoreError(f"{name}: this segment {reason}, or use another --store")
 

@@ -1,22 +1,274 @@
-"""Where a store's files lie: in a folder of this machine, or wherever fsspec can put them.
-
-A file is there whole or not at all, is never written twice, and is never deleted. What is damaged
-is moved into a folder beside it.
-"""
+"""Where a store's files lie: a folder of this machine, or any storage that fsspec reaches."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeGuard
+import uuid
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 from urllib.parse import unquote
 
 from tacit.addresses import check_holds_no_password
-from tacit.engine.local_storage import LocalStorage
-from tacit.errors import RequestError
+from tacit.errors import RequestError, StoreError, WorkError
+from tacit.files import publish, unwritable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+
+
+DAMAGED = "damaged"
+"""The folder beside a file into which it is moved when it is damaged."""
+
+LOCK = ".lock"
+"""The empty file by which who publishes in a folder has others wait."""
+
+
+class LocalStorage:
+    """A folder of this machine, or one that the system shows as such.
+
+    Args:
+        folder: The folder; it is made with the first file.
+
+    Raises:
+        StoreError: It is a file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise StoreError(f"{folder}: the store is a folder, and this is a file")
+        self.folder = folder
+
+    def shown(self, name: str = "") -> str:
+        """See ``Storage``."""
+        return str(self.folder / name)
+
+    def names(self, folder: str) -> list[str]:
+        """See ``Storage``."""
+        place = self.folder / folder
+        try:
+            return [path.name for path in place.iterdir() if path.is_file()]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"{place}: cannot be read: {error}") from error
+
+    def read(self, name: str) -> bytes | None:
+        """See ``Storage``."""
+        path = self.folder / name
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read: {error}") from error
+
+    def publish(self, name: str, content: bytes) -> None:
+        """See ``Storage``."""
+        try:
+            publish(self.folder / name, lambda file: _fill(file, content))
+        except WorkError as error:
+            raise StoreError(f"{error}; what the store holds stays as it was") from error
+
+    @contextmanager
+    def alone(self, folder: str) -> Iterator[None]:
+        """See ``Storage``: by a file lock, which the system releases when its holder is gone.
+
+        Without locks, as on some network file systems, nobody waits.
+        """
+        from filelock import FileLock
+
+        path = self.folder / folder / LOCK
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(unwritable(path, error)) from error
+        with ExitStack() as stack:
+            # What is stored is right without the lock: it saves asking for the same twice.
+            with suppress(OSError, NotImplementedError):
+                stack.enter_context(FileLock(path, fallback_to_soft=False))
+            yield
+
+    def set_aside(self, name: str) -> str | None:
+        """See ``Storage``."""
+        path = self.folder / name
+        place = self.folder / aside(name, lambda other: (self.folder / other).exists())
+        try:
+            place.parent.mkdir(exist_ok=True)
+            path.rename(place)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"{path}: is damaged, and cannot be moved away: {error}") from error
+        return str(place)
+
+
+def aside(name: str, taken: Callable[[str], bool]) -> str:
+    """The name of a damaged file in the folder for such, which no other file has."""
+    path = PurePosixPath(name)
+    place = str(path.parent / DAMAGED / path.name)
+    return f"{place}-{uuid.uuid4().hex[:8]}" if taken(place) else place
+
+
+def _fill(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+
+
+# What these are given becomes visible whole, in one step, and they copy in order to rename.
+_PUT_AT_ONCE = frozenset(
+    {"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oci", "oss", "s3", "s3a"}
+)
+# A password may hold an @ itself.
+_PASSWORD = re.compile(r"(?<=://)[^/]*@")
+
+
+class RemoteStorage:
+    """A folder of a file system that fsspec knows.
+
+    Args:
+        address: The address, such as ``s3://bucket/folder``.
+
+    Raises:
+        RequestError: The protocol is unknown, or its package is not installed.
+        StoreError: The file system cannot be reached, or the address is that of a file.
+    """
+
+    folder = None
+
+    def __init__(self, address: str) -> None:
+        self._address = address.rstrip("/")
+        self._files, self._root = _reached(self._address)
+        with self._translated("be reached", ""):
+            if self._files.isfile(self._root):
+                raise StoreError(f"{self.shown()}: the store is a folder, and this is a file")
+            self._check_bucket()
+
+    def shown(self, name: str = "") -> str:
+        """See ``Storage``."""
+        place = without_password(self._address)
+        return f"{place}/{name}" if name else place
+
+    def names(self, folder: str) -> list[str]:
+        """See ``Storage``; what others wrote meanwhile is among them."""
+        with self._translated("be read", folder):
+            self._files.invalidate_cache()
+            try:
+                entries = self._files.ls(self._at(folder), detail=True)
+            except FileNotFoundError:
+                return []
+        return [PurePosixPath(each["name"]).name for each in entries if each["type"] == "file"]
+
+    def read(self, name: str) -> bytes | None:
+        """See ``Storage``."""
+        with self._translated("be read", name):
+            try:
+                return bytes(self._files.cat_file(self._at(name)))
+            except FileNotFoundError:
+                return None
+
+    def publish(self, name: str, content: bytes) -> None:
+        """See ``Storage``: one put where that is all or nothing, else another name, then moved."""
+        path = PurePosixPath(self._at(name))
+        with self._translated("be written", name):
+            self._make_folder(str(path.parent))
+            if self._puts_at_once:
+                self._files.pipe_file(str(path), content)
+                return
+            temporary = str(path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}"))
+            self._files.pipe_file(temporary, content)
+            self._files.mv(temporary, str(path))
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:  # noqa: ARG002 - one for all
+        """See ``Storage``: what fsspec knows has no locks, so that nobody waits."""
+        return nullcontext()
+
+    def set_aside(self, name: str) -> str | None:
+        """See ``Storage``."""
+        with self._translated("be moved away, and is damaged", name):
+            try:
+                place = aside(name, lambda other: bool(self._files.exists(self._at(other))))
+                self._make_folder(str(PurePosixPath(self._at(place)).parent))
+                self._files.mv(self._at(name), self._at(place))
+            except FileNotFoundError:
+                return None
+        return self.shown(place)
+
+    def _check_bucket(self) -> None:
+        """Refuses an object store's bucket that is not there, before anything is asked."""
+        bucket = self._root.strip("/").partition("/")[0]
+        if not self._puts_at_once or "memory" in self._protocols:
+            return
+        try:
+            self._files.info(bucket)
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"{self.shown()}: there is no bucket {bucket!r}; it is not made: make it, or name "
+                "another"
+            ) from error
+        except Exception:  # noqa: BLE001 - who may not look at a bucket may still write to it
+            return
+
+    def _make_folder(self, path: str) -> None:
+        """Makes a folder where files need one; an object store would make a misspelt bucket."""
+        if not self._puts_at_once:
+            self._files.makedirs(path, exist_ok=True)
+
+    @property
+    def _protocols(self) -> tuple[str, ...]:
+        protocols = self._files.protocol
+        return (protocols,) if isinstance(protocols, str) else tuple(protocols)
+
+    @property
+    def _puts_at_once(self) -> bool:
+        return not _PUT_AT_ONCE.isdisjoint(self._protocols)
+
+    def _at(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    @contextmanager
+    def _translated(self, done: str, name: str) -> Iterator[None]:
+        """Translates the errors of file systems, which are of all kinds."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except Exception as error:
+            said = without_password(str(error)) or type(error).__name__
+            raise StoreError(f"{self.shown(name)}: cannot {done}: {said}") from error
+
+
+def without_password(text: str) -> str:
+    """A text without the names and passwords of the addresses in it."""
+    return _PASSWORD.sub("", text)
+
+
+def _reached(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
+    shown = without_password(address)
+    protocol = address.partition("://")[0]
+    try:
+        import fsspec
+    except ImportError as error:
+        raise RequestError(
+            f"{shown}: a store at an address needs fsspec; install it with: pip install fsspec"
+        ) from error
+    try:
+        files, root = fsspec.url_to_fs(address)
+    except ImportError as error:
+        raise RequestError(
+            f"{shown}: {protocol}:// needs a package that is not installed: {error}"
+        ) from error
+    except Exception as error:
+        if protocol not in fsspec.available_protocols():
+            raise RequestError(
+                f"{shown}: {protocol}:// is no protocol that fsspec knows; a store is a folder, or "
+                "an address such as s3://bucket/folder"
+            ) from error
+        said = without_password(str(error)) or type(error).__name__
+        raise StoreError(f"{shown}: cannot be reached: {said}") from error
+    return files, root.rstrip("/")
+
 
 # One letter is a drive of Windows.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
@@ -78,8 +330,6 @@ def storage_of(root: Path | str) -> Storage:
         check_holds_no_password(root, "the store's address")
         if root.lower().startswith("file://"):
             return LocalStorage(Path(unquote(root[len("file://") :])))
-        from tacit.engine.remote_storage import RemoteStorage, without_password
-
         if "::" in root.partition("://")[0]:
             raise RequestError(
                 f"{without_password(root)}: a chain of file systems (::) is no place for a store; "

@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine import segments
-from tacit.engine.local_storage import LocalStorage
-from tacit.engine.storage import storage_of
+from tacit.engine.storage import LocalStorage, storage_of
 from tacit.english import several
 from tacit.errors import StoreError, WorkError
 from tacit.models.huggingface.fingerprint import FileHashes

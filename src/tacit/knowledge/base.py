@@ -1,14 +1,16 @@
-"""A knowledge base's file, open for questions."""
+"""A knowledge base's file: what it holds, and how it is opened for questions."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from typing import TYPE_CHECKING, Any, Self
 
+import yaml
+
 from tacit.errors import DataError, RequestError
-from tacit.knowledge.schema import FORMAT, TABLES, canonical, check_name, relation_sets
 from tacit.strings import strings
 from tacit.tables import check_file
 
@@ -18,6 +20,41 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import polars as pl
+
+
+# Another number whenever what a file holds means something else than before.
+FORMAT = 1
+
+TABLES = frozenset({"about", "relations", "concepts", "terms", "edges", "neighbours"})
+
+
+def check_name(path: Path) -> None:
+    """Refuses a path that DuckDB cannot take.
+
+    Raises:
+        DataError: It is not UTF-8.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            "has a name that is not UTF-8, which DuckDB needs: rename it", path
+        ) from error
+
+
+@cache
+def relation_sets() -> Mapping[str, tuple[str, ...]]:
+    """Relations by the set they belong to: ``sahu2022``, ``symmetric``, and ``known`` for all."""
+    text = resources.files("tacit.data").joinpath("relations.yaml").read_text(encoding="utf-8")
+    return {name: tuple(members) for name, members in yaml.safe_load(text).items()}
+
+
+def canonical(relation: str) -> str:
+    """ConceptNet's spelling of a relation's name: of /r/IsA, isa, "is a"; else as it is."""
+    plain = relation.removeprefix("/r/")
+    spelled = {name.lower(): name for name in relation_sets()["known"]}
+    return spelled.get(plain.lower().replace(" ", "").replace("_", ""), plain)
+
 
 # A knowledge base may come from anybody, and hold views: they reach no other file and no address.
 _CLOSED = (

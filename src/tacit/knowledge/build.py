@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
-from tacit.knowledge.lexicon import add_lexicon
-from tacit.knowledge.schema import FORMAT, canonical, check_name
-from tacit.publishing import is_full, publish, unwritable
+from tacit.files import is_full, publish, unwritable
+from tacit.knowledge.base import FORMAT, canonical, check_name
+from tacit.knowledge.words import add_lexicon
 from tacit.tables import resolved
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
-from tacit.knowledge.schema import relation_sets
+from tacit.knowledge.base import relation_sets
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,23 +13,23 @@ from tacit.models.huggingface.adapters import (
     check_device_map,
     quantised,
 )
-from tacit.models.huggingface.allocation import keep_freed
-from tacit.models.huggingface.architectures import kind_of
 from tacit.models.huggingface.checkpoint_files import (
     check_tokenizer,
     files_of,
+    kind_of,
     load_part,
     named_folder,
 )
 from tacit.models.huggingface.fingerprint import (
     FileHashes,
     Identity,
+    LoadedFiles,
     config_digest,
+    settings_files,
     tokenizer_digest,
     weight_hashes,
 )
 from tacit.models.huggingface.hub import where_from
-from tacit.models.huggingface.loaded_files import LoadedFiles, settings_files
 from tacit.models.huggingface.trust import (
     NO_TRUST,
     Trust,
@@ -37,13 +37,13 @@ from tacit.models.huggingface.trust import (
     code_hashes,
     keep_kernels_away,
 )
-from tacit.models.huggingface.weight_files import (
+from tacit.models.huggingface.weights import (
     check_choice,
     check_weights,
     fetch_weights,
+    load_weights,
     weight_files,
 )
-from tacit.models.huggingface.weights import load_weights
 from tacit.models.openai.options import check_address, check_holds_no_key, is_address
 from tacit.models.registry import backend_of
 
@@ -120,7 +120,7 @@ def load_model(
         ScoringError: A server fails each time, or a file changes while it is read.
     """
     options = options or LoadOptions()
-    check_place(name, options)
+    check_name(name, options)
     if is_address(name):
         # The store, beside whose hashes the descriptions of servers lie.
         kept = hashes.path.parent if hashes and hashes.path else None
@@ -148,6 +148,8 @@ def load_model(
     files = weight_files(folder, options.trust)
     check_choice(name, config, files)
     if device.type == "cpu":
+        from tacit.models.huggingface.local import keep_freed
+
         keep_freed()
     adapter = adapter_files(options.adapter) if options.adapter else {}
     weighty = (*files, *adapter.values())
@@ -207,7 +209,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     from tacit.models.huggingface.vocabulary import whole_words
 
     options = options or LoadOptions()
-    check_place(name, options)
+    check_name(name, options)
     if not is_address(name) and _other_backend(name) is not None:
         model = load_model(name, options)
         if not isinstance(model, HasWords):
@@ -240,7 +242,7 @@ def _look_up(name: str, options: LoadOptions) -> None:
         where_from(name, options.revision)
 
 
-def check_place(name: str, options: LoadOptions) -> None:
+def check_name(name: str, options: LoadOptions) -> None:
     """Says early, before anything heavy is imported, that a path or an option leads nowhere.
 
     Raises:

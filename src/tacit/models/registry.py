@@ -1,9 +1,11 @@
-"""Back-ends of other packages: what loads the models whose names begin with a scheme."""
+"""Models by name: the two that come with Tacit, and back-ends of other packages by scheme."""
 
 from __future__ import annotations
 
+import shutil
 from functools import cache
-from importlib import metadata
+from importlib import metadata, resources
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tacit.errors import ModelError
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from tacit.models.loading import LoadOptions
 
     Backend: TypeAlias = Callable[[str, LoadOptions], LanguageModel]
+
 
 GROUP = "tacit.models"
 """The entry-point group: a name is a scheme, and its object takes a model's name and options."""
@@ -45,3 +48,24 @@ def backend_of(name: str) -> Backend | None:
 @cache
 def _registered() -> Mapping[str, metadata.EntryPoint]:
     return {one.name: one for one in metadata.entry_points(group=GROUP)}
+
+
+DEMO = "demo"
+"""The causal demo model; a folder of that name is ``./demo``."""
+
+DEMO_MASKED = "demo-masked"
+"""The masked one."""
+
+_FOLDERS = {DEMO: "causal", DEMO_MASKED: "masked"}
+
+DEMOS = tuple(_FOLDERS)
+
+
+def folder_of(name: str) -> Path:
+    """The folder of a demo model, one of ``DEMOS``: config, fp16 weights, tokenizer."""
+    return Path(str(resources.files("tacit") / "data" / "demo" / "models" / _FOLDERS[name]))
+
+
+def copy_demo(folder: Path, name: str = DEMO) -> None:
+    """Copies a demo model's folder to one's own place, where it is a model like any other."""
+    shutil.copytree(folder_of(name), folder)

@@ -1,21 +1,30 @@
-"""How far long work is, on standard error: a bar on a terminal, elsewhere a line a minute."""
+"""The progress of a run, on standard error: a bar on a terminal, elsewhere a line a minute."""
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import typer
+
+from tacit.errors import RequestError
 from tacit.present.terminal import beneath
+from tacit.runs.reporter import Quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from rich.console import Console
 
+    from tacit.runs.estimate import Cost
     from tacit.runs.reporter import Planned, Work
+
 
 PERIOD = 60.0
 """Seconds between two lines."""
@@ -162,3 +171,68 @@ def _reading_bar(size: int, console: Console) -> Iterator[Callable[[int], None]]
 
 def _rate(prompts: int, seconds: float) -> str:
     return f"{prompts / seconds:,.1f} prompts/s" if seconds > 0 else ""
+
+
+class Progress(Quiet):
+    """Shows progress and warnings on standard error; asks nobody anything."""
+
+    def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
+        """See ``Reporter.asking``."""
+        return asking(plan)
+
+    def warn(self, line: str) -> None:
+        """See ``Reporter.warn``."""
+        sys.stderr.write(f"tacit: {line}\n")
+
+
+class Terminal(Progress):
+    """Shows progress and warnings on standard error, and asks whether a cost is meant.
+
+    The libraries' own progress bars and advice are not shown.
+    """
+
+    def __init__(self) -> None:
+        show_warnings()
+        silence_libraries()
+
+    def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
+        """See ``Reporter.confirm``.
+
+        Raises:
+            RequestError: Nobody is there to be asked, or it is not meant.
+        """
+        for name, cost in costs.items():
+            self.warn(f"{name}: {cost.sentence}")
+        if yes or not costs:
+            return
+        if not sys.stdin.isatty():
+            raise RequestError(
+                "nobody is at the terminal to confirm this cost: give --yes to confirm it"
+            )
+        if not typer.confirm("Ask?", err=True):
+            raise RequestError("nothing was asked")
+
+
+def show_warnings() -> None:
+    """Shows Tacit's log of warnings on standard error."""
+    logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
+
+
+def silence_libraries() -> None:
+    """Silences the advice and the progress bars of transformers, where it is installed.
+
+    What huggingface_hub reports of its own is shown once, by its own handler.
+    """
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    logging.getLogger("huggingface_hub").propagate = False
+    if "transformers" in sys.modules:
+        _silence_transformers()
+    else:
+        os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+
+
+def _silence_transformers() -> None:
+    from transformers.utils import logging as advice
+
+    advice.set_verbosity_error()
+    advice.disable_progress_bar()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.charts.save import charts
-from tacit.charts.theme import Look
+from tacit.charts.theme import Theme
 from tacit.english import several
 from tacit.findings.numbers import cell, interval
 from tacit.findings.spec import QUESTIONS
 from tacit.probes.base import declared, probe
 from tacit.report.charts import figure
 from tacit.report.content import Column, Details, Graph, Graphs, Mark, Section, Table, Tile
-from tacit.report.obtained import obtained
+from tacit.report.elicitation import obtained
 from tacit.runs.figures import shown_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ MOST_SCORES = 250_000
 """Rows of the tables that are made for reading, of all models together."""
 
 
-def section(runs: Sequence[Run], look: Look | None = None) -> Section:
+def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
     """What a probe found: headlines, sentences, figures and tables.
 
     Args:
@@ -48,8 +48,8 @@ def section(runs: Sequence[Run], look: Look | None = None) -> Section:
         said={run.name: (*told.sentences(run.findings), obtained(run)) for run in runs},
         tiles=tuple(tile(headline, runs) for headline in told.headlines),
         blocks=(
-            *pictures(runs, look or Look()),
-            *figures(runs, look or Look()),
+            *pictures(runs, look or Theme()),
+            *figures(runs, look or Theme()),
             *tables(runs),
             *views(runs),
         ),
@@ -105,7 +105,7 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
             )
 
 
-def pictures(runs: Sequence[Run], look: Look) -> Iterator[Graphs]:
+def pictures(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
     """The pictures that the probe draws of single things."""
     found = declared(probe(runs[0].probe)).pictures({run.name: run.findings for run in runs}, look)
     if found is not None:
@@ -114,7 +114,7 @@ def pictures(runs: Sequence[Run], look: Look) -> Iterator[Graphs]:
         yield Graphs(stem, found.title, found.reading, graphs, found.first)
 
 
-def figures(runs: Sequence[Run], look: Look) -> Iterator[Figure]:
+def figures(runs: Sequence[Run], look: Theme) -> Iterator[Figure]:
     """The figures that the findings allow, of all models together."""
     told = declared(probe(runs[0].probe))
     for spec, chart in charts(told.figures, shown_of(runs, look)):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import yaml
 
 from tacit.english import number_of, several
+from tacit.files import publish_text
 from tacit.outputs import Kind
 from tacit.probes.base import probes
-from tacit.publishing import publish_text
-from tacit.report import runtime
+from tacit.report import charts
 from tacit.report.charts import unchecked
 from tacit.report.content import Figure, Graphs, Table
 from tacit.report.differences import differences, refusals
-from tacit.report.obtained import differing
+from tacit.report.elicitation import differing
 from tacit.report.packing import packed, shared, table_data
 from tacit.runs.reading import read_runs
 from tacit.version import __version__
@@ -91,9 +91,9 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
     sections, warnings = _sections(runs, warn=warn)
     names = list(dict.fromkeys(run.name for run in runs))
     style = _asset("report.css") + _edge_rules(sections)
-    charts, script = runtime.charts_script(), runtime.checked(_asset("report.js"))
+    runtime, script = charts.charts_script(), charts.checked(_asset("report.js"))
     page: str = _template().render(
-        policy=_policy(scripts=(charts, script), style=style),
+        policy=_policy(scripts=(runtime, script), style=style),
         version=__version__,
         kind=kind,
         title=f"What {_listed(names)} {number_of(len(names), 'holds', 'hold')} true",
@@ -103,9 +103,9 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
         runs=[_told(run) for run in runs],
         blobs=_blobs([block for section in sections for block in section.blocks]),
         style=style,
-        charts=charts,
+        charts=runtime,
         script=script,
-        licences=runtime.LICENCES,
+        licences=charts.LICENCES,
     )
     return page
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Chart, Look
+    from tacit.charts.theme import Chart, Theme
     from tacit.runs.reading import Run
     from tacit.runs.workflow import RunRequest
 
@@ -29,7 +29,7 @@ class Figures:
     """
 
     formats: tuple[str, ...]
-    look: Look
+    look: Theme
 
     @classmethod
     def of(cls, formats: str | None, palette: str) -> Figures:
@@ -39,9 +39,9 @@ class Figures:
             RequestError: A format or the palette is not known.
         """
         from tacit.charts.save import check_formats
-        from tacit.charts.theme import Look
+        from tacit.charts.theme import Theme
 
-        look, chosen = Look(palette), listed(formats)
+        look, chosen = Theme(palette), listed(formats)
         check_formats(chosen)
         _ = look.colours  # refuses an unknown one
         return cls(chosen, look)
@@ -75,7 +75,7 @@ class Figures:
         return written
 
 
-def shown_of(runs: Sequence[Run], look: Look) -> Shown:
+def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
     """What figures show of runs."""
     from tacit.charts.shown import Shown
 
@@ -90,9 +90,9 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
         RequestError: The probe draws no such figure, the findings do not allow it, or the palette
             is not known.
     """
-    from tacit.charts.theme import Look, themed
+    from tacit.charts.theme import Theme, themed
 
-    figures, look = declared(probe(runs[0].probe)).figures, Look(palette)
+    figures, look = declared(probe(runs[0].probe)).figures, Theme(palette)
     if name not in figures:
         raise RequestError(
             f"the probe {runs[0].probe} draws no figure {name!r}; it draws {', '.join(figures)}"

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tacit import formats
+from tacit import files
 from tacit.errors import DataError, RequestError, WorkError
+from tacit.files import publish_text
 from tacit.probes.base import declared, probe
-from tacit.publishing import publish_text
 from tacit.strings import strings
 from tacit.tables import read_table, write_table
 from tacit.version import version
@@ -114,7 +114,7 @@ class RunFolder:
             text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
             publish_text(self.folder / "run.yaml", text)
         self.manifest = {
-            "format": formats.RUN,
+            "format": files.RUN,
             "status": "unfinished",
             "versions": _with_this(before and before.get("versions")),
             **about,
@@ -300,7 +300,7 @@ def _sha256(path: Path) -> str:
 
 def _unreadable(manifest: Mapping[str, Any]) -> str | None:
     """Why a run cannot be read, by its manifest's format; None where it can be."""
-    return formats.unreadable(manifest.get("format", formats.RUN), formats.RUN)
+    return files.unreadable(manifest.get("format", files.RUN), files.RUN)
 
 
 def _with_this(before: object) -> list[object]:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tacit.errors import DataError, FindingsError, RequestError
+from tacit.files import legible, publish_text
 from tacit.findings.findings import SKIPPED
 from tacit.findings.spec import check_tables
-from tacit.naming import legible
 from tacit.probes.base import declared, probe, probes
-from tacit.publishing import publish_text
 from tacit.runs.folder import read_findings, read_manifest
 from tacit.tables import read_parquet
 

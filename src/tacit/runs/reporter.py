@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
-    from tacit.runs.cost import Cost
+    from tacit.runs.estimate import Cost
 
 log = logging.getLogger("tacit")
 

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, PromptError
-from tacit.publishing import publish_text
+from tacit.files import publish_text
 from tacit.requests import Prompt, Votes, missing_by_reason
-from tacit.statistics.shares import wilson
+from tacit.statistics.intervals import wilson
 from tacit.tables import read_json_lines
 
 if TYPE_CHECKING:

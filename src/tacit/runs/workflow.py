@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.engine.options import EngineOptions
 from tacit.errors import ModelError, RequestError
+from tacit.files import file_name
 from tacit.models.settings import ModelSettings
-from tacit.naming import file_name
 from tacit.options import digests, requested, sha256_of
 from tacit.probes.base import ModelWords, ReadsBeliefs, probe
 from tacit.runs import asking
@@ -200,13 +200,13 @@ class RunRequest:
 
     @property
     def _chats(self) -> list[str]:
-        from tacit.runs.cost import chats_of
+        from tacit.runs.estimate import chats_of
 
         return chats_of(self.models, self.loading.server)
 
     def _cost(self, name: str) -> Any:  # noqa: ANN401 - a Cost
         from tacit.models.openai.options import ServerOptions
-        from tacit.runs.cost import Cost
+        from tacit.runs.estimate import Cost
 
         return Cost.of(self._requests(name), self.loading.server or ServerOptions())
 

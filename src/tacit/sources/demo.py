@@ -1,7 +1,7 @@
 """What comes with Tacit for its demo: knowledge, and what its models were taught wrong on purpose.
 
-Models that were trained on it come with it too (``tacit.models.demo``); ``planted`` names what was
-withheld from them and what they were taught wrong, on purpose.
+Models that were trained on it come with it too (``tacit.models.registry``); ``planted`` names what
+was withheld from them and what they were taught wrong, on purpose.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
-from tacit.sources import mcrae
+from tacit.sources import norm_files
 from tacit.sources.alternatives import (
     PROBLEMS,
     SHIFTED,
@@ -151,7 +151,8 @@ def read_norms(path: Path | str) -> Norms:
     sheet = read_sheet(path)
     layout = _layout_of(sheet, path)
     underscored = layout.name == "mcrae" or (
-        layout.name == "table" and mcrae.is_written_so([row.cells["feature"] for row in sheet.rows])
+        layout.name == "table"
+        and norm_files.is_written_so([row.cells["feature"] for row in sheet.rows])
     )
     found: dict[tuple[str, str], Property] = {}
     skipped = Counter({NO_FEATURE: 0, REPEATED: 0})
@@ -244,9 +245,9 @@ def _property(
     )
     one = Property(
         cells["concept"],
-        mcrae.feature_text(feature) if underscored else feature,
+        norm_files.feature_text(feature) if underscored else feature,
         _frequency(cells[layout.frequency], layout, path, row.line),
-        (mcrae.category_of(category) if layout.name == "mcrae" else category) or None,
+        (norm_files.category_of(category) if layout.name == "mcrae" else category) or None,
         gave.texts,
         gave.people,
     )

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
+    from collections.abc import Iterable
+
 
 # How many clusters are drawn at once, over all resamples of a batch; bounds the memory.
 _CELLS = 4_000_000
@@ -207,3 +210,51 @@ def _mean(ratios: Floats) -> Floats:
 def _mean_of_all(ratios: Floats) -> Floats:
     mean: Floats = ratios.mean(axis=1)
     return mean
+
+
+def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
+    """The mean, with Student's interval.
+
+    Args:
+        values: One per group; those that are None were not measured and are left out.
+        level: The interval's coverage.
+
+    Returns:
+        No value of nothing, and no interval of fewer than two values.
+    """
+    from statistics import fmean, stdev
+
+    from scipy.special import stdtrit
+
+    measured = [value for value in values if value is not None]
+    n = len(measured)
+    if not n:
+        return Estimate(None, None, None)
+    mean = fmean(measured)
+    if n == 1:
+        return Estimate(mean, None, None)
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * stdev(measured) / n**0.5
+    return Estimate(mean, mean - half, mean + half)
+
+
+def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
+    """A share with Wilson's score interval, which is defined and lies in 0 to 1 also at its ends.
+
+    Args:
+        successes: How many draws came out so.
+        draws: How many there were, each independent of the others.
+        level: The interval's coverage.
+
+    Returns:
+        No value and no interval of no draws.
+    """
+    if not draws:
+        return Estimate(None, None, None)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share, shrunk = successes / draws, 1 + z**2 / draws
+    middle = (share + z**2 / (2 * draws)) / shrunk
+    half = z / shrunk * (share * (1 - share) / draws + z**2 / (4 * draws**2)) ** 0.5
+    # At the ends the formula gives 0 and 1, but for rounding.
+    low = 0.0 if successes == 0 else middle - half
+    high = 1.0 if successes == draws else middle + half
+    return Estimate(share, low, high)

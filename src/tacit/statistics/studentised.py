@@ -19,9 +19,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from tacit.statistics.intervals import Estimate
-from tacit.statistics.permutation import critical_value, laid, p_value
+from tacit.statistics.permutation import AUROC, LIFT, Scale, critical_value, laid, p_value
 from tacit.statistics.ranking import at_thresholds, summed
-from tacit.statistics.scales import AUROC, LIFT, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from tacit.models.openai.backoff import Backoff
 from tacit.models.openai.completions import ServerModel, load_server
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.options import Backoff, ServerOptions
 from tests.models import tiny
 from tests.models.openai.serving import Language, Manners, Serving, Toy, serving
 

@@ -12,12 +12,11 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError
 from tacit.models.loading import LoadOptions, load_model
-from tacit.models.openai.backoff import Backoff
+from tacit.models.openai.chat import ChatReply, read_replies
 from tacit.models.openai.chat_preflight import MOST_CALLS, same_replies
 from tacit.models.openai.loading import load_first_tokens, load_sampled
-from tacit.models.openai.options import ServerOptions, check_address
+from tacit.models.openai.options import Backoff, ServerOptions, check_address
 from tacit.models.openai.preflight import TEXTS
-from tacit.models.openai.replies import Said, read_said
 from tacit.requests import OUTSIDE_FIRST, Prompt, SamplingPrompt, missing_by_reason
 from tests.models.openai.speaking import ChatRefusal, Speech, opinions
 
@@ -420,18 +419,18 @@ def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "begun", "reply", "state"),
     [
-        (Said("True", "", cut=False), False, "True", "whole"),
-        (Said("True, as it", "", cut=True), False, "True, as it", "cut"),
-        (Said("<think>\nhm</think>\n\nTrue", "", cut=False), False, "True", "whole"),
-        (Said("<think>hm, tr", "", cut=True), False, "", "thinking"),
-        (Said("", "hm, tr", cut=True), False, "", "thinking"),
-        (Said("", "hm, true", cut=False), False, "", "whole"),
-        (Said("hm </think> True", "", cut=False), True, "True", "whole"),
-        (Said("True, but", "", cut=True), True, "", "thinking"),
-        (Said("No, wait", "", cut=False), True, "", "thinking"),
+        (ChatReply("True", "", cut=False), False, "True", "whole"),
+        (ChatReply("True, as it", "", cut=True), False, "True, as it", "cut"),
+        (ChatReply("<think>\nhm</think>\n\nTrue", "", cut=False), False, "True", "whole"),
+        (ChatReply("<think>hm, tr", "", cut=True), False, "", "thinking"),
+        (ChatReply("", "hm, tr", cut=True), False, "", "thinking"),
+        (ChatReply("", "hm, true", cut=False), False, "", "whole"),
+        (ChatReply("hm </think> True", "", cut=False), True, "True", "whole"),
+        (ChatReply("True, but", "", cut=True), True, "", "thinking"),
+        (ChatReply("No, wait", "", cut=False), True, "", "thinking"),
     ],
 )
-def test_what_is_thought_is_no_reply(said: Said, begun: bool, reply: str, state: str) -> None:  # noqa: FBT001 - a row of the table
+def test_what_is_thought_is_no_reply(said: ChatReply, begun: bool, reply: str, state: str) -> None:  # noqa: FBT001 - a row of the table
     """Where the thought ends, the reply begins."""
     sample = said.sample(begun=begun, meant=False)
     assert (sample.reply, sample.state) == (reply, state)
@@ -440,13 +439,13 @@ def test_what_is_thought_is_no_reply(said: Said, begun: bool, reply: str, state:
 @pytest.mark.parametrize(("meant", "state"), [(True, "thinking"), (False, "cut")])
 def test_a_silent_reply_is_a_thought_where_one_was_meant(*, meant: bool, state: str) -> None:
     """Else it is a reply of blanks."""
-    assert Said(" ", "", cut=True).sample(begun=False, meant=meant).state == state
+    assert ChatReply(" ", "", cut=True).sample(begun=False, meant=meant).state == state
 
 
 def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:
     """It is a server's failure, not a fault in here."""
-    with pytest.raises(ScoringError, match="no choices"):
-        read_said({"choices": []})
+    with pytest.raises(ScoringError, match="choices is empty"):
+        read_replies({"choices": []})
 
 
 # What is asked for

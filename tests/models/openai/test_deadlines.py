@@ -16,9 +16,8 @@ import pytest
 
 from tacit.errors import NetworkError, ScoringError
 from tacit.models.openai import network
-from tacit.models.openai.backoff import Backoff
 from tacit.models.openai.client import Client
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.options import Backoff, ServerOptions
 from tests.models.openai.raw import raw
 
 if TYPE_CHECKING:
@@ -273,7 +272,7 @@ def test_connections_are_used_again_and_broken_ones_are_not() -> None:
 INTERRUPTED = """
 import signal, sys, threading
 from tacit.models.openai.options import ServerOptions
-from tacit.models.openai.backoff import Backoff
+from tacit.models.openai.options import Backoff
 from tacit.models.openai.client import Client
 
 client = Client(sys.argv[1], ServerOptions(timeout=600.0, backoff=Backoff(sleep=lambda _: None)))

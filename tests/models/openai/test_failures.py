@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 import traceback
@@ -14,13 +15,12 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError
-from tacit.models.openai.backoff import Backoff
 from tacit.models.openai.client import Client
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.loading import chosen
+from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.preflight import preflight
 from tacit.models.openai.questions import Questions
 from tacit.models.openai.redaction import hider
-from tacit.models.openai.served_models import chosen
 from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.requests import Prompt
 from tests.models.openai.conftest import load
@@ -112,21 +112,28 @@ def test_an_answer_that_drips_in_is_waited_for_no_longer(serve: Serve) -> None:
 
 
 def test_waits_double_and_are_drawn() -> None:
-    """Half of each wait is left to chance; the server's own wish is heeded, up to the longest."""
-    slept: list[float] = []
-    backoff = Backoff(first=1.0, most=5.0, sleep=slept.append, draw=lambda: 0.5)
-    for failures in range(1, 6):
-        backoff.wait(failures)
-    assert slept == [0.75, 1.5, 3.0, 3.75, 3.75]
-    slept.clear()
-    backoff.wait(1, asked=4.0)
-    backoff.wait(1, asked=1000.0)
-    assert slept == [4.0, 5.0]
+    """From half the first wait up; at least what the server asks for, up to the longest."""
+    answers = {None: [1.0, 2.0, 4.0, 5.0, 5.0], "4": [4.0, 4.0, 4.0, 5.0, 5.0], "1000": [5.0] * 5}
+    for asked, longest in answers.items():
+        slept: list[list[float]] = []
+        for _ in range(50):
+            waits: list[float] = []
+            backoff = Backoff(attempts=6, first=1.0, most=5.0, sleep=waits.append)
+            headers = {} if asked is None else {"Retry-After": asked}
+            busy = httpx.Response(503, headers=headers)
+            with pytest.raises(ScoringError):
+                client(busy, backoff).complete({})
+            slept.append(waits)
+        least = min(float(asked or 0.5), 5.0)
+        for at, most in enumerate(longest):
+            drawn = [waits[at] for waits in slept]
+            assert least <= min(drawn) <= max(drawn) <= most
+        assert (asked is None) == (len({tuple(waits) for waits in slept}) == len(slept))
 
 
 def client(
     answer: httpx.Response | Exception | Callable[[], httpx.Response],
-    slept: list[float],
+    backoff: Backoff | None = None,
     key: str | None = KEY,
 ) -> Client:
     """A client of a server that always answers the same, or what is made for each request."""
@@ -139,8 +146,7 @@ def client(
         said = answer.text.replace("{key}", request.headers.get("Authorization", ""))
         return httpx.Response(answer.status_code, text=said, headers=answer.headers)
 
-    backoff = Backoff(attempts=3, first=1.0, sleep=slept.append, draw=lambda: 1.0)
-    options = ServerOptions(backoff=backoff)
+    options = ServerOptions(backoff=backoff or Backoff(attempts=3, sleep=lambda _: None))
     return Client("http://host/v1", options, key, httpx.MockTransport(handle))
 
 
@@ -160,9 +166,9 @@ def test_what_may_pass_is_asked_again(answer: httpx.Response | Exception, said: 
     """So often as the back-off says; then the last failure is told, without the key."""
     slept: list[float] = []
     with pytest.raises(ScoringError) as failed:
-        client(answer, slept).complete({})
+        client(answer, Backoff(3, sleep=slept.append)).complete({})
     assert f"failed 3 times; the last time: {said}" in str(failed.value)
-    assert slept == [1.0, 2.0]
+    assert len(slept) == 2
     assert KEY not in str(failed.value)
 
 
@@ -174,7 +180,7 @@ def test_what_will_not_pass_is_told_at_once(status: int, error: type[Exception])
     """A refused key asks for another one; nothing repeats it."""
     slept: list[float] = []
     with pytest.raises(error) as failed:
-        client(httpx.Response(status, text="no: {key}"), slept).complete({})
+        client(httpx.Response(status, text="no: {key}"), Backoff(sleep=slept.append)).complete({})
     assert slept == []
     assert KEY not in str(failed.value)
 
@@ -200,7 +206,7 @@ def test_what_will_not_pass_is_told_at_once(status: int, error: type[Exception])
 def test_a_key_is_hidden_however_it_is_written(key: str, said: str, status: int) -> None:
     """As JSON, addresses, HTML and programs write it, within one another as well."""
     with pytest.raises(ScoringError) as failed:
-        client(httpx.Response(status, text=said), [], key).complete({})
+        client(httpx.Response(status, text=said), key=key).complete({})
     told = str(failed.value)
     assert "[key]" in told
     assert not any(part in told for part in ("sk-", "EF", "q", "two", "blanks"))
@@ -210,7 +216,7 @@ def test_what_is_no_key_stays() -> None:
     """A message is of use only where it can be read."""
     for key in ("sk-ab/cd", None):
         with pytest.raises(ScoringError, match=r"status 500: sk-ab or cd \(100% of %2F\)"):
-            client(httpx.Response(500, text="sk-ab or cd (100% of %2F)"), [], key).complete({})
+            client(httpx.Response(500, text="sk-ab or cd (100% of %2F)"), key=key).complete({})
 
 
 def test_a_long_answer_is_hidden_in_at_once() -> None:
@@ -229,7 +235,7 @@ def test_a_long_answer_is_hidden_in_at_once() -> None:
 
 def test_a_model_that_is_called_by_the_key_is_asked_for_by_name() -> None:
     """Else each manifest and message would name it."""
-    asked = client(httpx.Response(200, text=json.dumps({"data": [{"id": KEY}]})), [])
+    asked = client(httpx.Response(200, text=json.dumps({"data": [{"id": KEY}]})))
     with pytest.raises(ModelError, match=r"serves \[key\]: name the model with --served-model"):
         chosen(asked, None)
     assert chosen(asked, "m") == {"id": "m"}
@@ -238,12 +244,12 @@ def test_a_model_that_is_called_by_the_key_is_asked_for_by_name() -> None:
 @pytest.mark.parametrize(
     ("spoilt", "said"),
     [
-        ({"token": 5}, "a token is a number, and a text was expected"),
-        ({"token": [5]}, "a token is a list, and a text was expected"),
-        ({"token": None}, "a token is nothing, and a text was expected"),
-        ({"logprob": KEY}, "a log-probability is a text, and a number was expected"),
-        ({"logprob": True}, "a log-probability is true or false, and a number was expected"),
-        ({"logprob": 10**400}, "a log-probability is larger than any number"),
+        ({"token": 5}, "token is a number, and a text was expected"),
+        ({"token": [5]}, "token is a list, and a text was expected"),
+        ({"token": None}, "token is nothing, and a text was expected"),
+        ({"logprob": KEY}, "logprob is a text, and a number was expected"),
+        ({"logprob": True}, "logprob is true or false, and a number was expected"),
+        ({"logprob": 10**400}, "logprob: is larger than any number"),
         ({"top_logprobs": KEY}, "top_logprobs is a text, and a list was expected"),
     ],
 )
@@ -253,8 +259,9 @@ def test_a_misshapen_completion_is_told_of_by_its_place(
     """Its values are repeated nowhere: they may be the key."""
     token = {"token": "a", "logprob": -1.0, "top_logprobs": [], **spoilt}
     answer = {"choices": [{"logprobs": {"content": [token]}}]}
-    asked = client(httpx.Response(200, text=json.dumps(answer)), [])
-    with pytest.raises(ScoringError, match=f"has not the form of a completion: {said}") as failed:
+    asked = client(httpx.Response(200, text=json.dumps(answer)))
+    where = re.escape("is not a completion: choices[0].logprobs.content[0].")
+    with pytest.raises(ScoringError, match=where + said) as failed:
         Questions(asked, "m").next_token("a")
     assert KEY not in "".join(traceback.format_exception(failed.value))
     assert "with /v1?" in str(failed.value)
@@ -264,7 +271,7 @@ def test_a_token_that_is_the_key_is_not_shown(tokenizer_file: Path) -> None:
     """Where it is told that the tokenizer does not have it."""
     one = {"token": KEY, "logprob": -1.0}
     answer = {"choices": [{"logprobs": {"content": [{**one, "top_logprobs": [one]}]}}]}
-    asked = client(httpx.Response(200, text=json.dumps(answer)), [])
+    asked = client(httpx.Response(200, text=json.dumps(answer)))
     with pytest.raises(ModelError, match=r"writes the token '\[key\]'"):
         preflight(Questions(asked, "m"), TokenizerFile(tokenizer_file))
 
@@ -275,8 +282,9 @@ def test_a_wish_to_be_left_alone_is_heeded() -> None:
     for wish in ("7", "Wed, 21 Oct 2026 07:28:00 GMT", "nan", "-3"):
         response = httpx.Response(429, text="", headers={"Retry-After": wish})
         with pytest.raises(ScoringError):
-            client(response, slept).complete({})
-    assert slept == [7.0, 7.0] + [1.0, 2.0] * 3
+            client(response, Backoff(3, first=1.0, sleep=slept.append)).complete({})
+    assert slept[:2] == [7.0, 7.0]
+    assert max(slept[2:]) <= 2.0
 
 
 def test_a_run_goes_on_where_the_server_died(

@@ -8,9 +8,8 @@ import socket
 import pytest
 
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
-from tacit.models.openai.backoff import Backoff
 from tacit.models.openai.client import Client
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.proxies import is_this_machine, proxy_for
 from tests.models.openai.raw import raw
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.models.openai.reply_checks import (
+from tacit.models.openai.schema import (
     ReplyError,
     WrongRepliesError,
     are_rescaled,

@@ -12,7 +12,7 @@ from tacit.engine.store import Store
 from tacit.errors import PromptError, ScoringError
 from tacit.models.huggingface.alignment import bare, tokenize
 from tacit.models.huggingface.encoding import fill
-from tacit.models.openai import measurement
+from tacit.models.openai import completions
 from tacit.requests import OUTSIDE, TOO_LONG, AnswerScore, Prompt, missing_by_reason
 from tests.models import tiny
 from tests.models.openai.conftest import load
@@ -88,7 +88,7 @@ def test_the_servers_own_tokens_do_as_well(serve: Serve, toy: Toy) -> None:
             [logprob for logprob, _, _ in expected(toy, prompt)], abs=1e-9
         )
     parts = model.answer([Prompt("Is it?", ("bear 🐻",))])[0].answers[0]
-    assert (parts.logprob, parts.tokens, parts.missing) == (None, 0, measurement.UNSPELT)
+    assert (parts.logprob, parts.tokens, parts.missing) == (None, 0, completions.UNSPELT)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_which_token_is_outside_is_told(serve: Serve, toy: Toy, tokenizer_file: 
     (second,) = one_token(toy, text + first, range(150, 151))
     model = load(serve(echo="none"), tokenizer_file)
     (scored,) = model.answer([Prompt(text, (first + second, unlikely), "")])
-    assert [one.missing for one in scored.answers] == [measurement.LATER, OUTSIDE]
+    assert [one.missing for one in scored.answers] == [completions.LATER, OUTSIDE]
 
 
 def test_a_drawn_token_is_not_among_the_most_probable(
@@ -205,7 +205,7 @@ def test_a_text_that_is_cut_otherwise_by_itself_is_not_guessed_at(
     language, prompt = Toy(backend), Prompt("naï", ("ve",), "")
     model = load(serve(language, echo="none"), tmp_path)
     (scored,) = model.answer([prompt])
-    assert scored.answers == (AnswerScore("ve", None, 2, spanned=True, missing=measurement.RECUT),)
+    assert scored.answers == (AnswerScore("ve", None, 2, spanned=True, missing=completions.RECUT),)
     (scored,) = load(serve(language), tmp_path).answer([prompt])
     right = language.logprob(tuple(backend.encode("naïve").ids), 2)
     assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
@@ -218,7 +218,7 @@ def test_what_nothing_stands_before_is_missing(serve: Serve, tokenizer_file: Pat
         for scored in model.answer(
             [Prompt("", ("a",), ""), Prompt("", ("a",)), Prompt("___", ("a",))]
         ):
-            assert scored.answers == (AnswerScore("a", None, 0, missing=measurement.NOTHING),)
+            assert scored.answers == (AnswerScore("a", None, 0, missing=completions.NOTHING),)
 
 
 def test_a_bos_is_what_an_empty_text_follows(serve: Serve, tmp_path: Path) -> None:

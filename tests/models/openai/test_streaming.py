@@ -12,9 +12,8 @@ import httpx
 import pytest
 
 from tacit.errors import ScoringError, UnreliableError
-from tacit.models.openai.backoff import Backoff
 from tacit.models.openai.client import Client
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.streaming import Stream
 from tests.models.openai.raw import raw
 

@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 
 from tacit.models.openai import vote_checks
-from tacit.models.openai.goodness_of_fit import OUTSIDE, Counted, chance, count, probabilities_of
-from tacit.models.openai.power import choose
+from tacit.models.openai.goodness_of_fit import (
+    OUTSIDE,
+    Counted,
+    chance,
+    choose,
+    count,
+    probabilities_of,
+)
 from tacit.models.openai.token_lists import Token
-from tacit.models.openai.vote_checks import LOOK_AGAIN, REFUSE, TELL, Look
+from tacit.models.openai.vote_checks import LOOK_AGAIN, REFUSE, TELL, Inspection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -103,7 +109,7 @@ def test_honest_draws_give_no_more_false_alarms_than_the_p_value_says() -> None:
     texts = peaked(random, 3)
     chances = []
     for _ in range(1500):
-        look = Look(tuple(counted(each, random.multinomial(24, each)) for each in texts))
+        look = Inspection(tuple(counted(each, random.multinomial(24, each)) for each in texts))
         chances.append(look.chance)
     for level in (0.05, LOOK_AGAIN):
         expected = level * len(chances)
@@ -116,8 +122,8 @@ def test_the_rates_claimed_are_those_of_the_two_looks() -> None:
     assert LOOK_AGAIN * TELL <= 1e-3 * (1 + 1e-9)
     assert LOOK_AGAIN * REFUSE <= 1e-5 * (1 + 1e-9)
     few = counted(SHARES, (0, 0, 0, 24))
-    assert not Look((few,)).is_off, "one look alone does not tell"
-    assert Look((few,), first=0.005).is_far_off
+    assert not Inspection((few,)).is_off, "one look alone does not tell"
+    assert Inspection((few,), first=0.005).is_far_off
 
 
 @pytest.mark.parametrize("fault", ["other", "turned", "outside"])
@@ -127,7 +133,7 @@ def test_faulty_draws_are_found(fault: str) -> None:
     found, texts = 0, peaked(random, 3)
     for _ in range(60):
         theirs = random.dirichlet(np.ones(21))
-        looks: list[Look] = []
+        looks: list[Inspection] = []
         for times in (1, vote_checks.AGAIN):
             some = []
             for shares in texts:
@@ -143,7 +149,7 @@ def test_faulty_draws_are_found(fault: str) -> None:
                     drawn /= drawn.sum()
                 size = vote_checks.AT_ONCE * times
                 some.append(counted(shares, random.multinomial(size, drawn)))
-            looks.append(Look(tuple(some), first=looks[0].chance if looks else None))
+            looks.append(Inspection(tuple(some), first=looks[0].chance if looks else None))
         found += looks[0].chance < LOOK_AGAIN and looks[1].is_far_off
     assert found >= 57
 

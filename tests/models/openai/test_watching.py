@@ -14,9 +14,8 @@ from tacit.engine.rechecks import rechecking
 from tacit.engine.store import Store
 from tacit.errors import ModelError, UnreliableError
 from tacit.models.openai import vote_checks
-from tacit.models.openai.drawn_tokens import notes_on
 from tacit.models.openai.monitoring import EVERY, Watch, Watched
-from tacit.models.openai.server_habits import Habits
+from tacit.models.openai.server_habits import Habits, notes_on
 from tacit.models.openai.text_pairs import apart
 from tacit.models.openai.token_lists import Token
 from tacit.requests import UNSAID, AnswerScore, Prompt, Scores

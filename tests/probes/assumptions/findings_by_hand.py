@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from tacit.findings.findings import Findings
-from tacit.probes.assumptions.measures import intervals, measures
+from tacit.probes.assumptions.retrieval_measures import intervals, measures
 from tacit.probes.assumptions.wording import joined
 from tests.probes.assumptions.made_up import SCORES, candidates
 

@@ -15,7 +15,7 @@ from tacit.probes.assumptions.candidates import (
     chance_precision,
     with_chance,
 )
-from tacit.probes.assumptions.elicited import by_relation
+from tacit.probes.assumptions.elicitation_measures import by_relation
 from tacit.statistics import Bootstrap
 from tests.probes.assumptions.made_up import elicitation
 

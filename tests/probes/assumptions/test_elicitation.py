@@ -14,10 +14,9 @@ from tacit.probes.assumptions.elicitation import (
     Phrasing,
     elicit,
 )
-from tacit.probes.assumptions.number import is_plural
 from tacit.probes.assumptions.responses import SINGULAR, Response, completion
-from tacit.probes.assumptions.spelling import american, spellings
-from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.template import load_templates
+from tacit.probes.assumptions.wording import american, is_plural, spellings
 from tacit.requests import Prompt
 from tacit.sources.norms import Norms, read_norms
 

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tacit.charts.marks import DASH
 from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, Look, series
+from tacit.charts.theme import PALETTES, Theme, series
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
-from tacit.probes.assumptions.captions import by_wording
 from tacit.probes.assumptions.examples import chosen, phrases
 from tacit.probes.assumptions.figures import ALL, FIGURES
 from tacit.probes.assumptions.retrieval import FOUR_ORDERS
+from tacit.probes.assumptions.sentences import by_wording
 from tacit.probes.assumptions.wording import joined
 from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
 from tests.probes.drawing import write_figures
@@ -45,7 +45,7 @@ def one() -> Shown:
 def three() -> Shown:
     """Three models, one of them asked with the blank last."""
     found = {name: Made(seed, 1 - seed / 2).findings() for seed, name in enumerate(MODELS[:2])}
-    return Shown({**found, MODELS[2]: Made(2, wording="blank-last").findings()}, {}, Look())
+    return Shown({**found, MODELS[2]: Made(2, wording="blank-last").findings()}, {}, Theme())
 
 
 def shown(name: str, **changed: pl.DataFrame | None) -> Shown:
@@ -53,7 +53,7 @@ def shown(name: str, **changed: pl.DataFrame | None) -> Shown:
     found = Made(skill=1).findings()
     tables = {**found.tables, **changed}
     held = {key: table for key, table in tables.items() if table is not None}
-    return Shown({name: Findings(found.questions, held, found.summary)}, {}, Look())
+    return Shown({name: Findings(found.questions, held, found.summary)}, {}, Theme())
 
 
 def figure(chart: Chart | None) -> str:
@@ -97,7 +97,7 @@ def by_number(shown: Shown, **where: object) -> dict[str, Any]:
 def test_every_figure_is_written_and_names_the_models(tmp_path: Path, three: Shown) -> None:
     """Under its own name; in the palette for the colour-blind."""
     found = {name: three.found[name] for name in MODELS[1:]}
-    files = write_figures(FIGURES, found, tmp_path / "new", ("svg",), Look("okabe-ito"))
+    files = write_figures(FIGURES, found, tmp_path / "new", ("svg",), Theme("okabe-ito"))
     assert [file.stem for file in files] == list(FIGURES)
     for file in files:
         svg = file.read_text()
@@ -114,7 +114,7 @@ def test_an_unknown_format_or_palette_is_refused(tmp_path: Path, one: Shown) -> 
     """Before anything is written."""
     for formats, palette in ((("gif",), "house"), (("svg",), "neon")):
         with pytest.raises(RequestError):
-            write_figures(FIGURES, one.found, tmp_path / "out", formats, Look(palette))
+            write_figures(FIGURES, one.found, tmp_path / "out", formats, Theme(palette))
     assert not (tmp_path / "out").exists()
 
 
@@ -295,9 +295,9 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
 def test_elicitation_without_the_preface_says_so() -> None:
     """Where a run has nothing else."""
     found = {"m": Made(prefaces=(False,)).findings()}
-    words = said(figure(FIGURES["elicitation"](Shown(found, {}, Look()))))
+    words = said(figure(FIGURES["elicitation"](Shown(found, {}, Theme()))))
     assert 'asked without "Everyone knows that"' in words
-    assert FIGURES["ablation"](Shown(found, {}, Look())) is None
+    assert FIGURES["ablation"](Shown(found, {}, Theme())) is None
 
 
 @pytest.mark.slow
@@ -377,7 +377,7 @@ def test_a_whole_sentences_probability_is_not_drawn() -> None:
         for name in ("retrieval", "retrieval_top")
     }
     tables = {**found.tables, **examples, "retrieval_by_number": tiny}
-    causal = Shown({"gpt2": replace(found, tables=tables)}, {}, Look())
+    causal = Shown({"gpt2": replace(found, tables=tables)}, {}, Theme())
     row = by_number(causal, order="top-decreasing", category=None, n=4)
     for name in ("retrieval", "retrieval_orders", "retrieval_categories"):
         values = {held["value"] for held in rows(FIGURES[name](causal)) if held.get("value")}

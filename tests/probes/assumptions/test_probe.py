@@ -13,9 +13,9 @@ import pytest
 from tacit.errors import RequestError
 from tacit.models.fake import FakeModel
 from tacit.probes.assumptions.compare import compare
-from tacit.probes.assumptions.measures import measures
 from tacit.probes.assumptions.probe import AssumptionsProbe, Choices
-from tacit.probes.assumptions.words import Words
+from tacit.probes.assumptions.retrieval_measures import measures
+from tacit.probes.assumptions.vocabulary import Words
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tacit.sources.norms import Norms, Property
 from tacit.statistics import Bootstrap

@@ -9,7 +9,7 @@ import pytest
 from tacit.errors import RequestError
 from tacit.findings.published import cells
 from tacit.probes.assumptions.published import MODELS, published_table
-from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.template import load_templates
 from tests.probes.assumptions.findings_by_hand import Made, frame
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tacit.errors import RequestError
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.elicitation import ElicitationRules, elicit
-from tacit.probes.assumptions.number import singular
 from tacit.probes.assumptions.responses import (
     CORRECTED,
     FALLEN_BACK,
@@ -19,6 +18,7 @@ from tacit.probes.assumptions.responses import (
     ResponsePreset,
     ResponseReader,
 )
+from tacit.probes.assumptions.wording import singular
 from tacit.sources.alternatives import read_alternatives
 from tacit.sources.norms import Norms, Property, read_norms
 

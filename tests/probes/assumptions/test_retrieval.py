@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.probes.assumptions.filters import Concept, Filters, choose_concepts
-from tacit.probes.assumptions.properties import Limits, Worded, word_properties
+from tacit.probes.assumptions.properties import (
+    Concept,
+    Filters,
+    Limits,
+    Worded,
+    choose_concepts,
+    word_properties,
+)
 from tacit.probes.assumptions.retrieval import (
     FOUR_ORDERS,
     Asking,

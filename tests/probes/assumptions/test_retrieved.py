@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.probes.assumptions.retrieved import FIGURES, by_concept, by_number
+from tacit.probes.assumptions.retrieval_measures import FIGURES, by_concept, by_number
 from tacit.statistics import Bootstrap
 from tests.probes.assumptions.made_up import RETRIEVAL, retrieval
 

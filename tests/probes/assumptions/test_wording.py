@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import bare, is_tagged, joined, names, predicate
 
 

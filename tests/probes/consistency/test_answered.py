@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from tacit.probes.consistency.answering import Method
-from tacit.probes.consistency.asked import Asked
+from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.questions import Asked
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import Case, Dice, Fact, measured, probe_of
 from tests.probes.consistency.run_by_hand import CASES, is_right

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from tacit.errors import RequestError
-from tacit.probes.consistency.answering import PRESETS, Answers, Method
-from tacit.probes.consistency.inputs import Inputs
+from tacit.probes.consistency.answers import PRESETS, Answers, Method
+from tacit.probes.consistency.prompt_variants import Inputs
 from tacit.probes.consistency.questions import forms
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import AnswerScore, Scores
 
 if TYPE_CHECKING:
-    from tacit.probes.consistency.inputs import Floats
+    from tacit.probes.consistency.prompt_variants import Floats
 
 FORMS = forms(load_templates())
 INPUTS = Inputs.of(FORMS)

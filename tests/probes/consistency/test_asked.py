@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import RequestError
-from tacit.probes.consistency.asked import Asked
+from tacit.probes.consistency.questions import Asked
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import Paper
 from tests.probes.consistency.asking_by_hand import Fact

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tacit.probes.consistency.answering import Method
-from tacit.probes.consistency.bounds import at_most
-from tacit.probes.consistency.choosing import choice_table, choose, verify, verify_table
-from tacit.probes.consistency.inputs import Inputs
+from tacit.probes.consistency.answers import Method, choice_table, choose, verify, verify_table
+from tacit.probes.consistency.prompt_variants import Inputs, at_most
 from tacit.probes.consistency.questions import choice_forms, forms
 from tacit.probes.consistency.sensitivity import choose_alone, verify_alone
 from tacit.probes.consistency.template import load_templates
@@ -23,8 +21,7 @@ from tests.probes.consistency.run_by_hand import CASES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.probes.consistency.answering import Answers
-    from tacit.probes.consistency.choosing import Chosen
+    from tacit.probes.consistency.answers import Answers, Chosen
 
 FORMS = forms(load_templates())
 CHOICE_FORMS = choice_forms(load_templates())

@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from tacit.probes.consistency.choosing import (
+from tacit.probes.consistency.answers import (
     Chosen,
     choice_table,
     choose,
     verify,
     verify_table,
 )
-from tacit.probes.consistency.inputs import Inputs
+from tacit.probes.consistency.prompt_variants import Inputs
 from tacit.probes.consistency.questions import forms
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import AnswerScore, Scores
 
 if TYPE_CHECKING:
-    from tacit.probes.consistency.inputs import Floats
+    from tacit.probes.consistency.prompt_variants import Floats
 
     Case: TypeAlias = tuple[Floats, list[int]]
 

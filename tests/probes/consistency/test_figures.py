@@ -13,7 +13,7 @@ from tacit.charts import save
 from tacit.charts.marks import bounds
 from tacit.charts.save import FORMATS
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, SHAPES, Look, mixed
+from tacit.charts.theme import PALETTES, SHAPES, Theme, mixed
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.probes.consistency import figures
@@ -111,7 +111,7 @@ def table(rows: Any, names: tuple[str, ...]) -> pl.DataFrame:  # noqa: ANN401 - 
 def shown(*names: str, sizes: Mapping[str, int | None] | None = None, **other: Any) -> Shown:  # noqa: ANN401 - tables
     """Models of these names, each a little more consistent than the one before."""
     found = {name: findings(at / 20, **other) for at, name in enumerate(names)}
-    return Shown(found, sizes or {}, Look())
+    return Shown(found, sizes or {}, Theme())
 
 
 OPT = {"x/opt-125m": 125_000_000, "x/opt-1.3b": 1_300_000_000}
@@ -223,11 +223,11 @@ def test_an_undefined_consistency_has_no_mark() -> None:
         .with_columns(pl.lit(None, pl.Float64).alias(name) for name in SUBSET[2:])
     )
     both = {"good": findings(), "bad": findings(consistency=empty)}
-    figure = svg(figures.consistency(Shown(both, {}, Look())))
+    figure = svg(figures.consistency(Shown(both, {}, Theme())))
     assert texts(figure).count(DASH) == 3
     assert not any(tip.startswith("bad") for tip in tips(figure))
     assert figures.consistency(shown("bad", consistency=empty)) is None
-    by_size = Shown(both, {"good": 10**6, "bad": 10**8}, Look())
+    by_size = Shown(both, {"good": 10**6, "bad": 10**8}, Theme())
     assert not any(tip.startswith("bad") for tip in tips(svg(figures.consistency(by_size))))
 
 
@@ -286,12 +286,12 @@ def test_only_what_is_defined_has_a_panel() -> None:
     none = {"value": None, "low": None, "high": None}
     silent = {**whole.summary, "anchor_accuracy": [{"of": "all", "n": 0, **none}]}
     one = Findings(whole.questions, whole.tables, silent)
-    figure = svg(figures.background_and_anchors(Shown({"m": one}, {}, Look())))
+    figure = svg(figures.background_and_anchors(Shown({"m": one}, {}, Theme())))
     assert "a) background score" in texts(figure)
     assert "b) questions right" not in texts(figure)
     neither = {**silent, "background_score": {"relations": 0, **none}}
     nothing = Findings(whole.questions, whole.tables, neither)
-    assert figures.background_and_anchors(Shown({"m": nothing}, {}, Look())) is None
+    assert figures.background_and_anchors(Shown({"m": nothing}, {}, Theme())) is None
     assert figures.background_and_anchors(shown()) is None
 
 
@@ -384,7 +384,7 @@ def test_all_models_share_one_scale() -> None:
     """So that panels can be compared."""
     other = table([("IsA", 30, 0.9, 0.85, 0.3, 0.1, 0.6, 0.5, 0.5)], SUBSET)
     both = {"one": findings(), "two": findings(consistency_by_relation=other)}
-    chart = drawn(figures.consistency_by_relation(Shown(both, {}, Look())))
+    chart = drawn(figures.consistency_by_relation(Shown(both, {}, Theme())))
     found = re.findall(r"'value', 'scale': {'domain': (\[[^]]*\])", str(chart.to_dict()))
     assert len(found) >= 4
     assert len(set(found)) == 2
@@ -394,7 +394,7 @@ def test_a_relation_that_one_model_was_not_asked_about_is_an_empty_row() -> None
     """The caption says so."""
     fewer = table(RELATIONS[:3], SUBSET)
     both = {"one": findings(), "two": findings(consistency_by_relation=fewer)}
-    figure = svg(figures.consistency_by_relation(Shown(both, {}, Look())))
+    figure = svg(figures.consistency_by_relation(Shown(both, {}, Theme())))
     assert texts(figure).count("Causes") == 2
     assert texts(figure).count(DASH) == 3
     assert "an empty row: not among that model's relations" in said(figure)
@@ -498,11 +498,11 @@ def test_a_name_may_hold_anything() -> None:
 @pytest.mark.slow
 def test_findings_of_the_probe_are_drawn(run: Run) -> None:
     """All of them, whichever way anchors were answered."""
-    models = Shown({"one": run.found, "two": run.found}, {"one": 10**8, "two": 10**9}, Look())
+    models = Shown({"one": run.found, "two": run.found}, {"one": 10**8, "two": 10**9}, Theme())
     names = {name for name, draw in figures.FIGURES.items() if draw(models) is not None}
     # No concept is in the backgrounds of 28 anchors.
     assert names == {*figures.FIGURES} - {"consistency_by_concept"}
-    figure = svg(figures.consistency_by_relation(Shown({"one": run.found}, {}, Look())))
+    figure = svg(figures.consistency_by_relation(Shown({"one": run.found}, {}, Theme())))
     for row in run.rows("consistency_by_relation"):
         assert row["name"] in texts(figure)
 
@@ -545,5 +545,5 @@ def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
         write_figures(figures.FIGURES, found, tmp_path, ["svg", "gif"])
     with pytest.raises(RequestError, match="no palette 'pink'"):
-        write_figures(figures.FIGURES, found, tmp_path, look=Look("pink"))
+        write_figures(figures.FIGURES, found, tmp_path, look=Theme("pink"))
     assert list(tmp_path.iterdir()) == []

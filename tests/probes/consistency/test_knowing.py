@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit.probes.consistency import knowing
-from tacit.probes.consistency.asked import Asked
-from tacit.probes.consistency.knowing import Known
+from tacit.probes.consistency import background_scores
+from tacit.probes.consistency.background_scores import CorrectAnswers
+from tacit.probes.consistency.questions import Asked
 from tacit.statistics import Bootstrap
 from tests.probes.consistency import figures_by_hand as figures
 
@@ -36,9 +36,11 @@ def number(answer: Answer) -> float:
     return NONE if answer is None else float(answer)
 
 
-def facts(rows: Sequence[Row], relations: Sequence[str] | None = None) -> tuple[Known, Asked]:
+def facts(
+    rows: Sequence[Row], relations: Sequence[str] | None = None
+) -> tuple[CorrectAnswers, Asked]:
     """A fact for each row, known or not."""
-    known = Known(
+    known = CorrectAnswers(
         np.array([number(own) for _, own, _ in rows]),
         np.array([number(other) for _, _, other in rows]),
     )
@@ -59,7 +61,7 @@ def facts(rows: Sequence[Row], relations: Sequence[str] | None = None) -> tuple[
 @given(rows=ROWS)
 def test_background_scores_are_exact(rows: list[Row]) -> None:
     """Equation 1 in fractions gives the same figure, to the last digit."""
-    found = knowing.by_anchor(*facts(rows), 6)
+    found = background_scores.by_anchor(*facts(rows), 6)
     for anchor, row in enumerate(found.iter_rows(named=True)):
         own = figures.share(own for at, own, _ in rows if at == anchor)
         other = figures.share(other for at, _, other in rows if at == anchor)
@@ -77,7 +79,7 @@ def test_scores_equal_on_paper_are_tied() -> None:
     rows: list[Row] = [
         (at, k < own, k < other) for at, own, other in ((0, 1, 2), (1, 3, 0)) for k in range(5)
     ]
-    one, other = knowing.by_anchor(*facts(rows), 2)["background_score"]
+    one, other = background_scores.by_anchor(*facts(rows), 2)["background_score"]
     assert one == other == 0.3
     assert (1 / 5 + 2 / 5) / 2 != (3 / 5 + 0) / 2
 
@@ -87,13 +89,13 @@ def test_yes_to_all_is_exactly_a_half() -> None:
     rows: list[Row] = [
         (anchor, True, None if k == 1 else False) for anchor in range(40) for k in range(anchor + 1)
     ]
-    assert set(knowing.by_anchor(*facts(rows), 40)["background_score"]) == {0.5}
+    assert set(background_scores.by_anchor(*facts(rows), 40)["background_score"]) == {0.5}
 
 
 def test_anchors_without_facts_have_no_score() -> None:
     """Counts of 0, and null for the shares; also where only one side was answered."""
     rows: list[Row] = [(1, True, None), (2, None, False), (3, None, None)]
-    found = knowing.by_anchor(*facts(rows), 5)
+    found = background_scores.by_anchor(*facts(rows), 5)
     assert found["facts"].to_list() == [0, 1, 1, 1, 0]
     assert found["positive_accuracy"].to_list() == [None, 1.0, None, None, None]
     assert found["negative_accuracy"].to_list() == [None, None, 0.0, None, None]
@@ -110,7 +112,7 @@ def test_each_relation_by_hand() -> None:
         (2, None, True),
     ]
     names = ["IsA", "IsA", "IsA", "HasA", "PartOf"]
-    found = knowing.by_relation(*facts(rows, names), Bootstrap(100))
+    found = background_scores.by_relation(*facts(rows, names), Bootstrap(100))
     assert found["relation"].to_list() == ["HasA", "IsA", "PartOf"]
     assert found["facts"].to_list() == [1, 3, 1]
     assert found["positives"].to_list() == [1, 3, 0]
@@ -125,10 +127,12 @@ def test_the_interval_of_a_relation_clusters_by_head() -> None:
     """Facts of one head tell as much as one fact: an interval needs two heads."""
     rows: list[Row] = [(0, k % 2 == 0, k % 3 == 0) for k in range(10)]
     known, asked = facts(rows)
-    low, high = knowing.by_relation(known, asked, Bootstrap(500)).select("low", "high").row(0)
+    low, high = (
+        background_scores.by_relation(known, asked, Bootstrap(500)).select("low", "high").row(0)
+    )
     assert low < high
     one = Asked(asked.facts.with_columns(head=pl.lit("dog")), asked.links, ())
-    alone = knowing.by_relation(known, one, Bootstrap(500))
+    alone = background_scores.by_relation(known, one, Bootstrap(500))
     assert alone["background_score"][0] is not None
     assert alone.select("low", "high").row(0) == (None, None)
 
@@ -141,7 +145,9 @@ def test_the_interval_of_a_relation_clusters_by_head() -> None:
 )
 def test_the_mean_over_relations(scores: list[float | None]) -> None:
     """Relations count alike; those without a score do not count. The interval is Student's."""
-    found = knowing.over_relations(pl.DataFrame({"background_score": scores}, strict=False))
+    found = background_scores.over_relations(
+        pl.DataFrame({"background_score": scores}, strict=False)
+    )
     there = [score for score in scores if score is not None]
     if not there:
         assert found.value is None
@@ -154,9 +160,9 @@ def test_the_mean_over_relations(scores: list[float | None]) -> None:
 
 def test_the_mean_of_what_is_there() -> None:
     """None of nothing."""
-    assert knowing.mean_of(pl.Series([0.25, None, 0.75])) == 0.5
-    assert knowing.mean_of(pl.Series([None], dtype=pl.Float64)) is None
-    assert knowing.mean_of(pl.Series([], dtype=pl.Float64)) is None
+    assert background_scores.mean_of(pl.Series([0.25, None, 0.75])) == 0.5
+    assert background_scores.mean_of(pl.Series([None], dtype=pl.Float64)) is None
+    assert background_scores.mean_of(pl.Series([], dtype=pl.Float64)) is None
 
 
 def test_what_is_known_of_a_run(run: Run) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.knowledge.counts import Counts
-from tacit.probes.consistency.answering import Method
+from tacit.knowledge.background import Counts
+from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.probe import Reading
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency import figures_by_hand as figures

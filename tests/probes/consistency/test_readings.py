@@ -10,7 +10,7 @@ from tacit.knowledge.background import background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.models.fake import FakeModel
-from tacit.probes.consistency.answering import Method
+from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.probe import ConsistencyProbe, Reading
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.probes.consistency.asked import Asked
-from tacit.probes.consistency.knowing import Known
-from tacit.probes.consistency.relevance import relevance
+from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
+from tacit.probes.consistency.questions import Asked
 from tacit.statistics.studentised import Permutations
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.run_by_hand import Run, knows
@@ -46,7 +45,7 @@ def found(facts: Sequence[Row], right: Sequence[Answer]) -> dict[str, dict[str, 
             "cluster": [f"concept {at}" for at in range(len(right))],
         }
     )
-    rows = relevance(Known(known, known), asked, anchors, FEW)
+    rows = relevance(CorrectAnswers(known, known), asked, anchors, FEW)
     return {row["relation"]: row for row in rows.to_dicts()}
 
 

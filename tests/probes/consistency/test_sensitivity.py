@@ -8,15 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from tacit.probes.consistency.answering import Method
-from tacit.probes.consistency.choosing import choose, verify
-from tacit.probes.consistency.inputs import Inputs
+from tacit.probes.consistency.answers import Method, choose, verify
+from tacit.probes.consistency.prompt_variants import Inputs
 from tacit.probes.consistency.questions import choice_forms, forms
 from tacit.probes.consistency.sensitivity import choose_alone, verify_alone, wins
 from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:
-    from tacit.probes.consistency.inputs import Floats
+    from tacit.probes.consistency.prompt_variants import Floats
 
 FORMS = forms(load_templates())
 INPUTS = Inputs.of(FORMS)

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.probes.consistency.answering import Method, by_votes
+from tacit.probes.consistency.answers import Method, by_votes
 from tacit.probes.consistency.figures import FIGURES
-from tacit.probes.consistency.inputs import Inputs
 from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.prompt_variants import Inputs
 from tacit.probes.consistency.questions import forms
-from tacit.probes.consistency.replies import COLUMNS
 from tacit.probes.consistency.template import load_templates
+from tacit.probes.consistency.votes import COLUMNS
 from tacit.requests import Prompt, Votes
-from tacit.statistics.shares import wilson
+from tacit.statistics.intervals import wilson
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import POSITIVE, Dice, probe_of
 from tests.probes.consistency.run_by_hand import CASES

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.probes.consistency import consistency
-from tacit.probes.consistency.words import verdict
+from tacit.probes.consistency.sentences import verdict
 from tacit.statistics.studentised import Permutations
 
 if TYPE_CHECKING:

@@ -10,24 +10,56 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.engine.ask import BLOCK_TOKENS, Engine
-from tacit.engine.ray.cluster import connect, nodes
+from tacit.engine.ray.cluster import RayOptions, Share, connect, nodes, share_out
 from tacit.engine.ray.executor import RayExecutor
 from tacit.engine.ray.handles import Patience
-from tacit.engine.ray.model import RayModel
-from tacit.engine.ray.resources import RayOptions, Share, share_out
 from tacit.engine.ray.worker import Loader, Order
 from tacit.engine.storage import is_address
 from tacit.errors import RequestError
-from tacit.models.demo import DEMOS
+from tacit.models.registry import DEMOS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.models.huggingface.fingerprint import FileHashes
     from tacit.models.loading import LoadOptions
+    from tacit.requests import Vocabulary
+
+
+class RayModel:
+    """A ``LanguageModel`` in other processes: each call is sent to one of the workers.
+
+    Args:
+        executor: Who holds the model.
+    """
+
+    def __init__(self, executor: RayExecutor) -> None:
+        loaded = executor.first()
+        self._executor = executor
+        self.name, self.fingerprint = loaded.name, loaded.fingerprint
+        self.shares_prefixes, self.supports = loaded.shares_prefixes, loaded.supports
+        self.description: dict[str, Any] = dict(loaded.description)
+
+    def cost(self, requests: Sequence[Any]) -> list[int]:
+        """See ``LanguageModel.cost``."""
+        costs: list[int] = self._executor.call("cost", requests)
+        return costs
+
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """See ``LanguageModel.answer``; nothing of it is stored."""
+        answers: list[Any] = self._executor.call("answer", requests)
+        return answers
+
+    def whole_words(self) -> Vocabulary:
+        """See ``HasWords.whole_words``."""
+        words: Vocabulary = self._executor.call("whole_words")
+        return words
+
 
 log = logging.getLogger(__name__)
 

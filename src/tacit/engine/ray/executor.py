@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from tacit.engine.plan import Block, Part, Plan
-    from tacit.engine.ray.resources import Share
+    from tacit.engine.ray.cluster import Share
     from tacit.engine.ray.worker import Order, Stored
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ _TICK = 1.0
 
 
 class RayExecutor:
-    """Workers that hold one model; ``tacit.engine.executor.Executor`` on Ray.
+    """Workers that hold one model; ``tacit.engine.plan.Executor`` on Ray.
 
     They end when nobody holds the executor any more.
 

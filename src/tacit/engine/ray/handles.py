@@ -12,7 +12,7 @@ from tacit.engine.ray.worker import Loaded, Worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tacit.engine.ray.resources import Share
+    from tacit.engine.ray.cluster import Share
     from tacit.engine.ray.worker import Order
 
 

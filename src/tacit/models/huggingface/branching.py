@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tacit.models.huggingface.batching import Budget
     from tacit.models.huggingface.logprobs import Found, Row
-    from tacit.models.huggingface.trees import Tree
+    from tacit.models.huggingface.prefix_tree import Tree
 
 
 class Forward(Protocol):

@@ -27,11 +27,9 @@ from tacit.models.huggingface.local import Written
 from tacit.models.huggingface.logprobs import Found, Read, Row, Tally, on_device, padded, read_off
 from tacit.models.huggingface.packed_passes import Packer
 from tacit.models.huggingface.packing import Pack, added_tokens, packs_of
-from tacit.models.huggingface.prefix_tree import ragged
-from tacit.models.huggingface.ranking import Place, RankingModel
+from tacit.models.huggingface.prefix_tree import Tree, prefix_lengths, ragged, tree_of
+from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.self_check import Check, Packing
-from tacit.models.huggingface.shared_prefixes import kept_beginnings
-from tacit.models.huggingface.trees import Tree, tree_of
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
@@ -41,11 +39,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from transformers import PreTrainedConfig
 
-    from tacit.models.huggingface import candidates
+    from tacit.models.huggingface import vocabulary
     from tacit.models.huggingface.alignment import Filled
-    from tacit.models.huggingface.candidates import Frame
     from tacit.models.huggingface.local import Checkpoint
     from tacit.models.huggingface.prefix_tree import Ints, Rows
+    from tacit.models.huggingface.vocabulary import Frame
     from tacit.requests import Scores
 
 SCORER = "causal-2"
@@ -212,15 +210,15 @@ class CausalModel(RankingModel):
         What no pack holds, or a window cuts, or is deeper than was measured, is not packed.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
-        near = (longest <= self._packing.length) & self._are_near(longest)
+        near = (longest <= self._packing.length) & self._fit_attention(longest)
         rows = inputs.rows(np.flatnonzero(near)).ordered()
-        kept = self._kept(rows)
+        kept = self._prefixes(rows)
         deep = np.flatnonzero(rows.lengths - kept > self._packing.depth)
         if deep.size:
             prompt, reads = inputs.prompt, rows.reads
             near[prompt[reads.answer[np.isin(reads.row, deep)]]] = False
             rows = inputs.rows(np.flatnonzero(near)).ordered()
-            kept = self._kept(rows)
+            kept = self._prefixes(rows)
         packed: dict[tuple[int, ...], list[int]] = {}
         for number in np.flatnonzero(kept).tolist():
             packed.setdefault(rows.row(number)[: kept[number]], []).append(number)
@@ -232,21 +230,21 @@ class CausalModel(RankingModel):
         rest = np.flatnonzero(~near).tolist()
         return parts, {at: tree_of(int(inputs.answers[at]), inputs.of(at)) for at in rest}
 
-    def _kept(self, rows: Rows) -> Ints:
+    def _prefixes(self, rows: Rows) -> Ints:
         """How many first tokens of each row are kept, where that gives the same."""
-        kept = kept_beginnings(rows, self._packing.length)
+        kept = prefix_lengths(rows, self._packing.length)
         if kept.any() and self._keeping.refused is not None:
             return np.zeros_like(kept)
         return kept
 
     def _branches_off(self, tree: Tree) -> bool:
         """Whether a tree's rows go on from a trunk that is computed once."""
-        return self._shares and tree.branches and self._is_near(tree)
+        return self._shares and tree.branches and self._fits_attention(tree)
 
-    def _is_near(self, tree: Tree) -> bool:
-        return bool(self._are_near(np.array([_longest(tree)]))[0])
+    def _fits_attention(self, tree: Tree) -> bool:
+        return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
-    def _are_near(self, lengths: Ints) -> NDArray[np.bool_]:
+    def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
         """Which rows are short enough for each token to see all, and positions to be as ever."""
         near = np.ones(len(lengths), bool)
         if self._local is not None:
@@ -287,17 +285,19 @@ class CausalModel(RankingModel):
     def _fill(self, prompt: Prompt) -> list[Filled]:
         return fill(prompt) if self._chat is None else self._chat.fill(prompt)
 
-    def _written(self, prompts: Sequence[Prompt]) -> list[candidates.Written]:
+    def _written(self, prompts: Sequence[Prompt]) -> list[vocabulary.Written]:
         written = self._encoder.write(prompts)
         for prompt, answers in zip(prompts, written, strict=True):
             self._all_fit(prompt, answers)
         return written
 
-    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
-        return [Place(before, len(before) - 1) for _, (before, _after) in prompts]
+    def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
+        return [ReadPosition(before, len(before) - 1) for _, (before, _after) in prompts]
 
     def _tally(self, trees: Sequence[Tree], *, shared: bool) -> Tally:
-        branching = [tree for tree in trees if shared and tree.branches and self._is_near(tree)]
+        branching = [
+            tree for tree in trees if shared and tree.branches and self._fits_attention(tree)
+        ]
         apart = {id(tree) for tree in branching}
         tally = self._tally_rows([row for t in trees if id(t) not in apart for row in t.rows])
         in_batches(

@@ -21,8 +21,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, PromptError
-from tacit.models.huggingface.alignment import Filled
-from tacit.models.huggingface.control_tokens import ControlTokens
+from tacit.models.huggingface.alignment import ControlTokens, Filled
 from tacit.requests import shown
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A model's files: where they lie, and its config and tokenizer read from them."""
+"""A model's files: where they lie, its config and tokenizer, and which kind of model they hold."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
-from tacit.models.demo import DEMOS, folder_of
 from tacit.models.huggingface.hub import first_line, loading_error, where_from
 from tacit.models.huggingface.trust import HOW_TO_TRUST
+from tacit.models.registry import DEMOS, folder_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
@@ -29,7 +29,7 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
     where = source_of(name, options.revision)
     try:
         return loader.from_pretrained(
-            place_of(name), **where, trust_remote_code=options.trust.remote_code
+            location_of(name), **where, trust_remote_code=options.trust.remote_code
         )
     except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
         if "trust_remote_code" in str(error):
@@ -77,7 +77,7 @@ def named_folder(name: str) -> Path | None:
         return None  # no name that a folder can have
 
 
-def place_of(name: str) -> str:
+def location_of(name: str) -> str:
     """What transformers takes for a model: its folder, or its name on the hub."""
     return str(named_folder(name) or name)
 
@@ -102,3 +102,46 @@ def source_of(name: str, revision: str | None) -> dict[str, Any]:
         NetworkError: Likewise.
     """
     return {"revision": revision or "main"} if named_folder(name) else where_from(name, revision)
+
+
+_OTHER_HEADS = ("Classification", "QuestionAnswering", "MultipleChoice", "SentencePrediction")
+
+
+def kind_of(name: str, config: PreTrainedConfig) -> str:
+    """``causal``, ``masked`` or ``seq2seq``, as the config of the model of that name says.
+
+    Raises:
+        ModelError: The architecture has no head that scores text.
+    """
+    from transformers.models.auto import modeling_auto as auto
+
+    heads = config.architectures or ()
+    if not isinstance(heads, (list, tuple)) or not all(isinstance(head, str) for head in heads):
+        raise ModelError(
+            f"{name}: its config.json names {heads!r} as architectures, where names such as "
+            "GPT2LMHeadModel are expected: mend that line, or fetch the model again"
+        )
+    named = " ".join(heads)
+    if any(head in named for head in _OTHER_HEADS):
+        raise ModelError(
+            f"{name}: {named} was trained for something else than text; a causal, masked or "
+            "seq2seq language model is needed"
+        )
+    if config.is_encoder_decoder:
+        return "seq2seq"
+    if "ForMaskedLM" in named:
+        return "masked"
+    if "ForCausalLM" in named or "LMHeadModel" in named:
+        return "causal"
+    # A config that names no head, or one without text: go by what the architecture can have.
+    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(
+        config, "is_decoder", False
+    ):
+        return "masked"
+    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return "causal"
+    raise ModelError(
+        f"{name}: a model of the type {config.model_type!r} "
+        f"({named or 'no architecture named'}) scores no text; a causal, masked or seq2seq "
+        "language model is needed"
+    )

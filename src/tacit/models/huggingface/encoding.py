@@ -12,7 +12,7 @@ from tacit.errors import PromptError
 from tacit.models.huggingface.alignment import Filled, Tokens, tokenize
 from tacit.models.huggingface.logprobs import Reads
 from tacit.models.huggingface.prefix_tree import Rows, ragged, starts_of
-from tacit.models.huggingface.splitting import halves, splits, whole
+from tacit.models.huggingface.tokenization import halves, splits, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from tacit.models.huggingface.alignment import Specials
-    from tacit.models.huggingface.candidates import Written
     from tacit.models.huggingface.prefix_tree import Ints
-    from tacit.models.huggingface.splitting import Halves
+    from tacit.models.huggingface.tokenization import Halves
+    from tacit.models.huggingface.vocabulary import Written
     from tacit.requests import Prompt
 
 REMEMBERED = 32 * 2**20

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
+import os
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tacit.errors import PromptError, TooLongError
 from tacit.models.base import IN_CHAT, WHOLE
-from tacit.models.huggingface.activations import in_one_operation
 from tacit.models.huggingface.alignment import Specials, bare
 from tacit.models.huggingface.batching import Budget
-from tacit.models.huggingface.padding_check import (
+from tacit.models.huggingface.self_check import (
     made_up,
     padding_difference,
     sizes_of_logits,
@@ -28,9 +29,46 @@ if TYPE_CHECKING:
 
     from tacit.models.huggingface.alignment import Tokens
     from tacit.models.huggingface.chat_template import Chat
-    from tacit.models.huggingface.fingerprint import Identity
-    from tacit.models.huggingface.loaded_files import LoadedFiles
+    from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
     from tacit.models.huggingface.logprobs import Found, Row, Tally
+
+
+def in_one_operation(model: torch.nn.Module) -> None:
+    """Has a model compute the tanh form of GELU in one operation, in place.
+
+    transformers' modules for ``gelu_new`` and ``gelu_fast`` go over the widest numbers of a layer
+    up to eight times: 8 % of GPT-2's time on a processor. Values differ by rounding.
+    """
+    import torch
+    from transformers.activations import FastGELUActivation, NewGELUActivation
+
+    for module in model.modules():
+        for name, child in module.named_children():
+            if isinstance(child, NewGELUActivation | FastGELUActivation):
+                setattr(module, name, torch.nn.GELU(approximate="tanh"))
+
+
+LARGE = 256 * 2**20
+"""Bytes: what is larger is given back as soon as it is freed."""
+
+POOLED = 512 * 2**20
+"""So many bytes are kept at most; what is free beyond them is given back."""
+
+_TOLD = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES")
+# As malloc.h of glibc numbers them.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+
+
+def keep_freed() -> bool:
+    """Has this process keep freed memory; whether it does.
+
+    Only glibc can be told, and where the environment tells it something of its own, that holds.
+    """
+    tell = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
+    if tell is None or any(name in os.environ for name in _TOLD):
+        return False
+    return bool(tell(_MMAP_THRESHOLD, LARGE) and tell(_TRIM_THRESHOLD, POOLED))
+
 
 T = TypeVar("T")
 
@@ -215,7 +253,7 @@ class LocalModel:
             Written(
                 [tokens.end - tokens.begin for tokens in every],
                 [tokens.spanned for tokens in every],
-                [self._is_known(tokens) for tokens in every],
+                [self._is_writable(tokens) for tokens in every],
             ),
             tally.totals(len(every)).tolist(),
         )
@@ -240,7 +278,7 @@ class LocalModel:
         )
         return [Scores(tuple(islice(each, len(prompt.answers)))) for prompt in prompts]
 
-    def _is_known(self, tokens: Tokens) -> bool:
+    def _is_writable(self, tokens: Tokens) -> bool:
         """Whether an answer is free of the unknown token, whose score would not be its own."""
         return self._unknown not in tokens.ids[tokens.begin : tokens.end]
 

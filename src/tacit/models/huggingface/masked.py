@@ -16,13 +16,13 @@ from tacit.errors import ModelError
 from tacit.models.huggingface.alignment import Filled, Tokens, locate, tokenize
 from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.logprobs import Found, Read, Row, Tally, padded, read_off
-from tacit.models.huggingface.ranking import Place, RankingModel
+from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tacit.models.huggingface.candidates import Frame, Written
     from tacit.models.huggingface.local import Checkpoint
+    from tacit.models.huggingface.vocabulary import Frame, Written
     from tacit.requests import Prompt, Scores
 
 SCORER = "masked-3"
@@ -124,15 +124,18 @@ class MaskedModel(RankingModel):
             self._all_fit(prompt, answers)
         return list(written)
 
-    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
-        return [Place((*before, self._mask, *after), len(before)) for _, (before, after) in prompts]
+    def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
+        return [
+            ReadPosition((*before, self._mask, *after), len(before))
+            for _, (before, after) in prompts
+        ]
 
     def _score_rows(self, rows: Sequence[Row]) -> Found:
         import torch
 
         if self._body is not None and all(_is_read_once(row) for row in rows):
             # Only there are the vocabulary's logits worth their price.
-            places = [Place(row.ids, row.reads[0].position) for row in rows]
+            places = [ReadPosition(row.ids, row.reads[0].position) for row in rows]
             logits = self._logits(places).unsqueeze(1)
             return read_off(logits, [[(0, read) for read in row.reads] for row in rows])
         ids, mask = padded([row.ids for row in rows], self._pad, self._device)

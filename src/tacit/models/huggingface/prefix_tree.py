@@ -7,6 +7,7 @@ is part of it, and what is read off it is read off the longer one.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,14 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tacit.models.huggingface.logprobs import Reads
+from tacit.models.huggingface.logprobs import Read, Reads, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.models.huggingface.logprobs import Row
+    from tacit.models.huggingface.alignment import Tokens
+
 
 Ints: TypeAlias = "NDArray[np.int64]"
 
@@ -140,3 +142,108 @@ def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
     """With how many tokens two sequences begin alike."""
     alike = list(map(eq, one, other))
     return alike.index(False) if False in alike else len(alike)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A prompt's distinct inputs.
+
+    Args:
+        trunk: The tokens that all of them begin with.
+        rows: The inputs, whole; one that another begins with is not there twice.
+    """
+
+    trunk: tuple[int, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def branches(self) -> bool:
+        """Whether several rows go on from a trunk."""
+        return len(self.rows) > 1 and bool(self.trunk)
+
+    @property
+    def tokens(self) -> int:
+        """The tokens to compute when the trunk is computed once."""
+        return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
+
+    @property
+    def row_tokens(self) -> int:
+        """The tokens to compute when every row is computed whole."""
+        return sum(len(row.ids) for row in self.rows)
+
+
+def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
+    """The fewest rows that hold every answer's input, with what is read off them.
+
+    Args:
+        first: The number of the first answer among all.
+        answers: The inputs.
+    """
+    inputs = sorted({answer.ids[:-1] for answer in answers})
+    # Sorted, a sequence stands right before those that begin with it, and these hold it.
+    kept = [one for one, following in pairwise([*inputs, ()]) if following[: len(one)] != one]
+    rows = tuple(Row(ids) for ids in kept)
+    for number, answer in enumerate(answers):
+        needed = answer.ids[:-1]
+        # The first that stands not before it begins with it.
+        rows[bisect_left(kept, needed)].reads.extend(
+            Read(at - 1, answer.ids[at], first + number) for at in range(answer.begin, answer.end)
+        )
+    return Tree(_shared(kept[0], kept[-1]), rows)
+
+
+def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
+    """What two sequences begin with alike; of sorted ones, the first and last share what all do."""
+    return first if first is last else first[: shared_length(first, last)]
+
+
+LEAST = 64
+"""The shortest beginning that is kept, in tokens; of a full pack, a sixteenth."""
+
+
+def prefix_lengths(ordered: Rows, length: int) -> Ints:
+    """For each row, how many of its first tokens are kept with others'; 0 where nothing is.
+
+    What is kept is read off nowhere, and shared by rows that no single pack holds.
+
+    Args:
+        ordered: The rows, in order.
+        length: The longest pack, in tokens.
+    """
+    kept = np.zeros(len(ordered), np.int64)
+    first = np.full(len(ordered), np.iinfo(np.int64).max)
+    np.minimum.at(first, ordered.reads.row, ordered.reads.position)
+    late = np.flatnonzero(first >= LEAST)
+    if not late.size:
+        return kept
+    rows, reads = ordered.take(late), first[late].tolist()
+    lengths, shared = rows.lengths.tolist(), rows.shared.tolist()
+    for part in _parts(lengths, shared, range(len(rows)), length):
+        least = min((shared[at] for at in part[1:]), default=0)
+        size = min(least, *(reads[at] for at in part))
+        if size >= LEAST and _tokens(lengths, shared, part) > length:
+            kept[late[part.start : part.stop]] = size
+    return kept
+
+
+def _parts(
+    lengths: Sequence[int], shared: Sequence[int], part: range, length: int
+) -> Iterator[range]:
+    """Rows in order, divided where they share least, as long as no pack holds a part's."""
+    if not part:
+        return
+    least = min((shared[at] for at in part[1:]), default=0)
+    cuts = [part.start, *(at for at in part[1:] if shared[at] == least), part.stop]
+    parts = [range(begin, end) for begin, end in pairwise(cuts)]
+    if len(parts) > 1 and (
+        least < LEAST or all(_tokens(lengths, shared, one) > length for one in parts)
+    ):
+        for one in parts:
+            yield from _parts(lengths, shared, one, length)
+    else:
+        yield part
+
+
+def _tokens(lengths: Sequence[int], shared: Sequence[int], part: range) -> int:
+    """The tokens of some rows' prefix tree."""
+    return shared[part.start] + sum(lengths[at] - shared[at] for at in part)

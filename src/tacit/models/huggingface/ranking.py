@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import ScoringError
 from tacit.models.base import by_kind
 from tacit.models.huggingface.batching import in_batches
-from tacit.models.huggingface.candidates import Places
 from tacit.models.huggingface.local import Checkpoint, LocalModel
-from tacit.models.huggingface.logprobs import on_device, on_host, padded
-from tacit.models.huggingface.selected_logits import bodies_of, narrowed, narrowing_difference
-from tacit.models.huggingface.vocabulary import whole_words
+from tacit.models.huggingface.logprobs import (
+    bodies_of,
+    narrowed,
+    narrowing_difference,
+    on_device,
+    on_host,
+    padded,
+)
+from tacit.models.huggingface.vocabulary import CandidateTokens, whole_words
 from tacit.requests import Prompt, Ranking, RankingPrompt, rank
 
 if TYPE_CHECKING:
@@ -28,14 +33,14 @@ if TYPE_CHECKING:
     import torch
 
     from tacit.models.huggingface.alignment import Filled
-    from tacit.models.huggingface.candidates import Candidates, Frame, Written
+    from tacit.models.huggingface.vocabulary import Candidates, Frame, Written
     from tacit.requests import Scores, Vocabulary
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReadPosition:
     """One place that is read, with all that the model is given for it.
 
     Args:
@@ -60,7 +65,7 @@ class Asked:
 
     prompt: RankingPrompt
     candidates: Candidates
-    place: Place | None
+    place: ReadPosition | None
 
     @property
     def whole(self) -> Prompt:
@@ -74,7 +79,7 @@ class RankingModel(LocalModel):
 
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True) -> None:
         super().__init__(checkpoint, batch_tokens)
-        self._writing = Places(self._tokenizer, self._is_known, in_order=in_order)
+        self._writing = CandidateTokens(self._tokenizer, self._is_writable, in_order=in_order)
         self._body: torch.nn.Module | None = None
         self._pass_options: Mapping[str, Any] = {}
 
@@ -113,7 +118,7 @@ class RankingModel(LocalModel):
         for at, score in zip(apart, scores, strict=True):
             values[at] = _scored(asked[at], score)
         ranked = {at: _ranked(one, values[at]) for at, one in enumerate(asked) if not one.place}
-        readers: dict[Place, list[int]] = {}
+        readers: dict[ReadPosition, list[int]] = {}
         for at, one in enumerate(asked):
             if one.place:
                 readers.setdefault(one.place, []).append(at)
@@ -148,7 +153,7 @@ class RankingModel(LocalModel):
         filled = [self._first_filled(prompt) for prompt in first]
         placed = self._writing.place(prompts, filled, self._written)
         framed = [(prompt, one.frame) for prompt, one in zip(first, placed, strict=True)]
-        places = iter(self._places_of([(p, frame) for p, frame in framed if frame]))
+        places = iter(self._positions_of([(p, frame) for p, frame in framed if frame]))
         return [
             Asked(prompt, one.candidates, next(places) if one.frame else None)
             for prompt, one in zip(prompts, placed, strict=True)
@@ -170,7 +175,7 @@ class RankingModel(LocalModel):
         """The prompts' answers in place; None for one that the tokenizer drops."""
         raise NotImplementedError
 
-    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+    def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
         """Where prompts' candidates of one token are read."""
         raise NotImplementedError
 
@@ -181,11 +186,13 @@ class RankingModel(LocalModel):
         for ids in filter(None, (longest, highest)):
             self._fits(prompt, ids)
 
-    def _logits(self, places: Sequence[Place]) -> torch.Tensor:
+    def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
         """What the model predicts at each place, float32, of shape (places, vocabulary)."""
-        return self._at_places(places, self._body)
+        return self._logits_at(places, self._body)
 
-    def _at_places(self, places: Sequence[Place], body: torch.nn.Module | None) -> torch.Tensor:
+    def _logits_at(
+        self, places: Sequence[ReadPosition], body: torch.nn.Module | None
+    ) -> torch.Tensor:
         """The logits, by a head that sees these places of a body's output only, or all."""
         import torch
 
@@ -221,13 +228,15 @@ class RankingModel(LocalModel):
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
         """In nats, on made-up rows; infinite where it fails."""
-        places = [Place(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())]
+        places = [
+            ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
+        ]
         found: list[float] = []
 
         def compare(batch: list[int]) -> None:
             some = [places[number] for number in batch]
             found.append(
-                narrowing_difference(self._at_places(some, body), self._at_places(some, None))
+                narrowing_difference(self._logits_at(some, body), self._logits_at(some, None))
             )
 
         try:

@@ -1,27 +1,94 @@
-"""Whether a model gives the same to packed prompts as to each alone, measured when it is loaded.
-
-Some architectures never look at the mask that packing needs (linear attention, convolutions), some
-count positions from the mask (ALiBi), some have layers that see the nearest columns only, whatever
-the mask says. Some fail, some give other values without a word.
-"""
+"""Checks at load: packed, padded and single prompts must give the same log-probabilities."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tacit.errors import ScoringError
+from tacit.models.huggingface.adapters import quantised
+from tacit.models.huggingface.batching import Budget, in_batches
 from tacit.models.huggingface.logprobs import Read, Row, Tally
 from tacit.models.huggingface.packing import packs_of
-from tacit.models.huggingface.prefix_tree import Rows
-from tacit.models.huggingface.shared_prefixes import LEAST
+from tacit.models.huggingface.prefix_tree import LEAST, Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from transformers import PreTrainedModel
+
+    from tacit.models.huggingface.logprobs import Found
     from tacit.models.huggingface.packed_passes import Packer
+
+
+T = TypeVar("T")
+
+
+def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
+    """A row of few tokens and one of ``longest``, read at every position."""
+    spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
+    short, long = (
+        Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
+        for number, ids in enumerate((spread[: 1 + longest // 4], spread[::-1]))
+    )
+    return short, long
+
+
+def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> float:
+    """The largest difference, in nats, between rows scored in one batch and each alone.
+
+    Raises:
+        ScoringError: The model fails.
+    """
+
+    def scored(most: int) -> list[float]:
+        found: Found = []
+        in_batches(
+            [1] * len(rows),
+            Budget(most),
+            lambda batch: found.extend(score([rows[i] for i in batch])),
+        )
+        return [float(value) for one in found for value in one.fetched()[1]]
+
+    return max(abs(a - b) for a, b in zip(scored(len(rows)), scored(1), strict=True))
+
+
+def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
+    """What rounding alone may change in a log-probability of a few tokens, in nats.
+
+    Some quantised layers round each token by what else is in a pass. Logits in half precision are
+    as far apart as their size has them: 0.25 between 32 and 64 in bfloat16.
+
+    Args:
+        model: What gives the log-probabilities.
+        size: Of its logits, as ``sizes_of_logits`` measures it.
+    """
+    import torch
+
+    exact = model.dtype in {torch.float32, torch.float64} and quantised(model.config) is None
+    return 1e-4 if exact else 0.1 + torch.finfo(model.dtype).eps * size
+
+
+@contextmanager
+def sizes_of_logits(model: PreTrainedModel) -> Iterator[list[float]]:
+    """Fills up with how large the logits of each pass are: the likeliest, or one in the middle."""
+    sizes: list[float] = []
+
+    def measure(_model: object, _given: object, output: Any) -> None:  # noqa: ANN401 - any model's class
+        logits = output.logits.float()
+        # Not the largest of all: some models have minus infinity for tokens that they never write.
+        typical = (logits.amax(dim=-1), logits.median(dim=-1).values)
+        sizes.extend(float(logit.abs().max()) for logit in typical)
+
+    hook = model.register_forward_hook(measure)
+    try:
+        yield sizes
+    finally:
+        hook.remove()
+
 
 _DEPTH = 32
 _FEW = 4 * _DEPTH

@@ -13,20 +13,27 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
 from tacit.errors import ModelError, PromptError
-from tacit.models.huggingface.alignment import Filled, Tokens, enclosed, locate, tokenize
+from tacit.models.huggingface.alignment import (
+    ControlTokens,
+    Filled,
+    Tokens,
+    check_text,
+    enclosed,
+    locate,
+    tokenize,
+)
 from tacit.models.huggingface.batching import how_many, in_batches
-from tacit.models.huggingface.control_tokens import ControlTokens, check_text
 from tacit.models.huggingface.logprobs import Found, Row, Tally, on_device, padded, read_off
-from tacit.models.huggingface.ranking import Place, RankingModel
-from tacit.models.huggingface.trees import tree_of
+from tacit.models.huggingface.prefix_tree import tree_of
+from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import torch
 
-    from tacit.models.huggingface.candidates import Frame, Written
     from tacit.models.huggingface.local import Checkpoint
+    from tacit.models.huggingface.vocabulary import Frame, Written
     from tacit.requests import Prompt, Scores
 
 SCORER = "seq2seq-2"
@@ -183,14 +190,14 @@ class Seq2SeqModel(RankingModel):
             self._all_fit(prompt, written[-1])
         return list(written)
 
-    def _places_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[Place]:
+    def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
         texts = self._texts([prompt for prompt, _ in prompts])
         return [
-            Place(text, len(before) - 1, before)
+            ReadPosition(text, len(before) - 1, before)
             for text, (_, (before, _after)) in zip(texts, prompts, strict=True)
         ]
 
-    def _logits(self, places: Sequence[Place]) -> torch.Tensor:
+    def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
         import torch
 
         ids, mask = padded([place.ids for place in places], self._pad, self._device)

@@ -1,17 +1,258 @@
-"""The words that a model writes as one token, and those that several models share."""
+"""The words of a vocabulary: which tokens write them, and which words several models share."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, PromptError
 from tacit.models.huggingface.alignment import Filled, locate
 from tacit.requests import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable
 
+    import numpy as np
+    from numpy.typing import NDArray
     from transformers import PreTrainedTokenizerBase
+
+    from tacit.models.huggingface.alignment import Tokens
+    from tacit.requests import Prompt, RankingPrompt
+
+
+MOST_SEVERAL = 1000
+"""The most candidates that may need passes of their own."""
+
+Frame = tuple[tuple[int, ...], tuple[int, ...]]
+"""The tokens before and behind the one token in which candidates of one place differ."""
+
+Written = Sequence["Tokens | None"]
+"""The tokens of a prompt's answers; None for one that the tokenizer drops."""
+
+_WITNESSES = 4
+# What a tokenizer says of its tokens takes far more memory than the tokens.
+_WORDS_AT_ONCE = 2048
+_PROMPTS_AT_ONCE = 256
+_REACHING = re.compile(r"\S[^\S\r\n]")
+_LEFT = re.compile(r"(\s+|\S+)\Z")
+_RIGHT = re.compile(r"\s+|\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """How a vocabulary's words are written in places of one kind.
+
+    Args:
+        single: The indices of the words that differ in one token between the frame's; they are all
+            read off one place.
+        ids: Their token ids.
+        several: The indices of the words that are scored each by itself: those of several tokens,
+            and those that change how the text beside them is written.
+        tokens: How many tokens each word takes; 0 for what the tokenizer drops.
+        witnesses: Some of the words, by which another place is known to be
+            alike: index, own tokens, and whether it is a single one.
+        lead: How many scored tokens all of ``single`` begin with alike, such as a separator that is
+            a token of its own; the frame holds them.
+    """
+
+    single: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    several: tuple[int, ...]
+    tokens: NDArray[np.int32]
+    witnesses: tuple[tuple[int, tuple[int, ...], bool], ...]
+    lead: int = 0
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        """The indices of the words that are scored as answers are.
+
+        They are ``several`` and, where there is a lead, one of ``single``: the difference between
+        its score and what is read off the place is the lead's log-probability.
+        """
+        return (*self.several, int(self.single[0])) if self.lead else self.several
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A prompt's candidates and its own frame; no frame where no candidate is a single token."""
+
+    candidates: Candidates
+    frame: Frame | None
+
+
+class CandidateTokens:
+    """Places prompts' candidates, and remembers how vocabularies are written.
+
+    Args:
+        tokenizer: The model's.
+        is_known: Whether an answer is free of the unknown token.
+        in_order: Whether the model predicts each token from those before it, so that the tokens
+            that candidates begin with alike have one log-probability.
+    """
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        is_known: Callable[[Tokens], bool],
+        *,
+        in_order: bool,
+    ) -> None:
+        self._is_writable = is_known
+        self._in_order = in_order
+        self._reaches = _reaches(tokenizer)
+        self._seen: dict[tuple[str, ...], Candidates] = {}
+
+    def place(
+        self,
+        prompts: Sequence[RankingPrompt],
+        filled: Sequence[Filled],
+        write: Callable[[Sequence[Prompt]], Sequence[Written]],
+    ) -> list[Placed]:
+        """Finds out how the prompts' candidates are written in them.
+
+        Args:
+            prompts: The prompts.
+            filled: Each one with any candidate in place.
+            write: Gives the tokens of prompts' answers in place; None for one that is dropped.
+
+        Raises:
+            PromptError: Too many candidates need passes of their own.
+        """
+        if self._reaches:
+            return [self._in_full(prompt, write) for prompt in prompts]
+        keys = [
+            (prompt.vocabulary.digest, *_nearest(one))
+            for prompt, one in zip(prompts, filled, strict=True)
+        ]
+        # The shorter the text, the less there is to write around every word.
+        for at in sorted(range(len(prompts)), key=lambda at: len(prompts[at].text)):
+            if keys[at] not in self._seen:
+                self._seen[keys[at]] = self._in_full(prompts[at], write).candidates
+        seen = [self._seen[key] for key in keys]
+        asked = [_witnessed(*pair) for pair in zip(prompts, seen, strict=True)]
+        written: list[Written] = []
+        for at in range(0, len(asked), _PROMPTS_AT_ONCE):
+            written += write(asked[at : at + _PROMPTS_AT_ONCE])
+        return [
+            _placed_alike(one, own) or self._in_full(prompt, write)
+            for prompt, one, own in zip(prompts, seen, written, strict=True)
+        ]
+
+    def _in_full(
+        self, prompt: RankingPrompt, write: Callable[[Sequence[Prompt]], Sequence[Written]]
+    ) -> Placed:
+        words = prompt.vocabulary.words
+        written: list[Tokens | None] = []
+        for at in range(0, len(words), _WORDS_AT_ONCE):
+            written += write([prompt.asking(words[at : at + _WORDS_AT_ONCE])])[0]
+        placed = self._worked_out(written)
+        several = len(placed.candidates.several)
+        if several > MOST_SEVERAL:
+            raise PromptError(
+                f"{prompt.asking(words[:1]).shown} has {len(words)} candidates, and {several} of "
+                f"them are no single token there and need passes of their own ({MOST_SEVERAL} at "
+                "most): rank fewer words, or the whole words that the models share"
+            )
+        return placed
+
+    def _worked_out(self, written: Written) -> Placed:
+        import numpy as np
+
+        known = [(at, one) for at, one in enumerate(written) if one and self._is_writable(one)]
+        lead, frame = self._frame([one for _, one in known])
+        single = {at: one.ids[one.end - 1] for at, one in known if _fills(one, lead, frame)}
+        several = [at for at, _ in known if at not in single]
+        lengths = [len(_own(one)) for one in written]
+        longest = max(range(len(written)), key=lengths.__getitem__)
+        witnesses = dict.fromkeys([*_spread(list(single)), *_spread(several), longest])
+        candidates = Candidates(
+            np.array(list(single), np.int64),
+            np.array(list(single.values()), np.int64),
+            tuple(several),
+            np.array(lengths, np.int32),
+            tuple((at, _own(written[at]), at in single) for at in witnesses),
+            lead,
+        )
+        return Placed(candidates, frame)
+
+    def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
+        """The lead and the frame of most candidates of one token.
+
+        Where no candidate is one token (the separator is a token of its own), those of most
+        candidates that differ in their last token only.
+        """
+        frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
+        if not frames and self._in_order:
+            alike = Counter((one.end - 1 - one.begin, _around(one)) for one in known)
+            frames = Counter({found: number for found, number in alike.items() if number > 1})
+        return frames.most_common(1)[0][0] if frames else (0, None)
+
+
+def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
+    """Whether a token holds a space behind something else; tokens of spaces alone join no words."""
+    from tokenizers import decoders, models
+
+    tokens = list(tokenizer.get_vocab())
+    spelled: Iterable[str] = tokens
+    if not isinstance(tokenizer.backend_tokenizer.model, (models.WordPiece, models.WordLevel)):
+        metaspaced = sum(token.startswith("▁") for token in tokens)
+        if metaspaced > sum(token.startswith("Ġ") for token in tokens):
+            spelled = (token.replace("▁", " ") for token in tokens)
+        else:
+            # That GPT-2's tokens of no-break spaces are such is seen by their characters only.
+            decoder = decoders.ByteLevel()
+            spelled = (decoder.decode([token]) for token in tokens)
+    return any(map(_REACHING.search, spelled))
+
+
+def _nearest(filled: Filled) -> tuple[str, str, str]:
+    """The separator, and what a candidate may grow together with: white space, or text up to it.
+
+    The beginning of a text and its end are marked, as they differ from every other place.
+    """
+    before, after = filled.string[: filled.begin], filled.string[filled.end :]
+    left, right = _LEFT.search(before), _RIGHT.match(after)
+    return (
+        filled.string[filled.text_end : filled.begin],
+        before if not left or not left.start() else f"…{left[0]}",
+        after if not right or right.end() == len(after) else f"{right[0]}…",
+    )
+
+
+def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
+    return prompt.asking([prompt.vocabulary.words[at] for at, _, _ in seen.witnesses])
+
+
+def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
+    """The place where the witnesses are written as they were; None where they are not."""
+    if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
+        return None
+    pairs = zip(seen.witnesses, written, strict=True)
+    frames = {_around(one) for (_, _, is_single), one in pairs if one and is_single}
+    if len(frames) > 1:
+        return None
+    return Placed(seen, frames.pop() if frames else None)
+
+
+def _own(tokens: Tokens | None) -> tuple[int, ...]:
+    return tokens.ids[tokens.begin : tokens.end] if tokens else ()
+
+
+def _around(tokens: Tokens) -> Frame:
+    return tokens.ids[: tokens.end - 1], tokens.ids[tokens.end :]
+
+
+def _fills(tokens: Tokens, lead: int, frame: Frame | None) -> bool:
+    return tokens.end - 1 - tokens.begin == lead and _around(tokens) == frame
+
+
+def _spread(places: Sequence[int]) -> list[int]:
+    """A few of the places, the first and the last among them."""
+    step = max(1, len(places) // _WITNESSES)
+    return [*places[::step][:_WITNESSES], *places[-1:]]
 
 
 _CARRIER = "a"

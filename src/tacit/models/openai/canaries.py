@@ -12,8 +12,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from tacit.models.openai.agreement import agree
-from tacit.models.openai.token_lists import find
+from tacit.models.openai.token_lists import agree, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

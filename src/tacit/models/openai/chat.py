@@ -1,4 +1,4 @@
-"""How one model of a server is asked in a chat: for a reply's first token, or for whole replies."""
+"""How a model of a server is asked in a chat: requests, replies, and reasoning before a reply."""
 
 from __future__ import annotations
 
@@ -6,18 +6,97 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tacit.models.openai.answer_parsing import ANSWER_TOKENS
-from tacit.models.openai.replies import read_said
-from tacit.models.openai.reply_checks import twice
+from tacit.models.openai.client import RefusalError
+from tacit.models.openai.preflight import TEXTS
+from tacit.models.openai.schema import Answer, Replied, twice, validated
 from tacit.models.openai.server_habits import Habits
 from tacit.models.openai.token_lists import read_reply
+from tacit.requests import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tacit.models.openai.client import Client
     from tacit.models.openai.options import Thinking
-    from tacit.models.openai.replies import Said
     from tacit.models.openai.token_lists import Reply, Token
+
+
+OPENS, CLOSES = "<think>", "</think>"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """One reply.
+
+    Args:
+        text: Its text; with tags where the server leaves a thought in it.
+        thought: The thought, where the server tells it apart.
+        cut: Whether it was cut at the most tokens that were asked for.
+        hidden: Whether the server counts tokens of a thought that it does not show.
+    """
+
+    text: str
+    thought: str
+    cut: bool
+    hidden: bool = False
+
+    @property
+    def whole(self) -> str:
+        """All that the model wrote."""
+        return self.thought + self.text
+
+    @property
+    def thinks(self) -> bool:
+        """Whether there is a thought in it."""
+        return self.hidden or bool(self.thought.strip()) or CLOSES in self.text or self._opens
+
+    @property
+    def silent(self) -> bool:
+        """Whether it was cut before anything was to be seen of it, as a hidden thought is."""
+        return self.cut and not self.whole.strip()
+
+    def sample(self, *, begun: bool, meant: bool) -> Sample:
+        """The reply behind its thought.
+
+        Args:
+            begun: Whether the server's template begins the thought, so that a reply shows its end
+                alone.
+            meant: Whether it was asked to think, which it may have done without showing it.
+        """
+        _, ended, behind = self.text.rpartition(CLOSES)
+        if ended:
+            return Sample(behind.strip(), "cut" if self.cut else "whole")
+        silent = self.cut and not self.text.strip()
+        if self._opens or begun or (silent and (meant or self.thinks)):
+            return Sample("", "thinking")
+        return Sample(self.text.strip(), "cut" if self.cut else "whole")
+
+    @property
+    def _opens(self) -> bool:
+        return self.text.lstrip().startswith(OPENS) and CLOSES not in self.text
+
+
+def read_replies(answer: Mapping[str, Any], most: int = 1) -> list[ChatReply]:
+    """The replies in a server's answer, in the order of their index.
+
+    Args:
+        answer: What the server sent.
+        most: So many replies were asked for.
+
+    Raises:
+        ReplyError: It is no answer of a chat, or to another request.
+    """
+    read = validated(answer, Answer[Replied], "a chat's")
+    hidden = (read.usage.completion_tokens_details.reasoning_tokens or 0) > 0
+    return [_reply_of(one, hidden=hidden) for one in read.ordered(most)]
+
+
+def _reply_of(choice: Replied, *, hidden: bool) -> ChatReply:
+    said = choice.message
+    thought = said.reasoning_content or said.reasoning
+    cut = choice.finish_reason == "length"
+    return ChatReply(said.content, thought, cut, hidden and not thought)
+
 
 Result = TypeVar("Result")
 
@@ -72,7 +151,7 @@ class Talk:
         """
         return self.client.at_once(lambda text: self.first_token(text).first, texts, concurrency)
 
-    def replies(self, text: str, seed: int, several: int = 1) -> list[Said]:
+    def replies(self, text: str, seed: int, several: int = 1) -> list[ChatReply]:
         """Replies sampled at temperature 1; perhaps fewer than asked for.
 
         Args:
@@ -89,9 +168,9 @@ class Talk:
             more["seed"] = seed
         if several > 1:
             more["n"] = several
-        return self._checked(text, more, lambda answer: read_said(answer, several))
+        return self._checked(text, more, lambda answer: read_replies(answer, several))
 
-    def likeliest(self, text: str) -> Said:
+    def likeliest(self, text: str) -> ChatReply:
         """The beginning of the reply at temperature 0, thought or not.
 
         Raises:
@@ -99,7 +178,7 @@ class Talk:
             ScoringError: It failed each time, or its answer is none of a chat.
         """
         more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
-        return self._checked(text, more, read_said)[0]
+        return self._checked(text, more, read_replies)[0]
 
     def but(self, **changed: object) -> Talk:
         """The same with some settings changed."""
@@ -135,3 +214,32 @@ class Talk:
         if self.thinking == 0:
             body["chat_template_kwargs"] = {"enable_thinking": False}
         return body
+
+
+ROOM = 1024
+"""Tokens in which a reply is to end; without limit where a thought is meant, or where the server
+has no room for so many."""
+
+MOST_CALLS = 2
+"""So many calls, at most, are made for it."""
+
+
+def ended(talk: Talk) -> ChatReply:
+    """A reply that is allowed to end, however short others are to be.
+
+    Raises:
+        RefusalError: The server refuses.
+        ScoringError: It failed each time.
+    """
+    if not talk.thinking:
+        try:
+            return talk.but(room=ROOM).replies(TEXTS[1], seed=0)[0]
+        except RefusalError:  # its window is smaller
+            pass
+    return talk.but(room=None).replies(TEXTS[1], seed=0)[0]
+
+
+def begun(said: ChatReply) -> bool:
+    """Whether the end of a thought comes without its beginning."""
+    opened = said.thought.strip() or said.text.lstrip().startswith(OPENS)
+    return CLOSES in said.text and not opened

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, UnreliableError
-from tacit.models.openai import reasoning, vote_checks
+from tacit.models.openai import chat, vote_checks
 from tacit.models.openai.chat import LIMITS
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.first_tokens import watch_of
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tacit.models.openai.canaries import Canary
-    from tacit.models.openai.chat import Talk
+    from tacit.models.openai.chat import ChatReply, Talk
     from tacit.models.openai.monitoring import Watch
-    from tacit.models.openai.replies import Said
-    from tacit.models.openai.vote_checks import Look, Temperature
+    from tacit.models.openai.vote_checks import Inspection, Temperature
 
 OPEN_ENDED = (
     "Write the first sentence of a story about an invented place.",
@@ -48,7 +47,7 @@ means all tokens; the first that is taken is sent.
 
 DRAWN = 4
 MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + 2 * DRAWN * len(OPEN_ENDED) + 2
-MOST_CALLS += reasoning.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MOST_CALLS + 3
+MOST_CALLS += chat.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MOST_CALLS + 3
 """So many calls, at most, are made to try a server, at the beginning and at the end."""
 
 
@@ -75,7 +74,7 @@ class Sampler:
     refused: tuple[str, ...]
     temperature: Temperature | None = None
     watch: Watch | None = None
-    redraw: Callable[[int], Look | None] | None = None
+    redraw: Callable[[int], Inspection | None] | None = None
 
 
 def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
@@ -94,7 +93,7 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
     brief, refused, first = _asked(talk.but(thinking=0 if talk.thinking == 0 else None), where)
     settled = brief.but(thinking=talk.thinking)
     drawn = _drawn(brief, first)
-    ended = reasoning.ended(settled)
+    ended = chat.ended(settled)
     _check_thinking(talk, where, ended, drawn)
     if talk.thinking and any(one.silent for some in drawn for one in some):
         # The thought is hidden: a few words of it are nothing that could differ.
@@ -118,13 +117,13 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
     if watch is None:
         canaries = _repeated(brief, canaries, refused, where, concurrency)
     settled.habits.settle()
-    begun = reasoning.begun(ended)
+    begun = chat.begun(ended)
     return Sampler(settled, several, begun, canaries, tuple(refused), temperature, watch, redraw)
 
 
 def _read_alike(
     talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
-) -> tuple[Temperature | None, Watch | None, Callable[[int], Look | None] | None]:
+) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
     """At which temperature replies are drawn, what the server is watched by, and how to draw again.
 
     What a user should know is added to what is refused.
@@ -155,7 +154,7 @@ def _read_alike(
     return temperature, watch_of(differences, {}, top, concurrency), again
 
 
-def _drawn(talk: Talk, first: Said | None = None) -> list[list[Said]]:
+def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
     """Some replies to each open question, with different seeds.
 
     Args:
@@ -168,7 +167,7 @@ def _drawn(talk: Talk, first: Said | None = None) -> list[list[Said]]:
     return [said[at : at + DRAWN] for at in range(0, len(said), DRAWN)]
 
 
-def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], Said | None]:
+def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
     """How the server lets itself be asked, what it refuses, and the first of the draws.
 
     Most servers take the most usual way, whose reply is that draw.
@@ -215,7 +214,9 @@ def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
     return talk, ["it takes no top_k and min_p, and may cut off unlikely words"]
 
 
-def _check_thinking(talk: Talk, where: str, ended: Said, drawn: Sequence[Sequence[Said]]) -> None:
+def _check_thinking(
+    talk: Talk, where: str, ended: ChatReply, drawn: Sequence[Sequence[ChatReply]]
+) -> None:
     """Refuses a model that thinks where it was not said for how long, or was told not to.
 
     Raises:
@@ -235,7 +236,7 @@ def _check_thinking(talk: Talk, where: str, ended: Said, drawn: Sequence[Sequenc
         )
 
 
-def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[Said]]) -> None:
+def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) -> None:
     """Refuses a model whose thoughts never end in the tokens that it has.
 
     Raises:
@@ -373,7 +374,7 @@ class ReplyWatch:
             self._check_draws()
         self._last[text] = drawn
 
-    def _check_distribution(self, redraw: Callable[[int], Look | None]) -> None:
+    def _check_distribution(self, redraw: Callable[[int], Inspection | None]) -> None:
         look = redraw(2000 + vote_checks.SEEDS * next(self._turn))
         if look is None or not look.is_off:
             return

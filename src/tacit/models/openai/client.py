@@ -8,9 +8,9 @@ import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
-from tacit.models.openai import schema
 from tacit.models.openai.proxies import proxy_for
 from tacit.models.openai.redaction import hider, reader
+from tacit.models.openai.schema import whole
 from tacit.models.openai.streaming import Stream
 
 if TYPE_CHECKING:
@@ -31,6 +31,19 @@ _SERVER_FAILS = 500
 
 class RefusalError(ScoringError):
     """The server says that it will not do what it is asked, however often."""
+
+
+class FailureError(ScoringError):
+    """An attempt failed in a way that another one may not.
+
+    Args:
+        message: What went wrong.
+        asked: How many seconds the server asked to be left alone for.
+    """
+
+    def __init__(self, message: str, asked: float | None = None) -> None:
+        super().__init__(message)
+        self.asked = asked
 
 
 class _Thread(threading.local):
@@ -161,7 +174,7 @@ class Client:
         data = answer.get("data")
         found = data if isinstance(data, list) else []
         named = [one for one in found if isinstance(one, dict) and isinstance(one.get("id"), str)]
-        return [{**one, "id": schema.text(one["id"], "id")} for one in named]
+        return [{**one, "id": whole(one["id"])} for one in named]
 
     def complete(
         self,
@@ -203,36 +216,67 @@ class Client:
         first: bool = False,
     ) -> dict[str, Any]:
         """Asks until there is an answer; ``first`` does not wait for a server that is not there."""
-        failure, seconds = "", min(timeout or math.inf, self._timeout)
-        stream = self._thread.stream
-        for failures in range(1, attempts + 1):
-            asked = None
+        from tenacity import RetryError, Retrying, retry_if_exception_type
+
+        seconds, stream = min(timeout or math.inf, self._timeout), self._thread.stream
+        failures: list[FailureError] = []
+
+        def abandoned() -> bool:
+            return bool(stream and stream.abandoned)
+
+        def attempt() -> dict[str, Any]:
             if stream and stream.interrupted:
                 raise ScoringError(f"{self.address}: not asked, as the work was interrupted")
+            if failures and abandoned():
+                raise failures[-1]
             try:
-                response, content = self._fetched(method, path, body, seconds)
-            except self._errors as error:
-                failure = f"{type(error).__name__}: {self._shown(str(error))}"
-                if isinstance(error, self._timed_out):
-                    failure += f" in {seconds:g} s"
-                    longer = seconds == self._timeout
-                    failure += " (--timeout lets it take longer)" if longer else ""
-                if first and isinstance(error, self._cannot_connect):
-                    raise NetworkError(
-                        f"{self.address}: no server answers there ({failure}); is it started?"
-                    ) from None
-            else:
-                answer = self._read(response, content)
-                if isinstance(answer, dict):
-                    return answer
-                failure, asked = answer, _seconds(response.headers.get("retry-after"))
-            if failures < attempts and not (stream and stream.abandoned):
-                self._backoff.wait(failures, asked)
-            if stream and stream.abandoned:
-                break
-        raise ScoringError(
-            f"{self.address}: the server failed {failures} times; the last time: {failure}"
+                return self._answer(method, path, body, seconds, first=first)
+            except FailureError as failure:
+                failures.append(failure)
+                raise
+
+        retrying = Retrying(
+            stop=lambda state: state.attempt_number >= attempts or abandoned(),
+            wait=self._backoff.seconds,
+            sleep=self._backoff.sleep,
+            retry=retry_if_exception_type(FailureError),
         )
+        try:
+            return retrying(attempt)
+        except RetryError:
+            raise ScoringError(
+                f"{self.address}: the server failed {len(failures)} times; "
+                f"the last time: {failures[-1]}"
+            ) from None
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        seconds: float,
+        *,
+        first: bool,
+    ) -> dict[str, Any]:
+        """The answer to one attempt.
+
+        Raises:
+            FailureError: It is worth asking again.
+        """
+        try:
+            response, content = self._fetched(method, path, body, seconds)
+        except self._errors as error:
+            failure = f"{type(error).__name__}: {self._shown(str(error))}"
+            if isinstance(error, self._timed_out):
+                failure += f" in {seconds:g} s"
+                longer = seconds == self._timeout
+                failure += " (--timeout lets it take longer)" if longer else ""
+            if first and isinstance(error, self._cannot_connect):
+                raise NetworkError(
+                    f"{self.address}: no server answers there ({failure}); is it started?"
+                ) from None
+            raise FailureError(failure) from None
+        return self._read(response, content)
 
     def _fetched(
         self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
@@ -253,19 +297,24 @@ class Client:
                 "interface, with /v1?"
             ) from None
 
-    def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any] | str:
-        """The answer; or, where it is worth asking again, what went wrong."""
+    def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any]:
+        """The answer.
+
+        Raises:
+            FailureError: It is worth asking again.
+        """
         status, packed = response.status_code, _packed(response)
         if status in _AGAIN or status >= _SERVER_FAILS:
-            return f"status {status}: {self._told(content, packed)}"
+            asked = _seconds(response.headers.get("retry-after"))
+            raise FailureError(f"status {status}: {self._excerpt(content, packed)}", asked)
         if status in _REFUSES_KEY:
             raise ModelError(
                 f"{self.address}: the server refuses the key (status {status}): "
                 "set TACIT_API_KEY to one that it takes"
             )
         if not response.is_success:
-            told = self._told(content, packed)
-            raise RefusalError(f"{self.address}: the server refuses (status {status}): {told}")
+            reason = self._excerpt(content, packed)
+            raise RefusalError(f"{self.address}: the server refuses (status {status}): {reason}")
         if packed:
             raise ScoringError(
                 f"{self.address}: the server packs its answers ({self._shown(packed)}) although "
@@ -275,10 +324,12 @@ class Client:
         try:
             answer = self._parsed(content)
         except (ValueError, RecursionError):
-            return "an answer that breaks off, or is no JSON"
-        return answer if isinstance(answer, dict) else "an answer that is no JSON object"
+            raise FailureError("an answer that breaks off, or is no JSON") from None
+        if not isinstance(answer, dict):
+            raise FailureError("an answer that is no JSON object")
+        return answer
 
-    def _told(self, content: bytes, packed: str) -> str:
+    def _excerpt(self, content: bytes, packed: str) -> str:
         if packed:
             return f"an answer in {self._shown(packed)}"
         return self._shown(content.decode(errors="replace"))

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, ScoringError
-from tacit.models.openai.agreement import ENOUGH, TYPICAL, agree
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.token_lists import tells
+from tacit.models.openai.token_lists import ENOUGH, TYPICAL, agree, tells
 from tacit.models.openai.tokenizer import MOST_BEFORE, Cut, cut_by_texts
 
 if TYPE_CHECKING:

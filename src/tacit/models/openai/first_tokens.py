@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.base import FIRST, IN_CHAT
-from tacit.models.openai import reasoning
-from tacit.models.openai.agreement import ENOUGH, LARGEST, agree
+from tacit.models.openai import chat
 from tacit.models.openai.canaries import fingerprint_of
-from tacit.models.openai.monitoring import QUIET, Watch, Watched
+from tacit.models.openai.chat import OPENS
+from tacit.models.openai.monitoring import QUIET, ScoringServer, Watch, Watched
 from tacit.models.openai.preflight import (
     TEXTS,
     Seen,
@@ -23,14 +20,13 @@ from tacit.models.openai.preflight import (
     plausibility,
     warn,
 )
-from tacit.models.openai.replies import OPENS
-from tacit.models.openai.reply_checks import WrongRepliesError, are_rescaled
+from tacit.models.openai.schema import WrongRepliesError, are_rescaled
 from tacit.models.openai.text_pairs import MOST_TEXTS, refusal, tell_apart, told
-from tacit.models.openai.token_lists import TOPS, find, likeliest, returned
+from tacit.models.openai.token_lists import ENOUGH, LARGEST, TOPS, agree, find, likeliest, returned
 from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tacit.models.openai.chat import Talk
@@ -39,7 +35,7 @@ if TYPE_CHECKING:
 
 SCORER = "server-chat-1"
 
-MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 3 * MOST_TEXTS + reasoning.MOST_CALLS
+MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 3 * MOST_TEXTS + chat.MOST_CALLS
 """So many calls, at most, are made to try a server, at the beginning and at the end."""
 
 _TRIES = 5
@@ -87,7 +83,7 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
             f"{where} gives no log-probabilities in a chat: count answers instead, with --samples N"
         )
     opens = any((token.text or "").strip() == OPENS for token in there.values())
-    if opens or reasoning.ended(asked.but(seeded=False)).thinks:
+    if opens or chat.ended(asked.but(seeded=False)).thinks:
         raise ModelError(
             f"{where} thinks before it answers, so that a reply's first token is no answer: turn "
             "thinking off with --thinking-tokens 0, or count answers with --samples N"
@@ -219,7 +215,7 @@ def watch_of(
     )
 
 
-class FirstTokensModel:
+class FirstTokensModel(ScoringServer):
     """Scores answers that are one token as the beginning of a reply.
 
     An answer of several tokens, or one that is not among the most probable, has no score.
@@ -233,7 +229,6 @@ class FirstTokensModel:
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:
         self._talk, self._top = beginnings.talk, beginnings.top
         self._space = " " if beginnings.padded else ""
-        self._concurrency = concurrency
         self._identity = {
             "address": self._talk.client.address,
             "served_model": self._talk.model,
@@ -245,12 +240,13 @@ class FirstTokensModel:
         self.name = f"{self._talk.model} at {self._talk.client.address}"
         self.fingerprint, self._canaries = fingerprint_of(self._identity, beginnings.seen, kept)
         self._notes = beginnings.notes
-        self._watch = watch_of(
+        watch = watch_of(
             beginnings.differences,
             beginnings.seen.next_tokens,
             self._talk,
             concurrency,
         )
+        super().__init__(self._talk.client, watch, concurrency)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -266,47 +262,9 @@ class FirstTokensModel:
             "canaries": self._canaries,
         }
 
-    @property
-    def supports(self) -> frozenset[type]:
-        """See ``LanguageModel.supports``: prompts to score."""
-        return frozenset({Prompt})
-
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.cost``: one for every four bytes, and the one that is generated."""
         return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
-
-    def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
-        """See ``LanguageModel.answer``; some prompts are under way at the same time.
-
-        Raises:
-            ScoringError: Also where the server no longer answers as when it was tried.
-        """
-        parts = self._under_way(requests, math.inf)
-        found = dict(itertools.chain.from_iterable(parts))
-        return [found[index] for index in range(len(requests))]
-
-    def stream(
-        self, requests: Sequence[Prompt], seconds: float
-    ) -> Generator[list[tuple[Prompt, Scores]]]:
-        """See ``Streams.stream``; some prompts are under way at the same time.
-
-        Raises:
-            ScoringError: As ``answer``.
-        """
-        with closing(self._under_way(requests, seconds)) as parts:
-            for part in parts:
-                yield [(requests[index], scores) for index, scores in part]
-
-    def _under_way(
-        self, prompts: Sequence[Prompt], seconds: float
-    ) -> Generator[list[tuple[int, Scores]]]:
-        """Scores as they come, each with its prompt's index."""
-        client, look = self._talk.client, self._watch.look
-        return client.stream(self._score, prompts, self._concurrency, seconds, look)
-
-    def recheck(self) -> None:
-        """See ``Rechecks``."""
-        self._watch.look_well()
 
     def _score(self, prompt: Prompt) -> Scores:
         """The scores of one prompt's answers."""

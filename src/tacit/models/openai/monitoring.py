@@ -12,19 +12,24 @@ import logging
 import math
 import threading
 import time
+from abc import ABC, abstractmethod
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import UnreliableError
-from tacit.models.openai.agreement import agree
 from tacit.models.openai.text_pairs import apart
-from tacit.models.openai.token_lists import Token
+from tacit.models.openai.token_lists import Token, agree
+from tacit.requests import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
+    from tacit.models.openai.client import Client
     from tacit.models.openai.echo import Aligned
     from tacit.models.openai.server_habits import Habits
+    from tacit.requests import Scores
+
 
 log = logging.getLogger(__name__)
 
@@ -166,3 +171,57 @@ def _worst(differences: Mapping[Watched, Sequence[float]]) -> str:
     return (
         f"behind {worst.text[-40:]!r} log-probabilities differ by up to {largest[worst]:.3g} nats"
     )
+
+
+class ScoringServer(ABC):
+    """A server's model that scores prompts.
+
+    Args:
+        client: Calls the server.
+        watch: Makes sure, between answers, that the server answers as when it was tried.
+        concurrency: How many prompts are under way at once.
+    """
+
+    def __init__(self, client: Client, watch: Watch, concurrency: int) -> None:
+        self._client, self._watch, self._concurrency = client, watch, concurrency
+
+    @property
+    def supports(self) -> frozenset[type]:
+        """See ``LanguageModel.supports``: prompts to score."""
+        return frozenset({Prompt})
+
+    def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
+        """See ``LanguageModel.answer``; some prompts are under way at the same time.
+
+        Raises:
+            ScoringError: Also where the server no longer answers as when it was tried.
+        """
+        found = dict(itertools.chain.from_iterable(self._under_way(requests, math.inf)))
+        return [found[index] for index in range(len(requests))]
+
+    def stream(
+        self, requests: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[Prompt, Scores]]]:
+        """See ``Streams.stream``; some prompts are under way at the same time.
+
+        Raises:
+            ScoringError: As ``answer``.
+        """
+        with closing(self._under_way(requests, seconds)) as parts:
+            for part in parts:
+                yield [(requests[index], scores) for index, scores in part]
+
+    def recheck(self) -> None:
+        """See ``Rechecks``."""
+        self._watch.look_well()
+
+    @abstractmethod
+    def _score(self, prompt: Prompt) -> Scores:
+        """The scores of one prompt's answers."""
+
+    def _under_way(
+        self, prompts: Sequence[Prompt], seconds: float
+    ) -> Generator[list[tuple[int, Scores]]]:
+        """Scores as they come, each with its prompt's index."""
+        look = self._watch.look
+        return self._client.stream(self._score, prompts, self._concurrency, seconds, look)

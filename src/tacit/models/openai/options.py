@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from tacit.errors import ModelError
-from tacit.models.openai.backoff import Backoff
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tenacity import RetryCallState
 
 KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
 """The variables that may hold a key; the first that is set decides, an empty one for no key."""
@@ -22,6 +25,31 @@ SHORT, LONG = 120.0, 600.0
 
 Api = Literal["completions", "chat"]
 Thinking = int | Literal["all"] | None
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Waits that double, each drawn at random so that many who failed do not return together.
+
+    Args:
+        attempts: How often the same is asked at most.
+        first: The longest first wait, in seconds.
+        most: The longest wait of all, in seconds, also where the server asks for a longer one.
+        sleep: Waits so many seconds.
+    """
+
+    attempts: int = 8
+    first: float = 0.5
+    most: float = 30.0
+    sleep: Callable[[float], None] = time.sleep
+
+    def seconds(self, state: RetryCallState) -> float:
+        """How long to wait after a failure, and at least as long as the server asks."""
+        from tenacity import wait_random_exponential
+
+        drawn = wait_random_exponential(self.first, self.most, min=self.first / 2)(state)
+        failure = state.outcome.exception() if state.outcome else None
+        return max(drawn, min(getattr(failure, "asked", None) or 0.0, self.most))
 
 
 @dataclass(frozen=True)

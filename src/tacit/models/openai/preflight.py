@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import ModelError, ScoringError
-from tacit.models.openai import drawn_tokens
-from tacit.models.openai.agreement import ENOUGH, LARGEST, agree
+from tacit.models.openai import server_habits
 from tacit.models.openai.echo import find_echo
 from tacit.models.openai.monitoring import AT_A_LOOK, QUIET, Watched, echo_of
-from tacit.models.openai.reply_checks import WrongRepliesError, are_rescaled
+from tacit.models.openai.schema import WrongRepliesError, are_rescaled
 from tacit.models.openai.text_pairs import refusal, tell_apart, told
-from tacit.models.openai.token_lists import TOPS, likeliest, returned, tells
+from tacit.models.openai.token_lists import ENOUGH, LARGEST, TOPS, agree, likeliest, returned, tells
 from tacit.models.openai.tokenizer import MOST_BEFORE
 
 if TYPE_CHECKING:
@@ -275,7 +274,7 @@ def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str
     if names:
         shown = ", ".join(map(repr, sorted(names)))
         notes.append(f"its replies are of a model that they call {shown}")
-    return notes + drawn_tokens.notes_on(list(nexts.values()))
+    return notes + server_habits.notes_on(list(nexts.values()))
 
 
 def mixes_up(where: str, concurrency: int, largest: float) -> str:

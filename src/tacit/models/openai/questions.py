@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from tacit.models.openai.reply_checks import twice
+from tacit.models.openai.schema import twice
 from tacit.models.openai.server_habits import Habits
 from tacit.models.openai.token_lists import read_reply
 

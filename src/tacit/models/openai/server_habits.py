@@ -2,19 +2,131 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tacit.models.openai import schema
-from tacit.models.openai.drawn_tokens import Tally
-from tacit.models.openai.reply_checks import UNKNOWN_NOISE, ReplyError
+import numpy as np
+
+from tacit.models.openai.schema import UNKNOWN_NOISE, Answer, Choice, ReplyError, validated
+from tacit.models.openai.token_lists import find, likeliest, returned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tacit.models.openai.token_lists import Token
     from tacit.models.openai.tokenizer import TokenizerFile
+
+
+_FEWEST = 6
+_DECIMALS = 3
+_ALIKE = 3
+_EXACT = 1e-9
+# The chance with which an honest server is told of, and the same in standard deviations.
+_BY_CHANCE = 1e-3
+_DEVIATIONS = 3.09
+# More of them where it is looked again and again.
+_MANY_DEVIATIONS = 5.0
+
+
+@dataclass
+class Tally:
+    """What was drawn beside what was said of it; threads may share it.
+
+    Args:
+        top: So many of the most probable tokens count, the drawn one not as one more.
+    """
+
+    top: int
+    masses: list[float] = field(default_factory=list)
+    hits: int = 0
+    _off: float = 0.0
+    _variance: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def add(self, drawn: Token) -> None:
+        """Counts one drawn token."""
+        place = likeliest(drawn, self.top)
+        some = [one.logprob for one in place.top if one.logprob is not None]
+        if len(some) <= 1:
+            return
+        own = find(place.top, place.text, place.number)
+        shares = np.exp(np.array(some) - np.logaddexp.reduce(some))
+        mean = float(shares @ some)
+        with self._lock:
+            self.masses.append(min(sum(map(math.exp, some)), 1.0))
+            if own is not None and own.logprob is not None:
+                self.hits += 1
+                self._off += own.logprob - mean
+                self._variance += float(shares @ (np.array(some) - mean) ** 2)
+
+    def notes(self, *, again: bool = False) -> list[str]:
+        """What a user should know.
+
+        Args:
+            again: Whether this is looked at more than once.
+        """
+        with self._lock:
+            masses, hits = list(self.masses), self.hits
+            off, deviation = self._off, math.sqrt(self._variance)
+        if len(masses) < _FEWEST:
+            return []
+        notes = []
+        if _is_rare(masses, hits, again=again):
+            notes.append(
+                f"{hits} of {len(masses)} tokens that it drew are among the most probable ones, "
+                f"where {sum(masses):.1f} should be by their log-probabilities: these are no "
+                "natural logarithms of probabilities, or it does not draw from all tokens"
+            )
+        if off < -(_MANY_DEVIATIONS if again else _DEVIATIONS) * deviation:
+            notes.append(
+                "the tokens that it draws are far less probable than its log-probabilities make "
+                "them: these may belong to other tokens"
+            )
+        return notes
+
+
+def notes_on(drawn: Sequence[Token]) -> list[str]:
+    """What a user should know of log-probabilities and of what was drawn beside them.
+
+    Args:
+        drawn: A drawn token in each of several places, with the most probable ones.
+    """
+    tally = Tally(returned(drawn))
+    for token in drawn:
+        tally.add(token)
+    places = [likeliest(token, tally.top) for token in drawn if tally.top > 1]
+    return [*tally.notes(), *_of_values(places)] if len(places) >= _FEWEST else []
+
+
+def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
+    """Whether so many hits come by chance in one of a thousand cases, or far fewer."""
+    if again:
+        deviation = math.sqrt(sum(each * (1 - each) for each in masses))
+        return abs(hits - sum(masses)) > _MANY_DEVIATIONS * deviation + 1
+    chances = np.ones(1)
+    for each in masses:
+        chances = np.convolve(chances, [1 - each, each])
+    return 2 * float(min(chances[hits:].sum(), chances[: hits + 1].sum())) < _BY_CHANCE
+
+
+def _of_values(places: Sequence[Token]) -> list[str]:
+    values = [one.logprob for place in places for one in place.top if one.logprob is not None]
+    for decimals in range(_DECIMALS):
+        if all(abs(value - round(value, decimals)) < _EXACT for value in values):
+            off = 0.5 * 10**-decimals
+            return [f"its log-probabilities are rounded, by up to {off:g} nats"]
+    floors = [
+        sum(one.logprob == min(some) for one in place.top)
+        for place in places
+        if (some := [one.logprob for one in place.top if one.logprob is not None])
+    ]
+    if sum(each >= _ALIKE for each in floors) * 2 >= len(floors):
+        return ["the least probable tokens that it returns all have the same log-probability"]
+    return []
+
 
 # So much of the fewest tokens that it counted of a word are there of any words.
 _SURELY = 0.6
@@ -143,14 +255,6 @@ def _words(text: str) -> int:
 
 
 def _about(answer: Mapping[str, Any]) -> _About:
-    try:
-        usage = schema.record(answer.get("usage") or {}, "usage")
-        ends = [choice.get("finish_reason") for choice in schema.listed_choices(answer)]
-    except schema.FormError as error:
-        raise ReplyError(str(error)) from error
-    model = answer.get("model")
-    return _About(
-        model if isinstance(model, str) else None,
-        tuple(end for end in ends if isinstance(end, str)),
-        schema.count(usage.get("prompt_tokens")),
-    )
+    read = validated(answer, Answer[Choice], "a completion or a chat's")
+    ends = tuple(one.finish_reason for one in read.choices if one.finish_reason is not None)
+    return _About(read.model, ends, read.usage.prompt_tokens)

@@ -13,9 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tacit.models.openai.agreement import LARGEST
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.token_lists import find, likeliest
+from tacit.models.openai.token_lists import LARGEST, find, likeliest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

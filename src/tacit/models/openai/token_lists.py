@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.models.openai import schema
-from tacit.models.openai.reply_checks import ReplyError, check_logprobs
+from tacit.models.openai.schema import (
+    Answer,
+    Completion,
+    TokenColumns,
+    TokenObjects,
+    check_logprobs,
+    validated,
+    written_id,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-NEVER = -9000.0
-"""Servers write -9999 or less for a probability of nothing, which JSON has no number for."""
+    from tacit.models.openai.schema import PromptEntry, TopToken
 
 TOPS = (100, 20, 5, 1)
 """How many of the most probable tokens are asked for: the first number that a server takes."""
@@ -79,93 +86,47 @@ def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
         ReplyError: It is none, its parts do not belong together, or it holds what is no
             log-probability.
     """
-    try:
-        (choice,) = schema.choices(answer)
-        prompt = choice.get("prompt_logprobs")
-        usage = schema.record(answer.get("usage") or {}, "usage")
-        reply = Reply(
-            tuple(_tokens(choice.get("logprobs"))),
-            None if prompt is None else tuple(map(_prompt_token, _listed(prompt))),
-            schema.count(usage.get("prompt_tokens")),
-            schema.text(choice.get("text") or "", "a completion's text"),
-        )
-    except schema.FormError as error:
-        raise ReplyError(
-            f"the server's answer has not the form of a completion: {error}; is the address that "
-            "of its OpenAI-compatible interface, with /v1?"
-        ) from error
+    read = validated(answer, Answer[Completion], "a completion")
+    (choice,) = read.ordered()
+    prompt = choice.prompt_logprobs
+    reply = Reply(
+        tuple(_tokens(choice.logprobs)),
+        None if prompt is None else tuple(map(_prompt_token, prompt)),
+        read.usage.prompt_tokens,
+        choice.text,
+    )
     check_logprobs(reply.tokens, noise)
     check_logprobs(reply.prompt or (), noise)
     return reply
 
 
-def _listed(prompt: object) -> list[Any]:
-    return schema.listing(prompt, "prompt_logprobs")
+def _tokens(given: TokenObjects | TokenColumns | None) -> Iterator[Token]:
+    if isinstance(given, TokenObjects):
+        for one in given.content:
+            yield replace(_of_object(one), top=tuple(map(_of_object, one.top_logprobs)))
+    elif given is not None:
+        nothing = [None] * len(given.tokens)
+        values = given.token_logprobs or nothing
+        tops = given.top_logprobs or [{} for _ in given.tokens]
+        for text, value, top in zip(given.tokens, values, tops, strict=True):
+            yield _of_text(text, value, tuple(_of_text(*pair) for pair in top.items()))
 
 
-def _tokens(given: object) -> list[Token]:
-    if given is None:
-        return []
-    logprobs = schema.record(given, "logprobs")
-    if isinstance(logprobs.get("content"), list):
-        return [_with_top(one) for one in logprobs["content"]]
-    texts = schema.listing(logprobs.get("tokens") or [], "tokens")
-    nothing = [None] * len(texts)
-    values = schema.listing(logprobs.get("token_logprobs") or nothing, "token_logprobs")
-    tops = schema.listing(logprobs.get("top_logprobs") or nothing, "top_logprobs")
-    if not len(texts) == len(values) == len(tops):
-        raise schema.FormError("tokens, token_logprobs and top_logprobs are not of one length")
-    return [
-        _token(text, value, tuple(_token(*pair) for pair in _top(top).items()))
-        for text, value, top in zip(texts, values, tops, strict=True)
-    ]
+def _of_object(one: TopToken) -> Token:
+    return Token(one.token, one.id, one.logprob)
 
 
-def _top(given: object) -> dict[str, Any]:
-    """The most probable tokens in a token's place; none where nothing is said of them."""
-    return schema.record(given or {}, "an entry of top_logprobs")
+def _of_text(text: str, logprob: float | None, top: tuple[Token, ...] = ()) -> Token:
+    number = written_id(text[len(_BY_ID) :]) if text.startswith(_BY_ID) else None
+    return Token(text if number is None else None, number, logprob, top)
 
 
-def _token(given: object, value: object, top: tuple[Token, ...] = ()) -> Token:
-    text = schema.text(given, "a token")
-    by_id = text.startswith(_BY_ID)
-    number = schema.written_count(text[len(_BY_ID) :]) if by_id else None
-    return Token(text if number is None else None, number, _logprob(value), top)
-
-
-def _with_top(given: object) -> Token:
-    tops = schema.record(given, "a token").get("top_logprobs") or []
-    top = tuple(map(_object, schema.listing(tops, "top_logprobs")))
-    return replace(_object(given), top=top)
-
-
-def _object(given: object) -> Token:
-    one = schema.record(given, "a token")
-    if "logprob" not in one:
-        raise schema.FormError("a token has no logprob")
-    text = schema.text(one.get("token"), "a token")
-    return Token(text, schema.count(one.get("id")), _logprob(one["logprob"]))
-
-
-def _prompt_token(given: object) -> Token:
-    """A token of ``prompt_logprobs``; nothing is said of the first, as nothing stands before it."""
-    if given is None:
+def _prompt_token(entry: PromptEntry | None) -> Token:
+    """A token of ``prompt_logprobs``; the first has none, as nothing stands before it."""
+    if entry is None:
         return Token(None, None, None)
-    # Asked for no others beside it, a token's entry holds itself alone.
-    entries = schema.record(given, "an entry of prompt_logprobs")
-    number, of = next(iter(entries.items()), ("", None))
-    known, one = schema.written_count(number), schema.record(of, "a token of prompt_logprobs")
-    if len(entries) != 1 or known is None or "logprob" not in one:
-        raise schema.FormError("an entry of prompt_logprobs is not one token's logprob, by id")
-    spelled = one.get("decoded_token")
-    text = None if spelled is None else schema.text(spelled, "a decoded_token")
-    return Token(text, known, _logprob(one["logprob"]))
-
-
-def _logprob(value: object) -> float | None:
-    if value is None or (isinstance(value, (int, float)) and value <= NEVER):
-        return None
-    return schema.number(value, "a log-probability")
+    ((number, one),) = entry.items()
+    return Token(one.decoded_token, written_id(number), one.logprob)
 
 
 def tells(text: str | None) -> bool:
@@ -211,3 +172,25 @@ def _is_last(token: Token) -> bool:
     if not values:
         return False
     return drawn is not None and drawn.logprob is not None and drawn.logprob <= min(values)
+
+
+LARGEST = 0.1
+"""Nats by which any may differ: half precision rounds so far when a server batches otherwise."""
+
+TYPICAL = 0.02
+"""Nats by which half of them may differ."""
+
+ENOUGH = 8
+"""On so many texts at least is a server compared with itself."""
+
+
+def agree(differences: Sequence[float]) -> bool:
+    """Whether absolute differences, in nats, are no more than rounding.
+
+    Raises:
+        ValueError: There are none.
+    """
+    if not differences:
+        raise ValueError("nothing was compared")
+    # A difference that is no number compares false, and so does not agree.
+    return all(one <= LARGEST for one in differences) and statistics.median(differences) <= TYPICAL

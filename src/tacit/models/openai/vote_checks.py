@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import ScoringError
-from tacit.models.openai import goodness_of_fit, power
+from tacit.models.openai import goodness_of_fit
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.preflight import TEXTS
-from tacit.models.openai.reply_checks import WrongRepliesError
+from tacit.models.openai.schema import WrongRepliesError
 from tacit.models.openai.token_lists import TOPS
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
 
 
 @dataclass(frozen=True)
-class Look:
+class Inspection:
     """First tokens that were drawn, beside the log-probabilities that a server gives.
 
     Args:
@@ -235,9 +235,9 @@ class Drawing:
         self._sizes = [AT_ONCE] if several else [1] * SINGLY
         shares = {text: goodness_of_fit.probabilities_of(one) for text, one in firsts.items()}
         listed = {text: some for text, some in shares.items() if len(some) > 1}
-        self._firsts = {text: firsts[text] for text in power.choose(listed, DRAWN_TEXTS)}
+        self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
-    def look(self, seed: int) -> Look | None:
+    def look(self, seed: int) -> Inspection | None:
         """Draws, and where that does not agree, draws again; None where the server refuses to.
 
         Args:
@@ -247,13 +247,13 @@ class Drawing:
             ScoringError: The server failed.
         """
         try:
-            look = Look(self._drawn(seed, self._sizes))
+            look = Inspection(self._drawn(seed, self._sizes))
             if look.chance >= LOOK_AGAIN:
                 return look
             more = self._drawn(seed + SINGLY * len(self._sizes), self._sizes * AGAIN)
         except RefusalError:
             return None  # of a single token, or so many at once
-        return Look(more, look.chance)
+        return Inspection(more, look.chance)
 
     def _drawn(self, seed: int, sizes: Sequence[int]) -> tuple[Counted, ...]:
         """First tokens of each text; what does not come at once is asked for singly."""

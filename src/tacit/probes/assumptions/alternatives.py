@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from tacit.probes.assumptions.number import is_plural, shipped_nouns
-from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import (
     first_alternatives,
     is_passive,
+    is_plural,
     kinds_of,
     predicate,
+    shipped_nouns,
     verbs_of,
 )
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tacit.probes.assumptions.elicited import precisions
+from tacit.probes.assumptions.elicitation_measures import precisions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
-    from tacit.probes.assumptions.eliciting import Eliciting
-    from tacit.probes.assumptions.retrieving import Retrieval
+    from tacit.probes.assumptions.elicitation import Eliciting
+    from tacit.probes.assumptions.retrieval import Retrieval
     from tacit.requests import Ranking
 
 RETRIEVAL, ELICITATION = "retrieval", "elicitation"

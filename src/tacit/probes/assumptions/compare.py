@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings.compare import schema
-from tacit.probes.assumptions import elicited, retrieved
+from tacit.probes.assumptions import elicitation_measures, retrieval_measures
 from tacit.probes.assumptions.candidates import (
     ELICITATION,
     RETRIEVAL,
@@ -21,7 +21,7 @@ from tacit.probes.assumptions.candidates import (
 )
 from tacit.probes.assumptions.headlines import NUMBERS
 from tacit.probes.assumptions.means import paired
-from tacit.probes.assumptions.retrieved import MAIN
+from tacit.probes.assumptions.retrieval_measures import MAIN
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
@@ -186,11 +186,11 @@ class _Side:
             pl.col("category").is_null(), order=MAIN, wording=wording
         )
         return cls(
-            retrieved.by_concept(retrieval).sort("n", maintain_order=True),
+            retrieval_measures.by_concept(retrieval).sort("n", maintain_order=True),
             retrieval.select(*_PROMPT, "word"),
             findings.tables["retrieval_scores"].filter(wording=wording).drop("wording"),
             _digests(findings, RETRIEVAL, wording).get(None),
-            retrieved.reads_sentences(findings.summary.get("kind"), wording),
+            retrieval_measures.reads_sentences(findings.summary.get("kind"), wording),
         )
 
     def among(self, common: pl.DataFrame) -> pl.DataFrame:
@@ -296,7 +296,7 @@ def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
     elicitation = findings.tables[ELICITATION]
     chances = chance_precisions(elicitation).filter("preface")
     found = {}
-    for of, table in elicited.measured(elicitation).items():
+    for of, table in elicitation_measures.measured(elicitation).items():
         chance = chances.filter(over=of.removeprefix("map ")).select(
             "relation", "concept", "chance"
         )

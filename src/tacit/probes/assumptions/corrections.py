@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.documents import read_yaml
 from tacit.errors import DataError
 from tacit.requests import BLANK
-from tacit.sources.mcrae import feature_text
+from tacit.sources.norm_files import feature_text
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:

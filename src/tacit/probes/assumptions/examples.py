@@ -11,9 +11,9 @@ from tacit.charts.theme import PAPER, mixed
 from tacit.english import several
 from tacit.findings.spec import figure
 from tacit.probes.assumptions.candidates import chance_mrr
-from tacit.probes.assumptions.captions import by_wording, spread, wordings
-from tacit.probes.assumptions.retrieved import MAIN, reads_sentences
-from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
+from tacit.probes.assumptions.sentences import by_wording, spread, wordings
+from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import joined
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from tacit.charts.shown import counted, titled
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
 from tacit.findings.spec import figure
-from tacit.probes.assumptions import captions
+from tacit.probes.assumptions import sentences
 from tacit.probes.assumptions import tables as declared
-from tacit.probes.assumptions.captions import by_wording, spread, with_preface, wordings
 from tacit.probes.assumptions.examples import retrieval_examples
-from tacit.probes.assumptions.retrieved import MAIN, reads_sentences
-from tacit.probes.assumptions.templates import load_templates
+from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
+from tacit.probes.assumptions.sentences import by_wording, spread, with_preface, wordings
+from tacit.probes.assumptions.template import load_templates
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -91,10 +91,10 @@ def retrieval(shown: Shown) -> Chart | None:
         f"Retrieving a concept from its properties{_named(table['of'].unique())}",
         "mean over concepts of the reciprocal rank of the concept's word among the candidates, of "
         "its probability among all that the model may write there, and of its probability among "
-        f"the candidates alone{captions.whole_sentences(shown)}",
-        captions.retrieval_chance(table),
+        f"the candidates alone{sentences.whole_sentences(shown)}",
+        sentences.retrieval_chance(table),
         f"properties: the most frequently named first; bands: {shown.intervals()}",
-        f"{counted(table['concepts'], 'concept')}{captions.unwritable(table)}; {wordings(table)}",
+        f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
     )
     return page(title, panels)
 
@@ -128,7 +128,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
         "concepts are fewer the larger k is",
         f"properties: the most frequently named first; bands: {shown.intervals()}; "
         f"{wordings(table)}",
-        captions.retrieval_chance(table),
+        sentences.retrieval_chance(table),
     )
     return page(title, *panels)
 
@@ -171,8 +171,8 @@ def retrieval_orders(shown: Shown) -> Chart | None:
         "stated by decreasing or increasing production frequency",
         f"random: mean over each concept's draws first; band: {shown.intervals()}"
         * ("random" in orders),
-        captions.retrieval_chance(table),
-        f"{counted(table['concepts'], 'concept')}{captions.unwritable(table)}; {wordings(table)}",
+        sentences.retrieval_chance(table),
+        f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
     )
     return page(title, *panels)
 
@@ -195,9 +195,9 @@ def elicitation(shown: Shown) -> Chart | None:
     title = titled(
         f"Eliciting a concept's properties, by relation{_named(shown.labels.values())}",
         _SETS,
-        f"{_RANKS}; {captions.elicitation_wording(shown)}; lines: {shown.intervals()}; n: prompts",
-        captions.elicitation_chance(shown),
-        *captions.elicitation_left_out(shown),
+        f"{_RANKS}; {sentences.elicitation_wording(shown)}; lines: {shown.intervals()}; n: prompts",
+        sentences.elicitation_chance(shown),
+        *sentences.elicitation_left_out(shown),
     )
     return page(title, panels)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.spec import Column, Headline, View
-from tacit.probes.assumptions.retrieved import MAIN, shown_probability
+from tacit.findings.numbers import score
+from tacit.findings.spec import Column, Headline, Layout, TableSpec, View
+from tacit.probes.assumptions.retrieval_measures import MAIN, shown_probability
 from tacit.probes.assumptions.tables import ELICITATION_BY_RELATION, RETRIEVAL_BY_NUMBER
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.findings.findings import Findings
+
 
 NUMBERS = (1, 4, 10)
 """How many properties are stated in the figures that are read first."""
@@ -112,3 +116,154 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 def elicited(findings: Findings) -> pl.DataFrame:
     """Elicitation as the paper asks it, over the whole vocabulary, by relation."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
+
+
+_NUMBERS = (1, 2, 4, 6, 8, 10)
+_EXAMPLES = (("bear", "has"), ("ladder", "made of"))  # Table 1 of the paper
+_BEST = 5
+
+_PROBABILITY = Column(
+    "probability",
+    "probability",
+    "percent",
+    "The mean probability of the right word.",
+    ("probability_low", "probability_high"),
+)
+_RETRIEVAL = (
+    Column("n", "k", "count", "How many properties are stated."),
+    Column("mrr", "MRR", "score", "The mean of 1/rank.", ("mrr_low", "mrr_high")),
+    Column("chance_mrr", "chance", "score", "The MRR of random ranks."),
+    _PROBABILITY,
+    Column("first", "first", "percent", "The share of concepts with rank 1."),
+    Column("concepts", "n", "count", "How many concepts have a rank."),
+)
+_RESPONSES = (
+    Column("word", "people", meaning="A response of people."),
+    Column("frequency", "frequency", meaning="How many people gave it."),
+    Column("candidate", "model", meaning="A candidate of the model, the best first."),
+    Column("probability", "probability", meaning="The candidate's probability."),
+)
+_RELATIONS = (
+    Column("relation", "relation", meaning="The relation of the prompts."),
+    Column("prompts", "prompts", "count", "How many prompts have a ranked response."),
+    Column("map", "mAP\nvocab", "score", "Over the vocabulary.", ("map_low", "map_high")),
+    Column("chance_map", "chance", "score", "The mAP of random rankings of the vocabulary."),
+    Column("sensible", "mAP\nsens", "score", "Over the sensible words."),
+    Column("chance_sensible", "chance", "score", "The mAP of random rankings of those."),
+    Column("spearman", "rho", "score", "The agreement with people."),
+    Column("used", "n of\nrho", "count", "How many prompts have a rho."),
+)
+_PRINCE = (
+    Column("text", "text", meaning="The prompt."),
+    Column("best", "best candidates [probability]", meaning="The best first; *: Prince's own."),
+)
+
+
+def printed_views(findings: Findings) -> Iterator[View]:
+    """The tables that are printed; one without rows is left out."""
+    wording = findings.summary.get("elicitation_wording")
+    of = f", wording {wording}" if wording else ""
+    views = (
+        *_retrieval(findings),
+        *_responses(findings, of),
+        *_relations(findings, of),
+        _prince(findings.tables["prince"], of),
+    )
+    yield from (view for view in views if not view.table.is_empty())
+
+
+def _view(name: str, title: str, columns: tuple[Column, ...], table: pl.DataFrame) -> View:
+    spec = TableSpec(f"printed-{name}", title, "", columns, printed=Layout(), shown=False)
+    return View(spec, table)
+
+
+def _retrieval(findings: Findings) -> Iterator[View]:
+    """Concept retrieval, a table per wording, a row per number of properties.
+
+    The probability is the one among the candidates where a causal model reads whole sentences, and
+    is called so.
+    """
+    rows, kind = retrieved(findings, _NUMBERS), findings.summary.get("kind")
+    among = replace(_PROBABILITY, heading="among candidates")
+    for wording in rows["wording"].unique(maintain_order=True):
+        whole = shown_probability(kind, wording) == "renormalised"
+        columns = tuple(among if whole and c is _PROBABILITY else c for c in _RETRIEVAL)
+        title = f"concept retrieval from k properties, wording {wording}"
+        yield _view(f"retrieval-{wording}", title, columns, rows.filter(wording=wording))
+
+
+def _responses(findings: Findings, of: str) -> Iterator[View]:
+    """Table 1: people's responses with their frequency beside the model's best candidates."""
+    people, best = findings.tables["elicitation"], findings.tables["elicitation_top"]
+    for at, row in enumerate(_examples(people), start=1):
+        asked = {key: row[key] for key in ("relation", "preface", "over", "concept")}
+        said = people.filter(**asked).sort("frequency", descending=True, maintain_order=True)
+        found = best.filter(**asked).sort("place")
+        table = _beside(
+            said.select("word", "frequency").head(_BEST),
+            found.select("word", "logprob").head(_BEST),
+        )
+        yield _view(f"responses-{at}", f"Table 1{of}: {row['text']}", _RESPONSES, table)
+
+
+def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
+    """People's words beside a model's, in rows of texts."""
+    import polars as pl
+
+    rows = [
+        (
+            *((said[0], f"{said[1]:,}") if said else (None, None)),
+            *((own[0], _probability(own[1])) if own else (None, None)),
+        )
+        for said, own in zip_longest(people.iter_rows(), model.iter_rows())
+    ]
+    return pl.DataFrame(rows, {column.name: pl.String for column in _RESPONSES}, orient="row")
+
+
+def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """A row of each prompt: the paper's two, or the first that have these relations."""
+    prefaced = people.filter(preface=True, over="vocabulary")
+    table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
+    for concept, relation in _EXAMPLES:
+        of = table.filter(relation=relation)
+        papers = of.filter(concept=concept)
+        yield from (of if papers.is_empty() else papers).head(1).iter_rows(named=True)
+
+
+def _relations(findings: Findings, of: str) -> Iterator[View]:
+    """Table 2: how well properties are elicited, with the preface and without."""
+    import polars as pl
+
+    agreement = findings.tables["agreement"]
+    by_relation = findings.tables["elicitation_by_relation"]
+    for (preface,), part in by_relation.group_by("preface", maintain_order=True):
+        how = "with" if preface else "without"
+        sensible = part.filter(over="sensible").select(
+            "relation", sensible="map", chance_sensible="chance_map"
+        )
+        rho = agreement.filter(preface=preface).select("relation", "spearman", "used")
+        table = part.select(pl.col("relation").unique(maintain_order=True))
+        for each in (part.filter(over="vocabulary"), sensible, rho):
+            table = table.join(each, on="relation", how="left", maintain_order="left")
+        title = f'Table 2{of}: {how} "Everyone knows that"'
+        yield _view(f"relations-{how}", title, _RELATIONS, table)
+
+
+def _prince(prince: pl.DataFrame, of: str) -> View:
+    """Table 3: the best candidates for Prince's own examples, her words marked by a star."""
+    import polars as pl
+
+    rows = []
+    for (text,), part in prince.group_by("text", maintain_order=True):
+        best = part.drop_nulls(["place", "logprob"]).sort("place").head(2 * _BEST)
+        words = [
+            f"{row['word']}{'*' if row['target'] else ''} [{_probability(row['logprob'])}]"
+            for row in best.iter_rows(named=True)
+        ]
+        rows.append((text, ", ".join(words)))
+    table = pl.DataFrame(rows, {"text": pl.String, "best": pl.String}, orient="row")
+    return _view("prince", f"Table 3{of}: Prince's examples (*: hers)", _PRINCE, table)
+
+
+def _probability(logprob: float | None) -> str:
+    return score(None if logprob is None else math.exp(logprob))

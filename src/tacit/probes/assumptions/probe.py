@@ -11,17 +11,20 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.probes.assumptions import categories, standings
 from tacit.probes.assumptions.candidates import candidate_sets
-from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, elicit
-from tacit.probes.assumptions.eliciting import Eliciting, Prince
-from tacit.probes.assumptions.filters import Filters, choose_concepts
+from tacit.probes.assumptions.elicitation import (
+    ElicitationRules,
+    Eliciting,
+    Phrasing,
+    Prince,
+    elicit,
+)
 from tacit.probes.assumptions.headlines import HEADLINES
-from tacit.probes.assumptions.measures import intervals, measures
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
-from tacit.probes.assumptions.properties import Limits, word_properties
-from tacit.probes.assumptions.retrieval import TIES, has_ties
-from tacit.probes.assumptions.retrieving import Retrieval, orders_of
+from tacit.probes.assumptions.properties import Filters, Limits, choose_concepts, word_properties
+from tacit.probes.assumptions.retrieval import TIES, Retrieval, has_ties, orders_of
+from tacit.probes.assumptions.retrieval_measures import intervals, measures
 from tacit.probes.assumptions.tables import TABLES
-from tacit.probes.assumptions.words import Words
+from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import Answers, Requests
 from tacit.requests import TOP, Vocabulary
 
@@ -33,8 +36,13 @@ if TYPE_CHECKING:
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
-    from tacit.probes.assumptions.filters import Articles, Chosen, ConceptPreset, Step
-    from tacit.probes.assumptions.properties import WordedNorms
+    from tacit.probes.assumptions.properties import (
+        Articles,
+        Chosen,
+        ConceptPreset,
+        Step,
+        WordedNorms,
+    )
     from tacit.probes.assumptions.responses import ResponsePreset
     from tacit.probes.base import ModelWords
     from tacit.requests import Prompt, Ranking, RankingPrompt, Scores
@@ -108,7 +116,7 @@ class Choices:
             RequestError: An option is unknown, or two do not go together.
             DataError: The corrections or the vocabulary are missing or malformed.
         """
-        from tacit.probes.assumptions.words import read_words
+        from tacit.probes.assumptions.vocabulary import read_words
 
         file = vocabulary_file(options.vocabulary)
         return cls(
@@ -210,8 +218,7 @@ class Assumptions:
     def views(findings: Findings, _request: Mapping[str, Any], most: int) -> Iterator[View]:
         """The rows of the headlines, what is printed, and the concepts down to their prompts."""
         from tacit.probes.assumptions.concepts import concept_views
-        from tacit.probes.assumptions.headlines import headline_views
-        from tacit.probes.assumptions.printed import printed_views
+        from tacit.probes.assumptions.headlines import headline_views, printed_views
 
         yield from headline_views(findings)
         yield from printed_views(findings)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.elicitation import ElicitationRules, elicit
-from tacit.probes.assumptions.filters import Filters, choose_concepts
-from tacit.probes.assumptions.properties import Limits, word_properties
+from tacit.probes.assumptions.properties import Filters, Limits, choose_concepts, word_properties
 from tacit.probes.assumptions.retrieval import Asking, retrieval_prompts
-from tacit.probes.assumptions.templates import load_templates
-from tacit.probes.assumptions.words import read_words
+from tacit.probes.assumptions.template import load_templates
+from tacit.probes.assumptions.vocabulary import read_words
 from tacit.sources.norms import read_norms
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Phrasing
-    from tacit.probes.assumptions.filters import Step
     from tacit.probes.assumptions.options import NormsOptions
+    from tacit.probes.assumptions.properties import Step
     from tacit.sources.norms import Norms
 
 

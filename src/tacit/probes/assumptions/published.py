@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.published import beside, cells, published
-from tacit.probes.assumptions.retrieved import MAIN
-from tacit.probes.assumptions.spelling import american
+from tacit.probes.assumptions.retrieval_measures import MAIN
+from tacit.probes.assumptions.wording import american
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from tacit.errors import RequestError
 from tacit.probes.assumptions.alternatives import corrected, worded, wordings
-from tacit.probes.assumptions.number import is_plural, singular
-from tacit.probes.assumptions.spelling import american, spellings
-from tacit.probes.assumptions.templates import load_templates
-from tacit.probes.assumptions.wording import predicate
+from tacit.probes.assumptions.template import load_templates
+from tacit.probes.assumptions.wording import american, is_plural, predicate, singular, spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -60,7 +58,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Predicate:
     """A predicate that people gave: their number, and who they are where that is known."""
 
     text: str
@@ -103,9 +101,9 @@ class ResponseReader:
                     found[relation].append(answer)
         return {relation: _merged(answers) for relation, answers in found.items()}
 
-    def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Said]]]:
+    def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
         """The words of one property by relation and response, with who gave them."""
-        found: dict[tuple[str, str], list[tuple[str, Said]]] = {}
+        found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._said(one):
             completed = completion(said.text, any_article=self.any_article)
             if completed is not None:
@@ -114,25 +112,25 @@ class ResponseReader:
                 found.setdefault((relation, american(number)), []).append((word, said))
         return found
 
-    def _said(self, one: Property) -> Iterator[Said]:
+    def _said(self, one: Property) -> Iterator[Predicate]:
         """The predicates of a property that count."""
         own = self.corrections.wording(one)
         if own is not None:
-            yield Said(own, one.frequency)
+            yield Predicate(own, one.frequency)
             return
         alternatives = [] if self.counting == "first" else list(self._alternatives(one))
         known = len(one.alternatives) == 1 or bool(one.people)
         if self.counting == "people" and known:
             for text, at in alternatives:
                 people = one.people[at] if len(one.alternatives) > 1 else None
-                yield Said(text, one.frequency if people is None else len(people), people)
+                yield Predicate(text, one.frequency if people is None else len(people), people)
             return
         if self.counting == "people":
             self.notes[FALLEN_BACK] += bool(one.alternatives)
         every = self.counting == "feature"
         features = wordings(one.feature) if every else [one.feature]
         said = [predicate(text) for text in features] + [text for text, _ in alternatives if every]
-        yield from (Said(text, one.frequency) for text in said if text is not None)
+        yield from (Predicate(text, one.frequency) for text in said if text is not None)
 
     def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
         """The predicate of each alternative, with the alternative's index."""
@@ -143,7 +141,7 @@ class ResponseReader:
                     self.notes[CORRECTED] += better is not None
                     yield better or said, at
 
-    def _answer(self, relation: str, forms: list[tuple[str, Said]]) -> tuple[str, int] | None:
+    def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
         """The word that stands for the forms of one property, and how many people gave them."""
         words = self._sayable(relation, forms)
         counts = {word: _people(said for one, said in forms if one == word) for word in words}
@@ -152,7 +150,7 @@ class ResponseReader:
         everyone = _people(said for _, said in forms)
         return max(counts, key=lambda word: (counts[word], is_plural(word))), everyone
 
-    def _sayable(self, relation: str, forms: list[tuple[str, Said]]) -> list[str]:
+    def _sayable(self, relation: str, forms: list[tuple[str, Predicate]]) -> list[str]:
         """The words that can be said in the relation's prompt."""
         words = list(dict.fromkeys(word for word, _ in forms))
         if relation == "is":
@@ -185,7 +183,7 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
     return (relation, rest[0]) if len(rest) == 1 else None
 
 
-def _people(given: Iterable[Said]) -> int:
+def _people(given: Iterable[Predicate]) -> int:
     """How many people gave some of a property's predicates, each person counted once."""
     every = list(given)
     named = [said.people for said in every]

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.assumptions.eliciting import Eliciting, Item, Prince
+    from tacit.probes.assumptions.elicitation import Eliciting, Item, Prince
     from tacit.probes.assumptions.responses import Response
-    from tacit.probes.assumptions.retrieving import Retrieval
+    from tacit.probes.assumptions.retrieval import Retrieval
     from tacit.requests import Ranking, RankingPrompt, Standing
 
 

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
-from tacit.probes.assumptions.templates import load_templates
+import yaml
+
+from tacit.english import Nouns, head
+from tacit.probes.assumptions.template import load_templates
 from tacit.strings import strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 _AS_IT_STANDS = frozenset({"is", "has", "can", "cannot", "can't", "isn't", "hasn't", "doesn't"})
 _PLURAL = {"are": "is", "have": "has", "aren't": "isn't", "haven't": "hasn't", "don't": "doesn't"}
@@ -184,3 +189,78 @@ def _is_regular(word: str, form: str) -> bool:
     """Whether a form shows the word: "flies" of "fly", but neither "flew" nor "born" of "bear"."""
     ends = {"e": ("ing",), "y": ("i",)}.get(word[-1:], ())
     return form.startswith((word, *(word[:-1] + end for end in ends)))
+
+
+@cache
+def shipped_nouns() -> Nouns:
+    """The exceptions that come with Tacit, read once."""
+    return Nouns.load()
+
+
+@cache
+def is_plural(concept: str) -> bool:
+    """Whether a concept is plural: by ``nouns.yaml``, else by the lexicon, else by its s."""
+    from lemminflect import getAllLemmas, getInflection
+
+    nouns, words = shipped_nouns(), bare(concept)
+    last = head(words)
+    if last in nouns.plural or last in nouns.singular:
+        return last in nouns.plural
+    singulars = getAllLemmas(last).get("NOUN", ())
+    if singulars and last not in singulars:
+        return True
+    only = not singulars or tuple(getInflection(last, "NNS")) == (last,)
+    return only and nouns.is_plural(words)
+
+
+@cache
+def singular(word: str) -> str | None:
+    """The singular of a word; the word itself if it is no plural, None of a plural without one.
+
+    "Handle" of "handles"; None of "scissors".
+    """
+    from lemminflect import getAllLemmas, getAllLemmasOOV
+
+    if not is_plural(word):
+        return word
+    lemmas = getAllLemmas(word).get("NOUN", ()) or getAllLemmasOOV(word, "NOUN").get("NOUN", ())
+    return None if word in lemmas else next(iter(lemmas), None)
+
+
+def spellings(word: str) -> tuple[str, ...]:
+    """A word as it stands and, where there is one, in the other spelling: ``grey``, ``gray``.
+
+    Plurals in s and the pieces between hyphens follow the listed pairs; a capital or another case
+    is looked up in lower case and answered in it, with a first capital where the word has one.
+    """
+    pieces = word.split("-")
+    other = "-".join(_other(piece) or piece for piece in pieces)
+    return (word,) if other == word else (word, other)
+
+
+def american(word: str) -> str:
+    """A word's American spelling, by which two spellings of one response are told to be one."""
+    return "-".join(_american(piece) for piece in word.split("-"))
+
+
+@cache
+def _pairs() -> Mapping[str, str]:
+    """British to American, plurals included."""
+    path = resources.files("tacit") / "data" / "templates" / "spellings.yaml"
+    pairs: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {f"{one}s": f"{other}s" for one, other in pairs.items()} | pairs
+
+
+@cache
+def _either_way() -> Mapping[str, str]:
+    return {other: one for one, other in _pairs().items()} | dict(_pairs())
+
+
+def _other(piece: str) -> str | None:
+    other = _either_way().get(piece.lower())
+    return other and (other.capitalize() if piece[:1].isupper() else other)
+
+
+def _american(piece: str) -> str:
+    found = _pairs().get(piece.lower())
+    return piece if found is None else found.capitalize() if piece[:1].isupper() else found

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.probes.consistency.knowing import mean_of
-from tacit.statistics.comparisons import benjamini_hochberg
-from tacit.statistics.prediction import predict
+from tacit.probes.consistency.background_scores import mean_of
+from tacit.statistics.prediction import benjamini_hochberg, predict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import polars as pl
 
-    from tacit.probes.consistency.asked import Asked
+    from tacit.probes.consistency.questions import Asked
     from tacit.statistics.studentised import Permutations
 
 # Figure 7b: so many concepts at most, each in the background of at least so many anchors.

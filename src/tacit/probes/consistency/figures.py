@@ -28,7 +28,7 @@ from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import figure
 from tacit.probes.consistency import tables as declared
-from tacit.probes.consistency.knowing import mean_of
+from tacit.probes.consistency.background_scores import mean_of
 from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:

@@ -12,25 +12,22 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answers, Requests
-from tacit.probes.consistency import answered, consistency, knowing, ways
-from tacit.probes.consistency.answered import ANCHORING, Scored
-from tacit.probes.consistency.answering import Method
-from tacit.probes.consistency.asked import Asked
-from tacit.probes.consistency.bounds import Bounds, at_most
-from tacit.probes.consistency.choosing import choice_table, verify_table, verify_votes_table
-from tacit.probes.consistency.inputs import Inputs
-from tacit.probes.consistency.knowing import Known
+from tacit.probes.consistency import answer_tables, background_scores, consistency, sensitivity
+from tacit.probes.consistency.answer_tables import ANCHORING, Scored
+from tacit.probes.consistency.answers import Method, choice_table, verify_table, verify_votes_table
+from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
 from tacit.probes.consistency.options import ConsistencyOptions
+from tacit.probes.consistency.prompt_variants import Bounds, Inputs, at_most
 from tacit.probes.consistency.questions import (
+    Asked,
     background_prompts,
     choice_forms,
     choice_prompts,
     forms,
     verify_prompts,
 )
-from tacit.probes.consistency.relevance import relevance
-from tacit.probes.consistency.replies import Unread
 from tacit.probes.consistency.tables import HEADLINES, TABLES
+from tacit.probes.consistency.votes import Unread
 from tacit.statistics import Bootstrap
 from tacit.statistics.conditional import FEWEST_ITEMS
 from tacit.statistics.studentised import Permutations
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
 
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.knowledge.background import Background
-    from tacit.probes.consistency.inputs import Floats
+    from tacit.probes.consistency.prompt_variants import Floats
     from tacit.probes.consistency.questions import Form
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
@@ -264,15 +261,15 @@ class ConsistencyProbe:
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """What was asked and what came out; see ``tacit.probes.consistency.words``."""
-        from tacit.probes.consistency.words import sentences
+        """What was asked and what came out; see ``tacit.probes.consistency.sentences``."""
+        from tacit.probes.consistency.sentences import sentences
 
         return sentences(findings.summary)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """How the figures are made; see ``tacit.probes.consistency.words``."""
-        from tacit.probes.consistency.words import notes
+        """How the figures are made; see ``tacit.probes.consistency.sentences``."""
+        from tacit.probes.consistency.sentences import notes
 
         return notes(findings.summary)
 
@@ -314,24 +311,24 @@ class ConsistencyProbe:
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
         beliefs = scored.beliefs(self.reading.method)
-        known = Known.of(answers, self.asked)
-        background = knowing.by_anchor(known, self.asked, len(self.anchors))
+        known = CorrectAnswers.of(answers, self.asked)
+        background = background_scores.by_anchor(known, self.asked, len(self.anchors))
         way = self.reading.anchoring[0]
-        anchors = answered.anchors(self.anchors, scored, way, background)
+        anchors = answer_tables.anchors(self.anchors, scored, way, background)
         chosen = [(name, scored.chosen(name)) for name in self.reading.anchoring]
         tables = {
-            "facts": answered.facts(self.asked, known, answers, scored, beliefs),
+            "facts": answer_tables.facts(self.asked, known, answers, scored, beliefs),
             "links": self.asked.links,
             "anchors": anchors,
-            "choices": answered.choices(self.anchors, scored),
+            "choices": answer_tables.choices(self.anchors, scored),
             "consistency": consistency.overall(anchors, how),
             "consistency_by_relation": consistency.by_relation(anchors, self.asked, how),
             "consistency_by_concept": consistency.by_concept(anchors, self.asked, how),
-            "background_by_relation": knowing.by_relation(known, self.asked, bootstrap),
+            "background_by_relation": background_scores.by_relation(known, self.asked, bootstrap),
             "relevance": relevance(known, self.asked, anchors, how),
-            "background_ways": ways.background_ways(scored, self.asked, anchors),
-            "anchor_ways": ways.anchor_ways(scored, self.anchors),
-            "winners": ways.winners(
+            "background_ways": sensitivity.background_ways(scored, self.asked, anchors),
+            "anchor_ways": sensitivity.anchor_ways(scored, self.anchors),
+            "winners": sensitivity.winners(
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
         }
@@ -355,7 +352,7 @@ class ConsistencyProbe:
                 "others": {**bootstrap.to_json(), "clusters": "question concept"},
             },
         }
-        return Findings(answered.questions(self.asked, scored), tables, summary)
+        return Findings(answer_tables.questions(self.asked, scored), tables, summary)
 
     def _scored(self, scores: Sequence[Scores]) -> Scored:
         """The scores in the shapes that answers are read from."""
@@ -412,7 +409,7 @@ class ConsistencyProbe:
         anchors = tables["anchors"]
         able = anchors.filter(anchors["facts"] > 0)
         read = tables["background_ways"]
-        mean = knowing.over_relations(tables["background_by_relation"])
+        mean = background_scores.over_relations(tables["background_by_relation"])
         return {
             "anchors": anchors.height,
             "without_facts": anchors.height - able.height,
@@ -434,7 +431,7 @@ class ConsistencyProbe:
                 "high": mean.high,
             },
             **{
-                name: knowing.mean_of(anchors.drop_nulls("background_score")[name])
+                name: background_scores.mean_of(anchors.drop_nulls("background_score")[name])
                 for name in ("positive_accuracy", "negative_accuracy")
             },
             "anchor_accuracy": [

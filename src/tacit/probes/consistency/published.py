@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tacit.findings.published import beside, cells
 from tacit.probes.consistency.consistency import frequent_concepts
-from tacit.probes.consistency.inputs import Inputs
+from tacit.probes.consistency.prompt_variants import Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

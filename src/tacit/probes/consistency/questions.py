@@ -1,9 +1,4 @@
-"""From facts and anchors to prompts: meta-prompts, pairs of answer words, choices (section 3.2).
-
-A background question is put in 24 forms: three meta-prompts that take all 14 answer words, and
-three that name a pair and take its two words, once for each of the 7 pairs. That makes 84 inputs
-(form, word): the columns of the scores, in the order of the forms and of their words.
-"""
+"""From facts and anchors to prompts: meta-prompts, label pairs, choices (section 3.2)."""
 
 from __future__ import annotations
 
@@ -11,14 +6,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.errors import RequestError
 from tacit.requests import BLANK, Prompt
 from tacit.strings import convert_strings, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
+
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
+
 
 _END = re.compile(r"\s*(?:\?[\s?.!]*|(?<!\.)\.)$")
 _BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
@@ -137,3 +136,72 @@ def _labelled(text: str, pair: tuple[str, str] | None) -> str:
         return text
     positive, negative = pair
     return text.format(question="{question}", label_a=positive, label_b=negative)
+
+
+FACT = ("head", "relation", "tail")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The distinct facts of all anchors, and the distinct questions they come down to.
+
+    Args:
+        facts: ``fact`` (from 0), head, relation, tail, negative (the other tail; null when there
+            is none), ``positive_question`` and ``negative_question`` (places in ``texts``; the
+            second null with the negative).
+        links: ``anchor`` and ``fact``: which anchor has which fact.
+        texts: The questions, without their question mark.
+    """
+
+    facts: pl.DataFrame
+    links: pl.DataFrame
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: pl.DataFrame, templates: Templates, wording: Wording) -> Asked:
+        """Puts background facts as questions.
+
+        Args:
+            found: ``question`` (the anchor's place), head, relation, tail and negative.
+            templates: How relations are asked about.
+            wording: How nouns are put.
+
+        Raises:
+            RequestError: A relation has no template.
+        """
+        import polars as pl
+
+        _refuse_unworded(found, templates)
+        facts = found.select(*FACT, "negative").unique(FACT, keep="first", maintain_order=True)
+        facts = facts.with_row_index("fact").with_columns(pl.col("fact").cast(pl.Int64))
+        links = found.select(*FACT, anchor=pl.col("question").cast(pl.Int64))
+        texts: dict[str, int] = {}
+
+        def place(head: str, relation: str, tail: str | None) -> int | None:
+            if tail is None:
+                return None
+            text = background_question((head, relation, tail), templates, wording)
+            return texts.setdefault(text, len(texts))
+
+        positive = [place(*fact) for fact in facts.select(FACT).iter_rows()]
+        negative = [place(*fact) for fact in facts.select(*FACT[:2], "negative").iter_rows()]
+        return cls(
+            facts.with_columns(
+                pl.Series("positive_question", positive, pl.Int64),
+                pl.Series("negative_question", negative, pl.Int64),
+            ),
+            links.join(
+                facts.select(*FACT, "fact"), on=FACT, how="left", maintain_order="left"
+            ).select("anchor", "fact"),
+            tuple(texts),
+        )
+
+
+def _refuse_unworded(found: pl.DataFrame, templates: Templates) -> None:
+    """Says at once which relations cannot be asked about, before much work."""
+    unworded = sorted(set(found["relation"]) - set(templates.relations))
+    if unworded:
+        raise RequestError(
+            f"there is no template for {', '.join(unworded)}: add yours with --templates FILE, or "
+            "name other --relations"
+        )

@@ -7,12 +7,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.probes.consistency.choosing import choose, verify_between, without_ties
+from tacit.probes.consistency import background_scores
+from tacit.probes.consistency.answers import (
+    Method,
+    choose,
+    verify_between,
+    without_ties,
+    without_unvoted,
+)
+from tacit.probes.consistency.background_scores import CorrectAnswers, mean_of
+from tacit.statistics.permutation import chance_level, lift
+from tacit.statistics.ranking import average_precision
 
 if TYPE_CHECKING:
-    from tacit.probes.consistency.answering import Answers
-    from tacit.probes.consistency.choosing import Chosen
-    from tacit.probes.consistency.inputs import Floats, Inputs, Ints
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from tacit.probes.consistency.answer_tables import Scored
+    from tacit.probes.consistency.answers import Answers, Chosen, Preset
+    from tacit.probes.consistency.prompt_variants import Floats, Inputs, Ints
+    from tacit.probes.consistency.questions import Asked
+    from tacit.sources.anchors import Anchor
 
 
 @dataclass(frozen=True)
@@ -94,3 +110,148 @@ def _alone(each: list[Chosen], right: Ints, shape: tuple[int, ...]) -> Alone:
     hits = np.array([((one.choice == right) & ~one.missing).sum() for one in each])
     scored = np.array([(~one.missing).sum() for one in each])
     return Alone(hits.reshape(shape), scored.reshape(shape))
+
+
+_WITHOUT_A_PAIR: tuple[Preset, ...] = ("max", "count", "calibrated")
+
+_OF_VOTES: tuple[Preset, ...] = ("max", "count")
+
+
+def background_ways(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
+    """The background read in every way: each preset, and each meta-prompt and pair alone.
+
+    Args:
+        scored: All scores.
+        asked: The facts.
+        anchors: ``right``, one row per anchor.
+
+    Returns:
+        ``preset`` (``votes``: all sampled replies together), ``meta`` and ``pair`` (of
+        ``single``), ``n`` (anchors with a background score),
+        ``positive_accuracy``, ``negative_accuracy`` and ``background_score`` (the mean over these
+        anchors, Figure 6), ``consistency``, ``chance`` and ``lift``, and how many questions were
+        ``missing`` and ``tied``. Null where a figure is undefined.
+    """
+    import polars as pl
+
+    rows = [_background_row(method, scored, asked, anchors) for method in _methods(scored)]
+    figures = ("positive_accuracy", "negative_accuracy", "background_score")
+    schema = {
+        "preset": pl.String,
+        "meta": pl.Int64,
+        "pair": pl.String,
+        "n": pl.Int64,
+        **dict.fromkeys((*figures, "consistency", "chance", "lift"), pl.Float64),
+        **dict.fromkeys(("missing", "tied"), pl.Int64),
+    }
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+def anchor_ways(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
+    """The anchors answered in each form, or by each meta-prompt and pair, alone.
+
+    Returns:
+        ``anchoring`` (choice or verify), ``meta``, ``pair`` (null when the form names none),
+        ``right``, ``n`` (answered ones), ``accuracy``.
+    """
+    import polars as pl
+
+    answers = np.array([anchor.answer for anchor in anchors])
+    rows: list[tuple[str, int, str | None, int, int]] = []
+    if scored.choices is not None:
+        alone = choose_alone(scored.choices, scored.sizes, answers, scored.bounds.choices)
+        for at, (meta, pair, _) in enumerate(scored.spoken("choice")):
+            rows.append(("choice", meta, pair, int(alone.right[at]), int(alone.scored[at])))
+    if scored.verified is not None:
+        inputs = scored.inputs
+        verified = scored.verified
+        if scored.voted:
+            verified = without_unvoted(verified, inputs)
+        alone = verify_alone(
+            verified, inputs, scored.sizes, answers, scored.bounds.verified, voted=scored.voted
+        )
+        for m, meta in enumerate(inputs.metas):
+            for p, words in enumerate(inputs.pairs):
+                counts = int(alone.right[m, p]), int(alone.scored[m, p])
+                rows.append(("verify", meta, "/".join(words), *counts))
+    schema = {
+        "anchoring": pl.String,
+        "meta": pl.Int64,
+        "pair": pl.String,
+        "right": pl.Int64,
+        "n": pl.Int64,
+    }
+    table = pl.DataFrame(rows, schema, orient="row")
+    some = pl.when(pl.col("n") > 0).then(pl.col("right") / pl.col("n"))
+    return table.with_columns(accuracy=some)
+
+
+def winners(
+    answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
+) -> pl.DataFrame:
+    """How often each meta-prompt and pair holds the input that gave the answer.
+
+    Args:
+        answers: Of the background questions.
+        scored: All scores.
+        anchors: Each way in which anchors were answered, and what it chose.
+
+    Returns:
+        ``of`` (background, choice or verify), ``meta``, ``pair`` (null when the form names none),
+        ``count``, ``share`` of the answers that one input gave.
+    """
+    import polars as pl
+
+    inputs = scored.inputs
+    won = wins(answers, inputs)
+    rows: list[tuple[str, int, str | None, int]] = [
+        ("background", meta, "/".join(pair), int(won[m, p]))
+        for m, meta in enumerate(inputs.metas)
+        for p, pair in enumerate(inputs.pairs)
+    ]
+    for anchoring, chosen in anchors:
+        counts: dict[tuple[int, str | None], int] = {}
+        for at, (meta, pair, _) in enumerate(scored.spoken(anchoring)):
+            here = int((chosen.winner == at).sum())
+            counts[meta, pair] = counts.get((meta, pair), 0) + here
+        rows += [(anchoring, meta, pair, count) for (meta, pair), count in counts.items()]
+    schema = {"of": pl.String, "meta": pl.Int64, "pair": pl.String, "count": pl.Int64}
+    table = pl.DataFrame(rows, schema, orient="row")
+    total = pl.col("count").sum().over("of")
+    return table.with_columns(share=pl.when(total > 0).then(pl.col("count") / total))
+
+
+def _methods(scored: Scored) -> Iterator[Method]:
+    presets = _OF_VOTES if scored.voted else _WITHOUT_A_PAIR
+    yield from (Method(preset) for preset in presets)
+    for meta in scored.inputs.metas:
+        for pair in scored.inputs.pairs:
+            yield Method("single", meta, pair)
+
+
+def _preset(method: Method, scored: Scored) -> str:
+    """What a way is called."""
+    return "votes" if scored.voted and method.preset == "max" else method.preset
+
+
+def _background_row(
+    method: Method, scored: Scored, asked: Asked, anchors: pl.DataFrame
+) -> tuple[str | int | float | None, ...]:
+    answers = scored.answers(method)
+    scores = background_scores.by_anchor(CorrectAnswers.of(answers, asked), asked, anchors.height)
+    scores = scores.with_columns(right=anchors["right"]).drop_nulls("background_score")
+    pair = None if method.pair is None else "/".join(method.pair)
+    shares = ("positive_accuracy", "negative_accuracy", "background_score")
+    return (
+        *(_preset(method, scored), method.meta, pair, scores.height),
+        *(mean_of(scores[name]) for name in shares),
+        *_prediction(scores.drop_nulls("right")),
+        *(int(answers.missing.sum()), int(answers.tied.sum())),
+    )
+
+
+def _prediction(anchors: pl.DataFrame) -> tuple[float | None, float | None, float | None]:
+    """Consistency, its chance level and the lift."""
+    right, score = anchors["right"].to_numpy(), anchors["background_score"].to_numpy()
+    precision, chance = average_precision(right, score), chance_level(right, score)
+    return precision, chance, lift(precision, chance)

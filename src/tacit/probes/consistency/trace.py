@@ -1,15 +1,17 @@
-"""One anchor, followed from its question to what it adds to conceptual consistency."""
+"""One anchor, followed from its question to its share in conceptual consistency."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
+
 
 TABLES = ("anchors", "links", "facts", "choices", "consistency")
 
@@ -77,3 +79,107 @@ def _contribution(
         "adds": precision / everything if own["right"] else 0.0,
         "consistency": consistency["consistency"].item(),
     }
+
+
+def traced(found: Mapping[str, Any]) -> str:
+    """What ``tacit.probes.consistency.trace.trace`` gives, in lines."""
+    return "\n".join(
+        [*_question_lines(found), "", *_fact_lines(found), "", *_contribution_lines(found)]
+    )
+
+
+def _question_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    concept = "" if found["concept"] is None else f" (about {found['concept']})"
+    yield f"{found['question']}{concept}"
+    # The way that counts has no name before its columns; of the other way, "choice" may be one.
+    verified = "choice_choice" in found or not found["choices"]
+    chosen = found.get("choice_choice", found["choice"])
+    for choice in found["choices"]:
+        marks = [
+            mark
+            for mark, holds in (
+                ("right", choice["choice"] == found["answer"]),
+                ("chosen", choice["choice"] == chosen),
+            )
+            if holds
+        ]
+        score = "no score" if choice["per_byte"] is None else f"{choice['per_byte']:.4f}"
+        where = _form(choice["meta"], choice["pair"])
+        told = f"  <- {' and '.join(marks)}" if marks else ""
+        yield f"  {score:>9} nats per byte  {choice['choice']}  ({where}){told}"
+    if verified:
+        voted = found["meta"] is None and found["margin"] is not None
+        unit = "of the votes" if voted else "nats"
+        by = "" if found["margin"] is None else f", ahead by {found['margin']:.3f} {unit}"
+        where = "all replies" if voted else _form(found["meta"], found["pair"])
+        yield f"  by verify, which counts: {found['choice'] or 'no answer'} ({where}{by})"
+    if not found["choices"]:
+        yield f"  right: {found['answer']}"
+
+
+def _fact_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    yield f"background facts: {found['facts_count']:,}"
+    for fact in found["facts"]:
+        for side, truth in (("positive", "yes"), ("negative", "no")):
+            if fact[f"{side}_question"] is None:
+                yield f"       {fact['head']} {fact['relation']}: no possible negative"
+                continue
+            verdict = {True: "right", False: "WRONG", None: "no answer"}[fact[f"{side}_right"]]
+            yield f"  {verdict:>9}  {fact[f'{side}_question']}? {truth}; {_said(fact, side)}"
+
+
+def _said(fact: Mapping[str, Any], side: str) -> str:
+    """What was answered, and by how much: a word in nats, else in votes or contests."""
+    word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
+    if fact[f"{side}_right"] is None:
+        return "said nothing that could be scored"
+    tie = "undecided, taken as no; " if fact[f"{side}_tied"] else ""
+    if word is None and margin is not None:
+        by = f"by {margin:+.3g} in votes or contests"
+        return f"{tie}said {'yes' if margin > 0 else 'no'} ({by}{_replied(fact, side)})"
+    where = _form(fact[f"{side}_meta"], fact[f"{side}_pair"])
+    by = "by how much is not known" if margin is None else f"{margin:+.3f} nats"
+    return f"{tie}said {word!r} ({where}, {by}{_replied(fact, side)})"
+
+
+def _replied(fact: Mapping[str, Any], side: str) -> str:
+    """Of sampled replies, the share of yes and how many could not be read."""
+    share = fact.get(f"{side}_share")
+    if share is None:
+        return ""
+    low, high, unparsed = (fact[f"{side}_{name}"] for name in ("low", "high", "unparsed"))
+    return (
+        f"; {share:.1%} of the replies yes, 95 % interval {low:.1%} to {high:.1%}, "
+        f"{unparsed:,} unparsed"
+    )
+
+
+def _contribution_lines(found: Mapping[str, Any]) -> Iterator[str]:
+    positive, negative = _share(found["positive_accuracy"]), _share(found["negative_accuracy"])
+    yield (
+        f"background score {_share(found['background_score'])}: {positive} of facts, "
+        f"{negative} of negatives"
+    )
+    part = found["contribution"]
+    if part is None:
+        yield "takes no part in conceptual consistency"
+        return
+    yield (
+        f"{several(part['at_least'], 'question has', 'questions have')} this score or a higher "
+        f"one, {part['right']:,} of them right: precision {part['precision']:.4f}"
+    )
+    if not part["all_right"]:
+        yield "no question is right, so that conceptual consistency is undefined"
+        return
+    why = f"{part['precision']:.4f}/{part['all_right']:,}" if part["adds"] else "it is wrong"
+    yield f"adds {part['adds']:.6f} ({why}) to conceptual consistency {part['consistency']:.4f}"
+
+
+def _form(meta: int | None, pair: str | None) -> str:
+    if meta is None:
+        return "no single prompt"
+    return f"meta-prompt {meta}" if pair is None else f"meta-prompt {meta}, {pair}"
+
+
+def _share(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.findings.spec import Column, TableSpec, View
 from tacit.probes.consistency.questions import bare, forms
-from tacit.probes.consistency.replies import COLUMNS
 from tacit.probes.consistency.tables import (
     ANCHORS,
     LOGPROB,
@@ -18,6 +17,7 @@ from tacit.probes.consistency.tables import (
     sampled,
 )
 from tacit.probes.consistency.template import load_templates
+from tacit.probes.consistency.votes import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

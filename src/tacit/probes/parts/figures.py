@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Chart, Look
+    from tacit.charts.theme import Chart, Theme
     from tacit.findings.spec import FigureSpec
 
 _INTERVAL = "95 % bootstrap intervals, clustered by thing"
@@ -153,7 +153,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
 
 
 def _rows(
-    part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Look
+    part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Theme
 ) -> alt.LayerChart:
     """A row per key: both accuracies, with their intervals or what lies between, and the gain."""
     import polars as pl
@@ -192,7 +192,7 @@ def _worlds(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
     return None if table.is_empty() else table
 
 
-def _series(look: Look) -> tuple[Series, Series]:
+def _series(look: Theme) -> tuple[Series, Series]:
     colours = look.colours
     return (
         Series(_BEFORE, colours.before, "circle"),

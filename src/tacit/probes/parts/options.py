@@ -12,7 +12,7 @@ from tacit.options import option, sha256_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.probes.parts.template import Template
+    from tacit.probes.parts.questions import Template
 
 
 def _of_drawings(path: Path) -> Mapping[str, Any]:
@@ -54,7 +54,7 @@ class PartsOptions:
             RequestError: Two templates are given.
             DataError: The template's file is missing or malformed.
         """
-        from tacit.probes.parts.template import Template
+        from tacit.probes.parts.questions import Template
 
         if self.prompt is not None and self.preset != "plain":
             raise RequestError("--preset and --prompt both say how to put a question; give one")

@@ -11,13 +11,11 @@ from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answers, Requests
-from tacit.probes.parts import accuracy, measure, questions, worlds
-from tacit.probes.parts.elsewhere import answers_in
+from tacit.probes.parts import accuracy, beliefs, questions, repaired
+from tacit.probes.parts.beliefs import answers_in, voted
 from tacit.probes.parts.options import PartsOptions, names
+from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
 from tacit.probes.parts.tables import HEADLINES, TABLES
-from tacit.probes.parts.template import Template
-from tacit.probes.parts.voted import voted
-from tacit.probes.parts.wording import AS_IN_THE_PAPER, Wording
 from tacit.sources.drawings import is_things, read_drawings, undrawn
 from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap
@@ -29,9 +27,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Look
+    from tacit.charts.theme import Theme
     from tacit.findings.spec import FigureSpec, Headline, Pictures, TableSpec, View
-    from tacit.probes.parts.worlds import Worlds
+    from tacit.probes.parts.repaired import RepairedBeliefs
     from tacit.requests import Prompt, Scores, Votes
     from tacit.sources.drawings import Drawing
 
@@ -136,14 +134,14 @@ class PartsProbe:
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
         """What was asked and what came out."""
-        from tacit.probes.parts.words import sentences
+        from tacit.probes.parts.sentences import sentences
 
         return sentences(findings)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
         """How figures are made."""
-        from tacit.probes.parts.words import notes
+        from tacit.probes.parts.sentences import notes
 
         return notes(findings)
 
@@ -155,7 +153,7 @@ class PartsProbe:
         return views(findings, request, most)
 
     @staticmethod
-    def report_pictures(found: Mapping[str, Findings], look: Look) -> Pictures | None:
+    def report_pictures(found: Mapping[str, Findings], look: Theme) -> Pictures | None:
         """The graphs of drawings, before and after repair."""
         from tacit.probes.parts.reading import pictures
 
@@ -220,7 +218,7 @@ class PartsProbe:
 
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
         """Findings from one score per prompt; the summary also counts answers ``spanned``."""
-        answers = measure.answered(self.questions, self.prompts, scores, self.template)
+        answers = beliefs.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)
         spanned = sum(answer.spanned for score in scores for answer in score.answers)
         return replace(findings, summary={**findings.summary, "spanned": spanned})
@@ -241,16 +239,16 @@ class PartsProbe:
             DataError: A belief is malformed.
         """
         bootstrap = Bootstrap()
-        made = worlds.worlds(measure.beliefs(self.statements, answers), self.ontology)
+        made = repaired.worlds(beliefs.beliefs(self.statements, answers), self.ontology)
         judged = made.beliefs.join(
-            self.gold, on=measure.STATEMENT, how="left", maintain_order="left"
+            self.gold, on=beliefs.STATEMENT, how="left", maintain_order="left"
         )
         accuracies = accuracy.tables(judged, self.ontology.symmetric, bootstrap)
         tables = accuracies | {
-            "violation": worlds.violation(made.groups, bootstrap),
+            "violation": repaired.violation(made.groups, bootstrap),
             "violation_by_drawing": made.before.groups,
-            "repair": worlds.repair(made.repairs, accuracies["accuracy_by_drawing"]),
-            "repair_by_drawing": worlds.repair_by_drawing(made.repairs),
+            "repair": repaired.repair(made.repairs, accuracies["accuracy_by_drawing"]),
+            "repair_by_drawing": repaired.repair_by_drawing(made.repairs),
             "agreement": agreement(self.gold),
             "beliefs": judged,
         }
@@ -260,7 +258,7 @@ class PartsProbe:
         self,
         answers: pl.DataFrame,
         tables: dict[str, pl.DataFrame],
-        made: Worlds,
+        made: RepairedBeliefs,
         bootstrap: Bootstrap,
     ) -> dict[str, Any]:
         repairs = zip(tables["repair"].to_dicts(), made.repairs.values(), strict=True)
@@ -268,7 +266,7 @@ class PartsProbe:
             "things": len({drawing.thing for drawing in self.drawings}),
             "drawings": len(self.drawings),
             "statements": self.statements.height,
-            **measure.answered_summary(answers, bootstrap),
+            **beliefs.answered_summary(answers, bootstrap),
             "missing_statements": made.before.missing,
             **{f"labels_{name}": int(tables["agreement"][name].sum()) for name in _LABELS},
             "accuracy": tables["accuracy"].to_dicts(),
@@ -277,7 +275,7 @@ class PartsProbe:
             "violation": tables["violation"].to_dicts(),
             "macro": made.before.macro,
             "micro": made.before.micro,
-            **worlds.set_level(made.before.groups, bootstrap),
+            **repaired.set_level(made.before.groups, bootstrap),
             "repair": [
                 {**row, "status": each.status, "seconds": each.seconds} for row, each in repairs
             ],

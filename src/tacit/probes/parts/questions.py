@@ -1,18 +1,234 @@
-"""Statements about the parts of things, put as true-or-false questions (section 5.1)."""
+"""How statements about the parts of things are put to a model, and its answers become beliefs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+import string
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import yaml
+
+from tacit.documents import read_yaml
+from tacit.english import Nouns, begins_with_vowel
+from tacit.errors import DataError, RequestError
+from tacit.requests import Prompt, log_sum_exp
+from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from tacit.coherence.ontology import Ontology
-    from tacit.probes.parts.template import Template
-    from tacit.probes.parts.wording import Wording
-    from tacit.requests import Prompt
+    from tacit.coherence.ontology import Ontology, Relation
+    from tacit.requests import Scores
+
+
+Number = Literal["paper", "grammar"]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How nouns are put: by the paper's rule, or by grammar.
+
+    Args:
+        number: The preset.
+        nouns: The exceptions, for ``grammar``.
+    """
+
+    number: Number = "paper"
+    nouns: Nouns = field(default_factory=Nouns)
+
+    @classmethod
+    def of(cls, number: str, own: Path | None = None) -> Wording:
+        """The wording of a preset, with one's own exceptions.
+
+        Raises:
+            RequestError: The preset is unknown, or exceptions come with the paper's rule.
+            DataError: The exceptions cannot be read.
+        """
+        if number == "paper":
+            if own is not None:
+                raise RequestError("exceptions are for --number grammar; the paper's rule has none")
+            return cls()
+        if number == "grammar":
+            return cls("grammar", Nouns.load(own))
+        raise RequestError(f"the number preset {number!r} is none of paper, grammar")
+
+    def is_plural(self, noun: str) -> bool:
+        """Whether the verb behind a subject is plural."""
+        return noun.endswith("s") if self.number == "paper" else self.nouns.is_plural(noun)
+
+    def with_article(self, noun: str) -> str:
+        """The noun behind its indefinite article; by grammar, a plural has none."""
+        if self.number == "paper":
+            return f"{'an' if begins_with_vowel(noun) else 'a'} {noun}"
+        return noun if self.is_plural(noun) else f"{self.nouns.article(noun)} {noun}"
+
+    def statement(self, subject: str, relation: Relation, obj: str) -> str:
+        """The statement in words, its verb in the subject's number."""
+        wording = relation.plural if self.is_plural(subject) else relation.singular
+        return wording.format(subject=subject, object=obj)
+
+
+AS_IN_THE_PAPER = Wording()
+
+
+_FIELDS = ("text", "separator", "positive", "negative", "any_case", "lacking", "filled")
+_PLACES = {"a_thing", "statement"}
+
+
+@dataclass(frozen=True)
+class Template:
+    """How a statement is put to a model; ``parts.yaml`` describes each field.
+
+    Args:
+        name: The preset's name, or a file's.
+        text: With ``{a_thing}`` and ``{statement}``.
+        separator: Stands between the text and the answer.
+        positive: The answers that mean true.
+        negative: The answers that mean false.
+        lacking: What an answer without a score means: a missing belief, or no probability.
+        filled: What a missing belief is replaced by; None replaces nothing.
+    """
+
+    name: str
+    text: str
+    separator: str
+    positive: tuple[str, ...]
+    negative: tuple[str, ...]
+    lacking: Literal["missing", "zero"] = "missing"
+    filled: float | None = None
+
+    def __post_init__(self) -> None:
+        convert_strings(self, "positive", "negative")
+
+    @classmethod
+    def load(cls, name: str = "plain") -> Template:
+        """Reads a preset.
+
+        Raises:
+            RequestError: There is no such preset.
+        """
+        path = resources.files("tacit") / "data" / "templates" / "parts.yaml"
+        presets = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if name not in presets:
+            raise RequestError(f"there is no preset {name!r}; expected one of {', '.join(presets)}")
+        return _made(name, presets[name], Path("parts.yaml"))
+
+    @classmethod
+    def read(cls, path: Path) -> Template:
+        """Reads a template of one's own: a YAML file with the fields of a preset.
+
+        Raises:
+            DataError: The file is missing, or a field is unknown, missing or malformed.
+        """
+        return _made(path.name, read_yaml(path), path)
+
+    def prompt(self, a_thing: str, statement: str) -> Prompt:
+        """The prompt for a worded statement about a thing with its article."""
+        text = self.text.format(a_thing=a_thing, statement=statement)
+        return Prompt(text, self.positive + self.negative, self.separator)
+
+    def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
+        """Log of the summed probability of the positive and of the negative answers, in nats.
+
+        None where it is missing: by ``lacking``, when any answer lacks a score, or when all do.
+        """
+        sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
+        known = [[value for value in side if value is not None] for side in sides]
+        if self.lacking == "zero":
+            there = [any(known)] * 2
+        else:
+            there = [len(some) == len(side) for some, side in zip(known, sides, strict=True)]
+        true, false = (
+            log_sum_exp(some) if is_there else None
+            for some, is_there in zip(known, there, strict=True)
+        )
+        return true, false
+
+
+def belief(logprob_true: float | None, logprob_false: float | None) -> float | None:
+    """P(True)/(P(True) + P(False)) from the two log-probabilities; None where one is missing."""
+    if logprob_true is None or logprob_false is None:
+        return None
+    margin = logprob_true - logprob_false
+    # The two forms are the same number; each is exact where the other would overflow.
+    if margin >= 0:
+        return 1 / (1 + math.exp(-margin))
+    return math.exp(margin) / (1 + math.exp(margin))
+
+
+def _made(name: str, content: Any, path: Path) -> Template:  # noqa: ANN401 - whatever YAML holds
+    problem = next(_problems(content), None)
+    if problem is not None:
+        raise DataError(problem, path)
+    positive, negative = (_forms(content, side) for side in ("positive", "negative"))
+    return Template(
+        name,
+        content["text"],
+        content.get("separator", " "),
+        positive,
+        negative,
+        content.get("lacking", "missing"),
+        content.get("filled"),
+    )
+
+
+def _problems(content: Any) -> Iterator[str]:  # noqa: ANN401 - whatever YAML holds
+    """What is wrong with a template's content, the first thing first."""
+    if not isinstance(content, dict) or not set(content) <= set(_FIELDS):
+        yield f"expected a mapping with the fields {', '.join(_FIELDS)}"
+        return
+    if not isinstance(content.get("text"), str) or _places(content["text"]) != _PLACES:
+        yield "text must hold {a_thing} and {statement}, written so, and no other braces"
+    if not isinstance(content.get("any_case", False), bool):
+        yield "any_case must be true or false, not in quotes"
+    if not isinstance(content.get("separator", ""), str):
+        yield "separator must be a string; quote it"
+    yield from _problems_of_answers(content)
+    if content.get("lacking", "missing") not in ("missing", "zero"):
+        yield "lacking must be missing or zero"
+    filled = content.get("filled")
+    a_number = isinstance(filled, (int, float)) and not isinstance(filled, bool)
+    if filled is not None and not (a_number and 0 <= filled <= 1):
+        yield "filled must be a number from 0 to 1"
+
+
+def _problems_of_answers(content: Mapping[str, Any]) -> Iterator[str]:
+    sides = {side: content.get(side) for side in ("positive", "negative")}
+    for side, answers in sides.items():
+        if not isinstance(answers, list) or not answers or not all(map(_is_answer, answers)):
+            yield f"{side} must be a list of answers, none of them empty; quote them"
+            return
+        if len(set(answers)) < len(answers):
+            yield f"{side} names an answer twice, which would count twice"
+    if set(_forms(content, "positive")) & set(_forms(content, "negative")):
+        yield "an answer cannot mean both true and false"
+
+
+def _places(text: str) -> set[str]:
+    """The names in braces; none where the braces hold more than a name, or are malformed."""
+    try:
+        fields = [field for field in string.Formatter().parse(text) if field[1] is not None]
+    except ValueError:
+        return set()
+    return set() if any(spec or how for _, _, spec, how in fields) else {f[1] or "" for f in fields}
+
+
+def _is_answer(answer: object) -> bool:
+    return isinstance(answer, str) and bool(answer)
+
+
+def _forms(content: Mapping[str, Any], side: str) -> tuple[str, ...]:
+    """A side's answers; in any case: each as it stands, capitalised and in capitals, once."""
+    answers = content[side]
+    if content.get("any_case", False):
+        answers = dict.fromkeys(f for a in answers for f in (a, a.capitalize(), a.upper()))
+    return tuple(answers)
+
 
 QUESTION = ("thing", "subject", "relation", "object")
 

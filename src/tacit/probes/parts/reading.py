@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.charts.theme import Look
+    from tacit.charts.theme import Theme
     from tacit.findings.findings import Findings
 
 MOST_GRAPHS = 40
@@ -26,7 +26,7 @@ _KEY = ("thing", "annotator")
 _QUESTION = ("thing", "subject", "relation", "object")
 
 
-def pictures(found: Mapping[str, Findings], look: Look) -> Pictures | None:
+def pictures(found: Mapping[str, Findings], look: Theme) -> Pictures | None:
     """The graphs of each model's drawings, all of them or a sample; None without beliefs."""
     import polars as pl
 

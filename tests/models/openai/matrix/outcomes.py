@@ -19,10 +19,9 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
 from tacit.models.openai.answer_parsing import votes_of
-from tacit.models.openai.backoff import Backoff
 from tacit.models.openai.completions import load_server
 from tacit.models.openai.loading import load_first_tokens, load_sampled
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.requests import Sample, SamplingPrompt
 from tests.models.openai.matrix.faults_of_transport import PATIENCE
 from tests.models.openai.matrix.honest import Honest

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tacit.charts.theme import Look
+from tacit.charts.theme import Theme
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.probes.parts.graph.drawing import Column, Subject, drawn
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _GROUP = ("model", "thing", "annotator")
 
 
-def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Look | None = None) -> str:
+def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = None) -> str:
     """Draws the graph of one drawing.
 
     Args:
@@ -49,7 +49,7 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Look | None = N
         DataError: There are no beliefs, or those of several drawings, or a column is missing.
         RequestError: The palette is not known.
     """
-    look = look or Look()
+    look = look or Theme()
     colours = look.colours
     group = [name for name in _GROUP if name in beliefs.columns]
     drawings = beliefs.select(group).unique() if group else beliefs.select([])
@@ -65,7 +65,7 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Look | None = N
 def graphs(
     tables: Mapping[str, pl.DataFrame],
     ontology: Ontology,
-    look: Look,
+    look: Theme,
     drawings: Collection[tuple[str, str]] | None = None,
 ) -> list[tuple[str, str]]:
     """The graphs of some drawings.

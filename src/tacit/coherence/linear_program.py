@@ -1,0 +1,381 @@
+"""The rows of a linear program that the constraints of some items make, transitivity on demand.
+
+Strict partial orders also keep a rule that no single constraint states. With y(ij) for "i precedes
+j", and three items in a cycle: y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. It is half the
+sum of three transitive rows, rounded down. With it the linear program describes the strict partial
+orders of three items exactly; transitivity alone admits one half on each arc of the cycle.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.sparse import csr_array, vstack
+
+from tacit.coherence.constraints import clauses_of, triples_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.coherence.constraints import Family, Integers
+    from tacit.coherence.enumeration import Booleans, Floats
+
+
+# With more transitive constraints than these, only those that a solution broke are written down.
+_MOST_TRIPLES = 4000
+# Branch and bound also gets those that the linear program's solution breaks but for this much.
+_NEARLY = 0.5
+_MOST_BRANCHED = 100_000
+_TOLERANCE = 1e-6
+
+
+class Rows:
+    """Rows a·x <= b over the statements of n items; those of three items are added on demand.
+
+    Args:
+        family: The relations.
+        n: How many items there are.
+        total: Whether of two reverse statements exactly one is true (an order of all items).
+
+    Attributes:
+        matrix: The rows that are written down, shape (r, v).
+        limits: What each of them must not exceed, shape (r,).
+        triples: How many transitive rows there are, written down or not.
+        complete: Whether all of them are written down.
+    """
+
+    def __init__(self, family: Family, n: int, *, total: bool) -> None:
+        self.clauses = clauses_of(family, n)
+        self.total = total
+        self._family = family
+        self._n = n
+        exclusions = self.clauses.exclusions
+        implications = self.clauses.implications
+        self.matrix = self._block(exclusions, (1.0, 1.0))
+        self.limits = np.ones(len(exclusions))
+        self._append(self._block(implications, (1.0, -1.0)), np.zeros(len(implications)))
+        if total:
+            self._append(self._block(exclusions, (-1.0, -1.0)), -np.ones(len(exclusions)))
+        transitive = sum(each.transitive for each in family.classes)
+        # In an order of all items three transitive rows around a cycle say the same.
+        self.triples = transitive * n * (n - 1) * (n - 2) // (3 if total else 1)
+        self.complete = False
+        self._complete(_MOST_TRIPLES)
+
+    @property
+    def count(self) -> int:
+        """How many statements there are."""
+        return len(self.clauses.variables)
+
+    def before_branching(self, values: Floats) -> None:
+        """Adds the transitive constraints that values nearly break, if not too many.
+
+        Branch and bound is quicker with few rows, but each one that it breaks costs a new start.
+        """
+        if not self.complete:
+            self.add(self.broken(values, _MOST_BRANCHED, least=-_NEARLY))
+
+    def add(self, triples: Integers) -> None:
+        """Adds transitive constraints, shape (t, 3)."""
+        if len(triples):
+            self._append(self._block(triples, (1.0, 1.0, -1.0)), np.ones(len(triples)))
+
+    def tighten(self, values: Floats) -> bool:
+        """Adds the rows of three items that values break, and returns whether there were any."""
+        most = 10 * self.count
+        triples = self._no_triples() if self.complete else self.broken(values, most)
+        cycles = self.broken_cycles(values)[:most]
+        self.add(triples)
+        self._add_cycles(cycles)
+        return len(triples) + len(cycles) > 0
+
+    def broken(
+        self, values: Floats, most: int | None = None, least: float = _TOLERANCE
+    ) -> Integers:
+        """The transitive constraints that values break by more than ``least``, the worst first.
+
+        Returns:
+            Their statements, shape (t, 3).
+        """
+        found = []
+        amounts = []
+        for position, each in enumerate(self._family.classes):
+            if each.transitive:
+                index = self.clauses.index[position]
+                dense = np.where(index >= 0, values[index], 0.0)
+                excess = dense[:, :, None] + dense[None, :, :] - dense[:, None, :] - 1.0
+                i, j, k = np.nonzero(excess > least)
+                apart = (i < np.minimum(j, k)) & (j != k) if self.total else i != k
+                i, j, k = i[apart], j[apart], k[apart]
+                found.append(np.stack([index[i, j], index[j, k], index[i, k]], axis=1))
+                amounts.append(excess[i, j, k])
+        triples = np.concatenate([*found, self._no_triples()])
+        worst = np.argsort(-np.concatenate([*amounts, np.empty(0)]), kind="stable")
+        return triples[worst[:most]]
+
+    def broken_cycles(self, values: Floats) -> Integers:
+        """The cycles of three items that values break, the worst first, shape (t, 6)."""
+        found = [np.empty((0, 6), dtype=np.int64)]
+        amounts = [np.empty(0)]
+        for position, each in enumerate(self._family.classes):
+            strict = each.transitive and each.asymmetric and not each.symmetric
+            if self.total or not strict or self._n == 1:
+                continue
+            index = self.clauses.index[position]
+            lead = np.where(index >= 0, values[index] - values[index.T], 0.0)
+            excess = lead[:, :, None] + lead[None, :, :] + lead.T[:, None, :] - 1.0
+            i, j, k = np.nonzero(excess > _TOLERANCE)
+            first = (i < np.minimum(j, k)) & (j != k)
+            i, j, k = i[first], j[first], k[first]
+            ends = ((i, j), (j, k), (k, i), (j, i), (k, j), (i, k))
+            found.append(np.stack([index[end] for end in ends], axis=1))
+            amounts.append(excess[i, j, k])
+        worst = np.argsort(-np.concatenate(amounts), kind="stable")
+        return np.concatenate(found)[worst]
+
+    def hold(self, world: Booleans) -> bool:
+        """Whether a world keeps every constraint, written down or not."""
+        clauses = self.clauses
+        clash = (world[clauses.exclusions[:, 0]] & world[clauses.exclusions[:, 1]]).any()
+        gap = (world[clauses.implications[:, 0]] & ~world[clauses.implications[:, 1]]).any()
+        return not (clash or gap or len(self.broken(world.astype(np.float64), 1)))
+
+    def closed(self, world: Booleans) -> Booleans | None:
+        """The least world that holds a set of statements, or None when there is no such world."""
+        clauses = self.clauses
+        world = world.copy()
+        while True:
+            before = world.sum()
+            for first, then in clauses.implications:
+                world[then] |= world[first]
+            for position, each in enumerate(self._family.classes):
+                if each.transitive:
+                    index = clauses.index[position]
+                    dense = (index >= 0) & world[index]
+                    np.fill_diagonal(dense, val=False)
+                    for middle in range(self._n):
+                        dense |= dense[:, middle, None] & dense[middle]
+                    np.fill_diagonal(dense, val=False)
+                    world[index[dense]] = True
+            if world.sum() == before:
+                break
+        clash = (world[clauses.exclusions[:, 0]] & world[clauses.exclusions[:, 1]]).any()
+        return None if clash else world
+
+    def _complete(self, most: int) -> None:
+        if not self.complete and self.triples <= most:
+            triples = triples_of(self._family, self._n)
+            if self.total:
+                ends = self.clauses.variables[:, 1:]
+                i, j, k = ends[triples[:, 0], 0], ends[triples[:, 0], 1], ends[triples[:, 1], 1]
+                triples = triples[i < np.minimum(j, k)]
+            self.add(triples)
+            self.complete = True
+
+    def _add_cycles(self, cycles: Integers) -> None:
+        if len(cycles):
+            signs = (1.0, 1.0, 1.0, -1.0, -1.0, -1.0)
+            self._append(self._block(cycles, signs), np.ones(len(cycles)))
+
+    def _no_triples(self) -> Integers:
+        return np.empty((0, 3), dtype=np.int64)
+
+    def _append(self, block: csr_array, limits: Floats) -> None:
+        if len(limits):
+            self.matrix = csr_array(vstack([self.matrix, block]))
+            self.limits = np.concatenate([self.limits, limits])
+
+    def _block(self, members: Integers, signs: tuple[float, ...]) -> csr_array:
+        rows = np.repeat(np.arange(len(members)), members.shape[1])
+        entries = np.tile(signs, len(members))
+        shape = (len(members), len(self.clauses.variables))
+        return csr_array((entries, (rows, members.ravel())), shape=shape)
+
+
+_WHOLE = 1e-5
+_NEVER = float("inf")
+# SciPy's status of a program without a solution.
+_INFEASIBLE = 2
+# Reduced costs are computed in floating point.
+_DUAL_ERROR = 1e-3
+# Sums of equal value differ by less, and others by more.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Region:
+    """What to search: each statement from ``low`` to ``high``, and at most one more row."""
+
+    low: Floats
+    high: Floats
+    row: Floats | None = None
+    limit: float = 0.0
+
+    def system(self, rows: Rows) -> tuple[csr_array, Floats]:
+        """Matrix and limits of all rows, the region's own among them."""
+        if self.row is None:
+            return rows.matrix, rows.limits
+        own = csr_array(self.row[None, :])
+        return csr_array(vstack([rows.matrix, own])), np.append(rows.limits, self.limit)
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best whole solution of a region; optimal without a world when there is none.
+
+    Args:
+        world: The solution, or None.
+        bound: No solution has a larger objective.
+        optimal: Whether the solution is proven best, or none exists.
+        relaxed: The solution of the linear program.
+        reduced: Its reduced costs, absolute.
+        relaxed_bound: Its objective.
+        branched: Whether the linear program's solution was not whole.
+        alone: Whether every other solution is known to have a smaller objective.
+    """
+
+    world: Booleans | None
+    bound: float
+    optimal: bool
+    relaxed: Floats
+    reduced: Floats
+    relaxed_bound: float
+    branched: bool = False
+    alone: bool = False
+
+
+def best_solution(
+    objective: Floats,
+    rows: Rows,
+    within: Region,
+    deadline: float,
+    start: Callable[[Floats, float], Booleans] | None = None,
+    *,
+    branch: bool = True,
+) -> Optimum:
+    """The largest objective over whole solutions: relaxed first, then by branch and bound.
+
+    Args:
+        objective: What to maximise.
+        rows: The constraints, to which broken ones are added.
+        within: The region.
+        deadline: The `time.monotonic` at which to stop.
+        start: Finds a good solution from the relaxed one; the region is then everything. Branch
+            and bound looks for another as good, so that one search proves the best and whether
+            it is the only one.
+        branch: Whether to branch when the relaxed solution is not whole.
+    """
+    nothing = np.zeros(rows.count)
+    relaxed = None
+    while True:
+        answer = _relax(objective, rows, within, deadline)
+        if answer is not None and answer.status == _INFEASIBLE:
+            return Optimum(
+                None,
+                -_NEVER,
+                optimal=True,
+                relaxed=within.high,
+                reduced=nothing,
+                relaxed_bound=-_NEVER,
+            )
+        if answer is None or answer.status != 0:
+            bound = _best_sum(objective, within) if relaxed is None else -float(relaxed.fun)
+            where = within.high if relaxed is None else relaxed.x
+            return Optimum(
+                None, bound, optimal=False, relaxed=where, reduced=nothing, relaxed_bound=bound
+            )
+        relaxed = answer
+        if not rows.tighten(relaxed.x):
+            break
+    bound = -float(relaxed.fun)
+    reduced = np.abs(relaxed.lower.marginals) + np.abs(relaxed.upper.marginals)
+    world = np.asarray(relaxed.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
+    if np.abs(relaxed.x - world).max(initial=0.0) < _WHOLE and rows.hold(world):
+        return Optimum(
+            world, bound, optimal=True, relaxed=relaxed.x, reduced=reduced, relaxed_bound=bound
+        )
+    if not branch:
+        return Optimum(None, bound, False, relaxed.x, reduced, bound)  # noqa: FBT003 - optimal
+    known = None if start is None else start(relaxed.x, bound)
+    rows.before_branching(relaxed.x)
+    if known is None:
+        best, proven, optimal = _branch(objective, rows, within, deadline)
+        return Optimum(best, min(bound, proven), optimal, relaxed.x, reduced, bound, branched=True)
+    value = float(objective @ known)
+    # No solution as good as the known one has these otherwise than the relaxed one.
+    loose = reduced <= bound - value + _DUAL_ERROR
+    best, proven, optimal = _branch(objective, rows, other_than(known, loose), deadline)
+    if best is None or objective @ best < value - _ROUNDING:
+        best, proven = known, max(proven, value)
+    return Optimum(
+        best,
+        min(bound, proven),
+        optimal,
+        relaxed.x,
+        reduced,
+        bound,
+        branched=True,
+        alone=optimal and best is known,
+    )
+
+
+def other_than(world: Booleans, loose: Booleans) -> Region:
+    """The solutions that differ from a world in a loose statement, and in no other."""
+    whole = world.astype(np.float64)
+    low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
+    kept = np.where(loose, np.where(world, 1.0, -1.0), 0.0)
+    return Region(low, high, kept, float((world & loose).sum()) - 1.0)
+
+
+def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> Any:  # noqa: ANN401 - scipy's result object
+    """SciPy's answer to the linear program, or None when the time is up."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        return None
+    matrix, limits = within.system(rows)
+    options: Any = {} if left == _NEVER else {"time_limit": left}
+    return linprog(  # type: ignore[call-overload]  # the stubs know no sparse matrix
+        -objective,
+        A_ub=matrix,
+        b_ub=limits,
+        bounds=np.stack([within.low, within.high], axis=1),
+        options=options,
+    )
+
+
+def _branch(
+    objective: Floats, rows: Rows, within: Region, deadline: float
+) -> tuple[Booleans | None, float, bool]:
+    """A whole solution, a bound, and whether it is proven best."""
+    bound = _NEVER
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None, bound, False
+        matrix, limits = within.system(rows)
+        options: Any = {"mip_rel_gap": 0.0}
+        if left != _NEVER:
+            options["time_limit"] = left
+        answer = milp(
+            -objective,
+            integrality=np.ones(rows.count, dtype=np.int64),
+            bounds=Bounds(within.low, within.high),
+            constraints=LinearConstraint(matrix, -np.inf, limits),
+            options=options,
+        )
+        if answer.mip_dual_bound is not None:
+            bound = min(bound, -float(answer.mip_dual_bound))
+        if answer.x is None:
+            return None, bound, answer.status == _INFEASIBLE
+        world = np.asarray(answer.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
+        if rows.hold(world):
+            return world, bound, answer.status == 0
+        rows.tighten(world.astype(np.float64))
+
+
+def _best_sum(objective: Floats, within: Region) -> float:
+    return float(np.maximum(objective * within.low, objective * within.high).sum())

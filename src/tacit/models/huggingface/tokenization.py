@@ -1,0 +1,196 @@
+"""Tokenizing what many strings begin with once, where that gives the tokens of the whole strings.
+
+A tokenizer that splits text into words before all else never looks across the space before a word.
+There a string is cut: its beginning, which a prompt's answers share, and the rest, which prompts
+share, are tokenized apart. A tokenizer of any other kind is given whole strings.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.models.huggingface.alignment import Filled, Tokens, check_text, locate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from transformers import PreTrainedTokenizerBase
+
+
+_LOCAL_NORMALIZERS = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "BertNormalizer"}
+
+# The patterns of GPT-4 (and Llama 3) and of Qwen2: like GPT-2's own, which ByteLevel has, they
+# begin a word with the one space before its first letter.
+_CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_WORDS = {
+    _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}" + _REST,
+    _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _REST,
+}
+
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_BEFORE = _LETTERS | frozenset("0123456789.,:?!")
+
+
+def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
+    """Whether a ``bare`` fast tokenizer is known to give a string's two parts as the whole."""
+    from tokenizers import models
+
+    backend = tokenizer.backend_tokenizer
+    model = backend.model
+    if not isinstance(model, (models.BPE, models.WordPiece, models.WordLevel, models.Unigram)):
+        return False
+    if getattr(model, "dropout", None):
+        return False
+    return (
+        all(part["type"] in _LOCAL_NORMALIZERS for part in _parts(backend.normalizer))
+        and _splits_words(_parts(backend.pre_tokenizer))
+        and not any(
+            _may_reach(token.content) for token in backend.get_added_tokens_decoder().values()
+        )
+    )
+
+
+def cut_of(filled: Filled) -> int:
+    """The index of the last space of the text at which its string may be cut; 0 where none is."""
+    string = filled.string
+    at = string.rfind(" ", 1, max(filled.text_end - 1, 0))
+    while at > 0 and not (string[at - 1] in _BEFORE and string[at + 1] in _LETTERS):
+        at = string.rfind(" ", 1, at)
+    return max(at, 0)
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Strings as two parts each, of which every different one is tokenized once.
+
+    Args:
+        heads: The tokens of the first parts.
+        tails: The second parts, with where the answer stands in them; None for one that is dropped.
+        head: Of each text, the number of its first part.
+        tail: Of each answer, in the order of the texts, the number of its second part.
+    """
+
+    heads: Sequence[Sequence[int]]
+    tails: Sequence[Tokens | None]
+    head: Sequence[int]
+    tail: Sequence[int]
+
+
+def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
+    """Strings that are not cut: each is its second part.
+
+    Args:
+        tokenizer: A ``bare`` tokenizer.
+        filled: Of each text, its answers in place.
+
+    Raises:
+        PromptError: As ``locate``.
+    """
+    numbers: dict[Filled, int] = {}
+    tail = [numbers.setdefault(one, len(numbers)) for answers in filled for one in answers]
+    return Halves([()], locate(tokenizer, list(numbers)), [0] * len(filled), tail)
+
+
+def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
+    """Strings cut where a tokenizer that ``splits`` gives two parts as the whole.
+
+    Args:
+        tokenizer: A ``bare`` tokenizer.
+        filled: Of each text, its answers in place: strings that are alike up to the answer.
+
+    Raises:
+        PromptError: As ``locate``.
+    """
+    heads: dict[str, int] = {}
+    tails: dict[Filled, int] = {}
+    known: dict[tuple[object, ...], list[int]] = {}
+    head, tail = [], list[int]()
+    for answers in filled:
+        first = answers[0]
+        cut = cut_of(first)
+        head.append(heads.setdefault(first.string[:cut], len(heads)))
+        key = (first.begin - cut, first.text_end - cut, *[one.string[cut:] for one in answers])
+        numbers = known.get(key)
+        if numbers is None:
+            behind = [_behind(one, cut) for one in answers]
+            numbers = known[key] = [tails.setdefault(one, len(tails)) for one in behind]
+        tail += numbers
+    return Halves(_ids_of(tokenizer, list(heads)), locate(tokenizer, list(tails)), head, tail)
+
+
+def locate_split(
+    tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
+) -> list[Tokens | None]:
+    """As ``locate``, by a tokenizer that ``splits``.
+
+    Raises:
+        PromptError: As ``locate``.
+    """
+    found = halves(tokenizer, [[one] for one in filled])
+    return [
+        _joined(tuple(found.heads[head]), located) if (located := found.tails[tail]) else None
+        for head, tail in zip(found.head, found.tail, strict=True)
+    ]
+
+
+def _behind(filled: Filled, cut: int) -> Filled:
+    return Filled(filled.string[cut:], filled.begin - cut, filled.end - cut, filled.text_end - cut)
+
+
+def _ids_of(tokenizer: PreTrainedTokenizerBase, strings: Sequence[str]) -> list[Sequence[int]]:
+    """The tokens of different strings."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    backend.encode_special_tokens = tokenizer.split_special_tokens
+    encoded = backend.encode_batch_fast(list(strings), add_special_tokens=False)
+    for string in strings:
+        check_text(tokenizer, string)
+    return [one.ids for one in encoded]
+
+
+def _joined(head: tuple[int, ...], tail: Tokens) -> Tokens:
+    shift = len(head)
+    return Tokens(head + tail.ids, tail.begin + shift, tail.end + shift, tail.spanned)
+
+
+def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of a library without types
+    """What a normalizer or pre-tokenizer is made of, as it stands in tokenizer.json."""
+    if component is None:
+        return []
+    content = json.loads(component.__getstate__())
+    if content["type"] == "Sequence":
+        return list(content.get("normalizers") or content.get("pretokenizers") or [])
+    return [content]
+
+
+def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
+    """Whether a pre-tokenizer always begins a word with the one space before it, or behind that."""
+    if [part["type"] for part in parts] == ["Split", "ByteLevel"]:
+        first, second = parts
+        known = first["pattern"].get("Regex") in _WORDS
+        return (
+            known
+            and first["behavior"] == "Isolated"
+            and not first["invert"]
+            and not second["use_regex"]
+            and not second["add_prefix_space"]
+        )
+    if len(parts) != 1:
+        return False
+    (only,) = parts
+    return only["type"] == "BertPreTokenizer" or bool(
+        (only["type"] == "ByteLevel" and only["use_regex"])
+        or (only["type"] == "Metaspace" and only["split"])
+    )
+
+
+def _may_reach(added: str) -> bool:
+    """Whether an added token may cover a single space before a letter, or strip one."""
+    bare = added.strip()
+    if not bare:
+        return len(added) == 1
+    return any(map(str.isspace, bare)) or bare[0] in _LETTERS or bare[-1] in _BEFORE

@@ -1,0 +1,209 @@
+"""How far the properties a model names are people's (Weir et al. 2020, Table 2 and the ablation).
+
+A response counts when it has a rank. One of which no accepted spelling is a candidate is absent,
+one that is a candidate but that the model cannot write is missing; both are counted, and neither
+is anything the model ranked low.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.probes.assumptions.means import mean, paired
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from tacit.statistics import Bootstrap
+
+
+LEAST_RESPONSES = 3
+"""So many ranked responses a prompt needs before their order is compared with people's."""
+
+_PROMPT = ("relation", "preface", "over", "concept")
+
+
+def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
+    """The average precision of each prompt over all its candidates.
+
+    A rank counts the candidates at least as probable, so responses that share one stand at one
+    threshold: the sum over the distinct ranks r of (responses up to r) / r times the share of the
+    responses that stand at r.
+
+    Args:
+        elicitation: relation, preface, over, concept, spelling, rank and candidates. No rank may
+            count a response's other spellings, for they are neither right nor wrong.
+
+    Returns:
+        relation, preface, over, concept, ``responses`` (with a rank), ``absent``, ``missing``,
+        ``candidates``, ``value``: null where no response has a rank.
+    """
+    import polars as pl
+
+    rank = pl.col("rank")
+    ranked = rank.is_not_null()
+    up_to = rank.rank("max").over(_PROMPT)
+    return (
+        elicitation.with_columns(precision=up_to / rank)
+        .group_by(_PROMPT, maintain_order=True)
+        .agg(
+            responses=ranked.sum().cast(pl.Int64),
+            absent=(~ranked & pl.col("spelling").is_null()).sum().cast(pl.Int64),
+            missing=(~ranked & pl.col("spelling").is_not_null()).sum().cast(pl.Int64),
+            candidates=pl.col("candidates").max().cast(pl.Int64),
+            value=pl.col("precision").mean(),
+        )
+    )
+
+
+def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
+    """Spearman's rho between production frequency and log-probability, prompt by prompt.
+
+    Args:
+        elicitation: relation, preface, over, concept, frequency, rank and logprob; only rows over
+            the vocabulary count.
+
+    Returns:
+        relation, preface, concept, ``too_few`` (fewer than 3 ranked responses), ``constant`` (one
+        side is), ``value``: null where either holds.
+    """
+    import polars as pl
+
+    ranked = pl.col("rank").is_not_null() & pl.col("logprob").is_not_null()
+    sides = {"x": "frequency", "y": "logprob"}
+    # Twice the ranks are whole numbers, also of ties: sums are exact, and a perfect order makes 1.
+    twice = {
+        side: (2 * pl.when(ranked).then(name).rank("average").over(_PROMPT)).cast(pl.Int64)
+        for side, name in sides.items()
+    }
+    x, y, n = pl.col("x"), pl.col("y"), pl.col("x").count().cast(pl.Int64)
+    spread = {"xx": n * (x * x).sum() - x.sum() ** 2, "yy": n * (y * y).sum() - y.sum() ** 2}
+    return (
+        elicitation.filter(pl.col("over") == "vocabulary")
+        .with_columns(**twice)
+        .group_by(_PROMPT, maintain_order=True)
+        .agg(n=n, xy=n * (x * y).sum() - x.sum() * y.sum(), **spread)
+        .with_columns(too_few=pl.col("n") < LEAST_RESPONSES)
+        .with_columns(constant=~pl.col("too_few") & (pl.col("xx") * pl.col("yy") == 0))
+        .with_columns(
+            value=pl.when(~pl.col("too_few") & ~pl.col("constant")).then(
+                pl.col("xy") / (pl.col("xx") * pl.col("yy")).sqrt()
+            )
+        )
+        .select("relation", "preface", "concept", "too_few", "constant", "value")
+    )
+
+
+def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+    """Mean average precision of each relation.
+
+    Args:
+        elicitation: As for ``precisions``.
+        bootstrap: How intervals are made, over concepts.
+
+    Returns:
+        relation, preface, over, ``prompts`` (with a ranked response), ``absent`` and ``missing``
+        (responses), ``without`` (prompts without a ranked response, left out), ``map``,
+        ``map_low``, ``map_high``.
+    """
+    import polars as pl
+
+    rows = []
+    grouped = precisions(elicitation).group_by(_PROMPT[:3], maintain_order=True)
+    for group, every in grouped:
+        without = every["value"].null_count()
+        lost = (every["absent"].sum(), every["missing"].sum(), without)
+        rows.append((*group, every.height - without, *lost, *mean(every, "value", bootstrap)))
+    counts = dict.fromkeys(("prompts", "absent", "missing", "without"), pl.Int64)
+    figures = dict.fromkeys(("map", "map_low", "map_high"), pl.Float64)
+    group_schema = {"relation": pl.String, "preface": pl.Boolean, "over": pl.String}
+    return pl.DataFrame(rows, {**group_schema, **counts, **figures}, orient="row")
+
+
+def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+    """Whether what more people name is more probable, among what people name.
+
+    Args:
+        elicitation: As for ``correlations``.
+        bootstrap: How intervals are made, over concepts.
+
+    Returns:
+        relation, preface, ``prompts``, ``used``, ``too_few`` and ``constant`` (left out), and the
+        mean of rho over those used: ``spearman``, ``spearman_low``, ``spearman_high``.
+    """
+    import polars as pl
+
+    rows = []
+    grouped = correlations(elicitation).group_by(_PROMPT[:2], maintain_order=True)
+    for group, every in grouped:
+        used = every["value"].count()
+        counts = (every.height, used, every["too_few"].sum(), every["constant"].sum())
+        rows.append((*group, *counts, *mean(every, "value", bootstrap)))
+    names = dict.fromkeys(("prompts", "used", "too_few", "constant"), pl.Int64)
+    figures = dict.fromkeys(("spearman", "spearman_low", "spearman_high"), pl.Float64)
+    schema = {"relation": pl.String, "preface": pl.Boolean, **names, **figures}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+    """What leaving out "Everyone knows that" changes ("Effect of Prompt Construction").
+
+    Both means are over the prompts that have the figure with the preface and without it.
+
+    Args:
+        elicitation: As for ``precisions`` and ``correlations``.
+        bootstrap: How intervals are made, over concepts.
+
+    Returns:
+        relation (asked both ways), ``measure`` (``map vocabulary``, ``map sensible``,
+        ``spearman``), ``prompts`` (pairs), ``with_preface``, ``without_preface``, ``difference``
+        (without less with), ``low``, ``high``.
+    """
+    import polars as pl
+
+    names = ("with_preface", "without_preface", "difference", "low", "high")
+    schema = {
+        "relation": pl.String,
+        "measure": pl.String,
+        "prompts": pl.Int64,
+        **dict.fromkeys(names, pl.Float64),
+    }
+    rows = list(_ablated(measured(elicitation), bootstrap))
+    order = elicitation["relation"].unique(maintain_order=True).to_list()
+    rows.sort(key=lambda row: order.index(row[0]))
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """By measure of Table 2, each prompt's value.
+
+    Returns:
+        relation, preface, concept, value, candidates (null for ``spearman``, which has none).
+    """
+    import polars as pl
+
+    precision = precisions(elicitation)
+    columns = ("relation", "preface", "concept", "value", "candidates")
+    tables = {
+        f"map {over}": precision.filter(pl.col("over") == over)
+        for over in ("vocabulary", "sensible")
+    }
+    rho = correlations(elicitation).with_columns(candidates=pl.lit(None, pl.Int64))
+    return {name: table.select(columns) for name, table in {**tables, "spearman": rho}.items()}
+
+
+def _ablated(
+    values: dict[str, pl.DataFrame], bootstrap: Bootstrap
+) -> Iterator[tuple[str, str, *tuple[float | None, ...]]]:
+    import polars as pl
+
+    for measure, every in values.items():
+        said = every.filter("preface").rename({"value": "first"})
+        bare = every.filter(~pl.col("preface")).rename({"value": "second"})
+        both = said.join(bare, on=["relation", "concept"], how="full", coalesce=True)
+        for relation in said["relation"].unique(maintain_order=True):
+            if relation in bare["relation"]:
+                pairs = both.filter(pl.col("relation") == relation)
+                yield relation, measure, *paired(pairs, bootstrap)

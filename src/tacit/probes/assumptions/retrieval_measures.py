@@ -1,0 +1,203 @@
+"""How well models find a concept from its properties (Weir et al. 2020, Figures 2, 3a and 3b).
+
+A concept that the model cannot write has no rank: it is missing, counted, and in no mean.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.probes.assumptions import elicitation_measures
+from tacit.probes.assumptions.candidates import chance_of, with_chance
+from tacit.probes.assumptions.means import mean
+from tacit.statistics import Bootstrap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+
+MAIN = "top-decreasing"
+"""The order of Figures 1, 2 and 3a."""
+
+RANDOM = "random"
+"""The order that stands for all random draws."""
+
+FIGURES = ("mrr", "probability", "renormalised", "first")
+"""What is averaged over concepts."""
+
+_GROUP = ("wording", "order", "category")
+
+
+def reads_sentences(kind: str | None, wording: str) -> bool:
+    """Whether a model's log-probabilities of retrieval are of whole sentences.
+
+    Those of a causal model in the wording ``sentence`` are: their probability, such as 1e-127, is
+    comparable with nothing, and only the one among the candidates is shown to people.
+    """
+    return kind == "causal" and wording == "sentence"
+
+
+def shown_probability(kind: str | None, wording: str) -> str:
+    """The probability that people are shown: the column ``probability`` or ``renormalised``."""
+    return "renormalised" if reads_sentences(kind, wording) else "probability"
+
+
+def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
+    """What each concept contributes to the means.
+
+    Of the random orders a concept has the mean over its draws, so that each counts once.
+
+    Args:
+        retrieval: wording, order, category, concept, n, rank, logprob, renormalised and
+            candidates.
+
+    Returns:
+        wording, order, category, n, concept, and the figures: ``mrr`` (1/rank), ``probability``
+        (of the full softmax), ``renormalised`` (over the candidates), ``first`` (1 for rank 1,
+        else 0), null where the concept is missing; and ``candidates``, how many were ranked.
+    """
+    import polars as pl
+
+    order = pl.col("order")
+    drawn = order.str.starts_with(f"{RANDOM}-")
+    keys = (*_GROUP, "n", "concept")
+    return (
+        retrieval.with_columns(order=pl.when(drawn).then(pl.lit(RANDOM)).otherwise(order))
+        .group_by(keys, maintain_order=True)
+        .agg(
+            mrr=(1 / pl.col("rank")).mean(),
+            probability=pl.col("logprob").exp().mean(),
+            renormalised=pl.col("renormalised").exp().mean(),
+            first=(pl.col("rank") == 1).cast(pl.Float64).mean(),
+            candidates=pl.col("candidates").max().cast(pl.Int64),
+        )
+    )
+
+
+def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+    """Each figure by the number of properties that the prompt states.
+
+    A concept counts at n when it has a prompt of n properties (of the category).
+
+    Args:
+        retrieval: As for ``by_concept``.
+        bootstrap: How intervals are made, over concepts.
+
+    Returns:
+        wording, order (``random``: the mean over a concept's draws, then over concepts), category
+        (null: of all), n, ``concepts`` (with a rank), ``missing`` (without), ``candidates`` (the
+        most that were ranked), ``chance_mrr`` (the mean reciprocal rank of random ranks among
+        them), and of each of ``mrr``, ``probability``, ``renormalised`` and ``first`` the mean
+        with ``_low`` and ``_high``. Groups keep the order of the input, each by n. Null where
+        nothing has a rank.
+    """
+    import polars as pl
+
+    rows = []
+    for group, some in by_concept(retrieval).group_by(_GROUP, maintain_order=True):
+        for (n,), every in some.sort("n", maintain_order=True).group_by("n", maintain_order=True):
+            missing = every["mrr"].null_count()
+            means = (mean(every, figure, bootstrap) for figure in FIGURES)
+            figures = (value for estimate in means for value in estimate)
+            ranked = every.filter(pl.col("mrr").is_not_null())["candidates"]
+            chance = ranked.max(), chance_of(ranked).mean()
+            rows.append((*group, n, every.height - missing, missing, *chance, *figures))
+    text = dict.fromkeys(_GROUP, pl.String)
+    counts = dict.fromkeys(("n", "concepts", "missing", "candidates"), pl.Int64)
+    names = ("chance_mrr", *(f"{f}{end}" for f in FIGURES for end in ("", "_low", "_high")))
+    schema = {**text, **counts, **dict.fromkeys(names, pl.Float64)}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+NEAR_THE_TOP = 5
+"""A word is shown when it is among so many best candidates of a prompt."""
+
+_PROMPT_GROUP = ("relation", "preface")
+_PROMPT = (*_PROMPT_GROUP, "concept")
+
+
+def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
+    """How often each word is a model's first or among its first five, over the vocabulary.
+
+    Args:
+        elicitation: relation, preface, concept, word and spelling of people's responses.
+        top: relation, preface, over, concept, place, word and logprob of the best candidates.
+
+    Returns:
+        relation, preface, word (among the first five of a prompt), ``prompts``, ``first`` (at how
+        many of them it stands first), ``share`` (of them), ``right`` (how often people named it
+        where it stands first), ``in_top5``, ``probability`` (mean over the ``stored`` prompts in
+        whose stored top it is: elsewhere it was not kept, so the mean over all is lower). The most
+        often first stand first, equal ones by name.
+    """
+    import polars as pl
+
+    best = top.filter(pl.col("over") == "vocabulary").join(
+        _accepted(elicitation), on=[*_PROMPT, "word"], how="left", maintain_order="left"
+    )
+    asked = best.group_by(_PROMPT_GROUP, maintain_order=True).agg(
+        prompts=pl.col("concept").n_unique()
+    )
+    first = pl.col("place") == 1
+    words = best.group_by(*_PROMPT_GROUP, "word", maintain_order=True).agg(
+        first=first.sum(),
+        right=(first & pl.col("accepted").is_not_null()).sum(),
+        in_top5=(pl.col("place") <= NEAR_THE_TOP).sum(),
+        probability=pl.col("logprob").exp().mean(),
+        stored=pl.len(),
+    )
+    counts = ("prompts", "first", "right", "in_top5", "stored")
+    return (
+        asked.with_row_index("at")
+        .join(words, on=_PROMPT_GROUP)
+        .filter(pl.col("in_top5") > 0)
+        .sort("at", "first", "word", descending=[False, True, False])
+        .with_columns(pl.col(counts).cast(pl.Int64))
+        .with_columns(share=pl.col("first") / pl.col("prompts"))
+        .select(
+            *(*_PROMPT_GROUP, "word", "prompts", "first", "share", "right", "in_top5"),
+            *("probability", "stored"),
+        )
+    )
+
+
+def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
+    """Each prompt's words that are people's: as they wrote them, and as the model spells them."""
+    import polars as pl
+
+    spelt = [elicitation.select(*_PROMPT, word=pl.col(column)) for column in ("word", "spelling")]
+    return pl.concat(spelt).drop_nulls("word").unique().with_columns(accepted=pl.lit(value=True))
+
+
+STANDINGS = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
+"""The tables that all measures are made of."""
+
+
+def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The measures of a run, by name.
+
+    Args:
+        standings: At least the tables that ``STANDINGS`` names.
+
+    Returns:
+        ``retrieval_by_number``, ``elicitation_by_relation``, ``agreement``, ``ablation`` and
+        ``favoured``, as ``tacit.probes.assumptions.tables`` declares them.
+    """
+    bootstrap = Bootstrap()
+    elicitation = standings["elicitation"]
+    return {
+        "retrieval_by_number": by_number(standings["retrieval"], bootstrap),
+        "elicitation_by_relation": with_chance(
+            elicitation_measures.by_relation(elicitation, bootstrap), elicitation
+        ),
+        "agreement": elicitation_measures.agreement(elicitation, bootstrap),
+        "ablation": elicitation_measures.ablation(elicitation, bootstrap),
+        "favoured": favoured(elicitation, standings["elicitation_top"]),
+    }
+
+
+def intervals() -> dict[str, Any]:
+    """How the intervals are made, for a manifest."""
+    return {**Bootstrap().to_json(), "clusters": "concept"}

@@ -1,0 +1,291 @@
+"""What a model answered: tables of facts, anchors and choices, from its stored scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.probes.consistency import answers, votes
+from tacit.probes.consistency.answers import by_votes, without_unvoted
+from tacit.probes.consistency.prompt_variants import Bounds, Inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tacit.probes.consistency.answers import Answers, Chosen, Method
+    from tacit.probes.consistency.background_scores import CorrectAnswers
+    from tacit.probes.consistency.prompt_variants import Floats, Ints
+    from tacit.probes.consistency.questions import Asked, Form
+    from tacit.probes.consistency.votes import Unread
+    from tacit.sources.anchors import Anchor
+
+
+# How an anchor may be answered; the first is the default.
+ANCHORING = ("choice", "verify")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """All scores of a run, in the shapes that answers are read from.
+
+    Args:
+        forms: The forms of a yes/no question.
+        choice_forms: The forms that a choice answers.
+        background: Nats, shape (questions, inputs); nan where there is none.
+        choices: Nats, shape (anchors, choice forms, choices); None when it was not asked.
+        verified: Nats, shape (anchors, choices, inputs); None when it was not asked.
+        sizes: The choices' UTF-8 bytes, shape (anchors, choices); 0 for no choice.
+        bounds: What missing scores are at most.
+        unread: Of sampled replies, those that could not be read. The scores are then no
+            log-probabilities but counts; None where they are log-probabilities.
+    """
+
+    forms: tuple[Form, ...]
+    choice_forms: tuple[Form, ...]
+    background: Floats
+    choices: Floats | None
+    verified: Floats | None
+    sizes: Ints
+    bounds: Bounds = field(default_factory=Bounds)
+    unread: Unread | None = None
+
+    @property
+    def voted(self) -> bool:
+        """Whether the scores are counts of sampled replies."""
+        return self.unread is not None
+
+    def answers(self, method: Method) -> Answers:
+        """How the background questions are answered.
+
+        Of votes, ``max`` stands for all of them together: the best share of many forms would be 1
+        on both sides.
+        """
+        if not self.voted:
+            return method.answers(self.background, self.inputs, self.bounds.background)
+        if method.preset == "max":
+            return by_votes(self.background, self.inputs)
+        return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
+
+    def beliefs(self, method: Method) -> pl.DataFrame | None:
+        """What sampled replies say of each question (``votes.of_questions``); None without."""
+        if self.unread is None:
+            return None
+        sides = method.sides(self.inputs)
+        return votes.of_questions(self.background, self.unread, self.inputs, *sides)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """What the columns of yes/no scores are."""
+        return Inputs.of(self.forms)
+
+    def chosen(self, anchoring: str) -> Chosen | None:
+        """What each anchor was answered with, in one of two ways; None when it was not asked."""
+        if anchoring == "choice":
+            if self.choices is None:
+                return None
+            return answers.choose(self.choices, self.sizes, self.bounds.choices)
+        if self.verified is None:
+            return None
+        if self.voted:
+            return answers.verify_votes(self.verified, self.inputs, self.sizes)
+        return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
+
+    def spoken(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
+        """The meta-prompt, the pair and the word that each winner of ``chosen`` stands for."""
+        if anchoring == "choice":
+            return [(form.meta, _joined(form.pair), None) for form in self.choice_forms]
+        return _inputs_told(self.forms, self.inputs)
+
+
+def facts(
+    asked: Asked,
+    known: CorrectAnswers,
+    answers: Answers,
+    scored: Scored,
+    beliefs: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Each fact with its two questions and how they were answered.
+
+    Args:
+        asked: The facts.
+        known: Whether each was answered right.
+        answers: Of the questions.
+        scored: All scores.
+        beliefs: Of sampled replies, what ``Scored.beliefs`` gives.
+
+    Returns:
+        ``fact``, head, relation, tail, negative; and with ``positive_`` and ``negative_`` before:
+        ``question``, ``right`` (null when missing), ``margin`` (nats, best positive word less best
+        negative one; null where one of these is not known), ``tied``, and the winning ``meta``,
+        ``pair`` and ``word``; of sampled replies also the columns of ``beliefs``.
+    """
+    import polars as pl
+
+    table = asked.facts
+    told = _inputs_told(scored.forms, scored.inputs)
+    for side, right in (("positive", known.positive), ("negative", known.negative)):
+        place = table[f"{side}_question"]
+        at = place.fill_null(0).to_numpy()
+        winner = answers.winner[at]
+        there = place.is_not_null()
+        spoken = [told[w] if w >= 0 else (None, None, None) for w in winner]
+        meta, pair, word = (
+            (list(column) for column in zip(*spoken, strict=True)) if spoken else ([], [], [])
+        )
+        columns = {
+            f"{side}_question": pl.Series([asked.texts[p] for p in at], dtype=pl.String),
+            f"{side}_right": pl.Series(right).fill_nan(None).cast(pl.Boolean),
+            f"{side}_margin": pl.Series(answers.margin[at]).fill_nan(None),
+            f"{side}_tied": pl.Series(answers.tied[at]),
+            f"{side}_meta": pl.Series(meta, dtype=pl.Int64),
+            f"{side}_pair": pl.Series(pair, dtype=pl.String),
+            f"{side}_word": pl.Series(word, dtype=pl.String),
+        }
+        if beliefs is not None:
+            columns |= {f"{side}_{column.name}": column for column in beliefs[at].get_columns()}
+        table = table.with_columns(
+            pl.when(there).then(column).alias(name) for name, column in columns.items()
+        )
+    return table
+
+
+def anchors(
+    of: Sequence[Anchor], scored: Scored, anchoring: str, background: pl.DataFrame
+) -> pl.DataFrame:
+    """Each anchor with its background score and its answer.
+
+    Args:
+        of: The anchors.
+        scored: All scores.
+        anchoring: The way to answer that counts.
+        background: What ``knowing.by_anchor`` gives.
+
+    Returns:
+        ``anchor`` (the file's id), ``question``, ``concept``, ``cluster`` (the concept, else the
+        anchor itself), ``answer``, the columns of ``background``; ``choice``, ``right`` (null when
+        missing), ``margin``, ``tied``, ``meta``, ``pair`` of the winner; and of the other way to
+        answer, when it was asked, the same with its name before.
+    """
+    import polars as pl
+
+    told = pl.DataFrame(
+        {
+            "anchor": [anchor.id for anchor in of],
+            "question": [anchor.question for anchor in of],
+            "concept": pl.Series([anchor.concept for anchor in of], dtype=pl.String),
+            "cluster": [anchor.concept or f"anchor {anchor.id}" for anchor in of],
+            "answer": [None if a.answer is None else a.choices[a.answer] for a in of],
+        }
+    )
+    answered = [
+        _answered(of, chosen, scored.spoken(way), "" if way == anchoring else f"{way}_")
+        for way in (anchoring, *(other for other in ANCHORING if other != anchoring))
+        if (chosen := scored.chosen(way)) is not None
+    ]
+    return pl.concat([told, background, *answered], how="horizontal")
+
+
+def _answered(
+    of: Sequence[Anchor],
+    chosen: Chosen,
+    told: Sequence[tuple[int, str | None, str | None]],
+    prefix: str,
+) -> pl.DataFrame:
+    import polars as pl
+
+    choices = [
+        None if at < 0 else anchor.choices[at] for anchor, at in zip(of, chosen.choice, strict=True)
+    ]
+    right = chosen.choice == np.array([anchor.answer for anchor in of])
+    won = [told[w][:2] if w >= 0 else (None, None) for w in chosen.winner]
+    return pl.DataFrame(
+        {
+            f"{prefix}choice": pl.Series(choices, dtype=pl.String),
+            f"{prefix}right": pl.Series(right).set(pl.Series(chosen.missing), None),
+            f"{prefix}margin": pl.Series(chosen.margin).fill_nan(None),
+            f"{prefix}tied": pl.Series(chosen.tied),
+            f"{prefix}meta": pl.Series([meta for meta, _ in won], dtype=pl.Int64),
+            f"{prefix}pair": pl.Series([pair for _, pair in won], dtype=pl.String),
+        }
+    )
+
+
+def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
+    """Every background question with every input's log-probability.
+
+    Returns:
+        ``question``, ``meta``, ``pair`` (that the prompt names, else that of the word), ``word``,
+        ``logprob`` (nats; null where there is none); of sampled replies in its place ``votes``
+        (null where no reply to the prompt could be read) and the columns of ``votes.of_inputs``.
+    """
+    import polars as pl
+
+    told = _inputs_told(scored.forms, scored.inputs)
+    n = len(asked.texts)
+    meta, pair, word = (list(column) for column in zip(*told, strict=True))
+    table = pl.DataFrame(
+        {
+            "question": pl.Series(asked.texts, dtype=pl.String).gather(
+                np.repeat(np.arange(n), len(told))
+            ),
+            "meta": pl.Series(np.tile(meta, n), dtype=pl.Int64),
+            "pair": pl.Series(pair, dtype=pl.String).gather(np.tile(np.arange(len(told)), n)),
+            "word": pl.Series(word, dtype=pl.String).gather(np.tile(np.arange(len(told)), n)),
+            "logprob": pl.Series(scored.background.ravel()).fill_nan(None),
+        }
+    )
+    if scored.unread is None:
+        return table
+    counted = table.rename({"logprob": "votes"}).cast({"votes": pl.Int64})
+    shares = votes.of_inputs(scored.background, scored.unread, scored.inputs)
+    return pl.concat([counted, shares], how="horizontal")
+
+
+def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
+    """Every choice's log-probability in every form; no row when choices were not asked.
+
+    Returns:
+        ``anchor`` (the file's id), ``meta``, ``pair`` (null when the form names none), ``choice``,
+        ``logprob`` (nats; null where there is none), ``per_byte``.
+    """
+    import polars as pl
+
+    table = scored.choices
+    rows = (
+        [
+            (anchor.id, form.meta, _joined(form.pair), choice, table[a, f, c], size)
+            for a, anchor in enumerate(of)
+            for f, form in enumerate(scored.choice_forms)
+            for c, (choice, size) in enumerate(zip(anchor.choices, scored.sizes[a], strict=False))
+        ]
+        if table is not None
+        else []
+    )
+    schema = {
+        "anchor": pl.String,
+        "meta": pl.Int64,
+        "pair": pl.String,
+        "choice": pl.String,
+        "logprob": pl.Float64,
+        "bytes": pl.Int64,
+    }
+    frame = pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("logprob").fill_nan(None))
+    return frame.with_columns(per_byte=pl.col("logprob") / pl.col("bytes"))
+
+
+def _inputs_told(forms: Sequence[Form], inputs: Inputs) -> list[tuple[int, str, str]]:
+    """The meta-prompt, the pair and the word of each input."""
+    pair_of = {word: "/".join(pair) for pair in inputs.pairs for word in pair}
+    return [
+        (forms[form].meta, pair_of[word], word)
+        for form, word in zip(inputs.forms, inputs.words, strict=True)
+    ]
+
+
+def _joined(pair: tuple[str, str] | None) -> str | None:
+    return None if pair is None else "/".join(pair)

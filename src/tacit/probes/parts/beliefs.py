@@ -1,0 +1,204 @@
+"""A model's beliefs about each mental model: from scores, from votes, or from a file."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from tacit.coherence.beliefs import read_beliefs
+from tacit.errors import DataError
+from tacit.probes.parts.questions import QUESTION, belief, questions
+from tacit.requests import TOO_LONG
+from tacit.statistics.intervals import wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from tacit.coherence.ontology import Ontology
+    from tacit.probes.parts.questions import Template
+    from tacit.requests import Prompt, Scores, Votes
+    from tacit.statistics import Bootstrap
+
+
+DRAWING = ("thing", "annotator")
+STATEMENT = (*DRAWING, "subject", "relation", "object")
+_EVEN = 0.5
+
+
+def answered(
+    questions: pl.DataFrame,
+    prompts: Sequence[Prompt],
+    scores: Sequence[Scores],
+    template: Template,
+) -> pl.DataFrame:
+    """The questions with what the model answered.
+
+    Returns:
+        The questions' columns and ``text``, ``logprob_true``, ``logprob_false`` (nats; null where
+        missing), ``p_true`` = P(True)/(P(True) + P(False)), null where missing, and ``filled``:
+        whether p_true stands for a missing one, as the template says; a prompt that was skipped
+        as too long stays without a belief.
+    """
+    import polars as pl
+
+    sides = [template.logprobs(score) for score in scores]
+    found = [belief(true, false) for true, false in sides]
+    # A prompt that was not asked has no belief to fill in.
+    asked = [all(answer.missing != TOO_LONG for answer in score.answers) for score in scores]
+    filled = [
+        p is None and template.filled is not None and was_asked
+        for p, was_asked in zip(found, asked, strict=True)
+    ]
+    values = [template.filled if fill else p for p, fill in zip(found, filled, strict=True)]
+    return questions.with_columns(
+        pl.Series("text", [prompt.text for prompt in prompts], pl.String),
+        pl.Series("logprob_true", [true for true, _ in sides], pl.Float64),
+        pl.Series("logprob_false", [false for _, false in sides], pl.Float64),
+        pl.Series("p_true", values, pl.Float64),
+        pl.Series("filled", filled, pl.Boolean),
+    )
+
+
+def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """Return each drawing's statements with the belief about each.
+
+    Drawings of a thing share the answer to a question, unless the answers have a column
+    ``annotator``: then each drawing has its own.
+    """
+    key = STATEMENT if by_drawing(answers) else QUESTION
+    return statements.join(
+        answers.select(*key, "p_true"), on=key, how="left", maintain_order="left"
+    )
+
+
+def by_drawing(answers: pl.DataFrame) -> bool:
+    """Return whether each drawing has answers of its own."""
+    return "annotator" in answers.columns
+
+
+def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
+    """Return how the distinct questions were answered.
+
+    Args:
+        answers: The questions' columns and ``p_true``; ``filled`` where beliefs were filled in;
+            ``annotator`` where each drawing has answers of its own.
+        bootstrap: How intervals are made, over things.
+
+    Returns:
+        ``by_drawing`` (whether each drawing has answers of its own, so that a question that two
+        drawings share counts twice), the counts ``questions``, ``missing``, ``filled`` and
+        ``ties`` (a belief of one half, taken as false), ``true_share`` of the questions with a
+        belief (%True; None without any), and ``true_share_interval``.
+    """
+    import polars as pl
+
+    p = pl.col("p_true").cast(pl.Float64)
+    of_thing = answers.group_by("thing").agg(true=(p > _EVEN).sum(), known=p.count())
+    share = bootstrap.ratio(of_thing["thing"], of_thing["true"], of_thing["known"])
+    return {
+        "by_drawing": by_drawing(answers),
+        "questions": answers.height,
+        "missing": answers["p_true"].null_count(),
+        "filled": int(answers["filled"].sum()) if "filled" in answers.columns else 0,
+        "ties": int((answers["p_true"] == _EVEN).sum()),
+        "true_share": share.value,
+        "true_share_interval": share.interval,
+    }
+
+
+def voted(
+    questions: pl.DataFrame,
+    prompts: Sequence[Prompt],
+    votes: Sequence[Votes],
+    template: Template,
+) -> pl.DataFrame:
+    """The questions with what the model replied.
+
+    Returns:
+        The questions' columns and ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
+        ``truncated`` (of the unparsed, those cut while thinking), ``p_true`` with ``low`` and
+        ``high`` (Wilson's 95 % interval), all three null where no reply could be read, and
+        ``filled``, which is false.
+    """
+    import polars as pl
+
+    true = [each.count(*template.positive) for each in votes]
+    false = [each.count(*template.negative) for each in votes]
+    beliefs = [wilson(yes, yes + no) for yes, no in zip(true, false, strict=True)]
+    return questions.with_columns(
+        pl.Series("text", [prompt.text for prompt in prompts], pl.String),
+        pl.Series("votes_true", true, pl.Int64),
+        pl.Series("votes_false", false, pl.Int64),
+        pl.Series("unparsed", [each.unparsed for each in votes], pl.Int64),
+        pl.Series("truncated", [each.truncated for each in votes], pl.Int64),
+        pl.Series("p_true", [one.value for one in beliefs], pl.Float64),
+        pl.Series("low", [one.low for one in beliefs], pl.Float64),
+        pl.Series("high", [one.high for one in beliefs], pl.Float64),
+        filled=pl.lit(value=False),
+    )
+
+
+log = logging.getLogger(__name__)
+
+
+def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
+    """Return what the probe asks with the beliefs of a file; what the file lacks is missing.
+
+    Without a column ``annotator``, a row is the belief about a question, which all drawings of the
+    thing share. With it, a row is the belief about the statement of one drawing. Where all
+    drawings that share a question have the same belief about it, for every question, the result
+    has one row per question, as without the column.
+
+    Args:
+        path: Beliefs with a column ``thing``; TSV, CSV, JSONL or Parquet. Columns other than
+            ``annotator`` are ignored.
+        statements: The statements of every drawing: thing, annotator, subject, relation, object.
+        ontology: The relations that the file may use.
+
+    Returns:
+        One row per question: thing, subject, relation, object and ``p_true``. Or, where drawings
+        differ, one row per statement of each drawing, with ``annotator`` behind thing.
+
+    Raises:
+        DataError: The file is malformed, gives a question (or a drawing's statement) two beliefs,
+            or answers nothing that is asked. A warning counts rows that answer nothing.
+    """
+    import polars as pl
+
+    beliefs = read_beliefs(path, ontology)
+    if "thing" not in beliefs.columns:
+        raise DataError("has no column thing, which says what the parts are parts of", path)
+    if "annotator" not in beliefs.columns:
+        return _answers(path, beliefs, questions(statements), QUESTION)
+    # An undrawn thing's annotator has the empty name, which a file writes as a missing value.
+    named = beliefs.with_columns(pl.col("annotator").cast(pl.String).fill_null(""))
+    own = _answers(path, named, statements.select(STATEMENT), STATEMENT)
+    shared = own.select(*QUESTION, "p_true").unique(maintain_order=True)
+    return own if shared.select(QUESTION).is_duplicated().any() else shared
+
+
+def _answers(
+    path: Path, beliefs: pl.DataFrame, asked: pl.DataFrame, key: Sequence[str]
+) -> pl.DataFrame:
+    """Return what is asked with ``p_true``, joined by the columns of a key."""
+    distinct = beliefs.select(*key, "p_true").unique(maintain_order=True)
+    twice = distinct.select(key).is_duplicated()
+    if twice.any():
+        shown = ", ".join(map(str, distinct.select(key).row(twice.arg_true()[0])))
+        raise DataError(f"gives two beliefs about one question: {shown}", path)
+    unasked = distinct.join(asked, on=key, how="anti").height
+    if unasked == distinct.height:
+        raise DataError(
+            "answers none of the questions; things, annotators and parts must be written as in "
+            "the drawings, in lower case",
+            path,
+        )
+    if unasked:
+        log.warning("%s: %d of its rows answer none of the questions", path, unasked)
+    answers = asked.join(distinct, on=key, how="left", maintain_order="left")
+    if answers["p_true"].null_count() == answers.height:
+        raise DataError("gives no belief: p_true is empty for every question", path)
+    return answers
