@@ -80,8 +80,8 @@ def main() -> None:
     ) as folder:
         base = chosen.base or Path(folder) / "base.kb"
         if chosen.dumps:
-            tell_import(imported(chosen.dumps, base), base)
-        tell_questions(base, read_anchors(chosen.questions))
+            print_import(imported(chosen.dumps, base), base)
+        print_questions(base, read_anchors(chosen.questions))
     print(f"load {os.getloadavg()[0]:.1f}")
 
 
@@ -108,7 +108,7 @@ def run_import(dumps: Sequence[Path], out: Path, answers: Queue[Imported]) -> No
     answers.put(Imported(lines, seconds, time.process_time(), kilobytes / 1024))
 
 
-def tell_import(took: Imported, base: Path) -> None:
+def print_import(took: Imported, base: Path) -> None:
     """Prints the table of an import."""
     with KnowledgeBase(base) as opened:
         edges, concepts = opened.about["edges"], opened.about["concepts"]
@@ -123,7 +123,7 @@ def tell_import(took: Imported, base: Path) -> None:
     )
 
 
-def tell_questions(path: Path, anchors: Sequence[Anchor]) -> None:
+def print_questions(path: Path, anchors: Sequence[Anchor]) -> None:
     """Prints the table of questions, alone and all together."""
     words = Words()
     words.parts(["Words and their lexicon are loaded."])

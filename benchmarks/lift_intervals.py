@@ -57,7 +57,7 @@ OTHER = "AUROC, the same way"
 
 
 @dataclass(frozen=True)
-class World:
+class Population:
     """How anchors come to be right.
 
     Args:
@@ -93,13 +93,13 @@ class World:
 
 
 WORLDS = (
-    World("independent", 0.0),
-    World("independent, clustered", 0.0, shared=1.5),
-    World("weakly dependent", 0.5),
-    World("strongly dependent", 1.2),
+    Population("independent", 0.0),
+    Population("independent, clustered", 0.0, shared=1.5),
+    Population("weakly dependent", 0.5),
+    Population("strongly dependent", 1.2),
 )
 CLUSTERS = tuple(
-    (World(name, 0.0, shared=shared, size=size, known=known), n)
+    (Population(name, 0.0, shared=shared, size=size, known=known), n)
     for name, shared, size, known, sizes in (
         ("1 to 5", 1.5, 0, 0.5, (28, 100, 300)),
         ("5, strongly dependent", 3.0, 5, 0.9, (100, 300)),
@@ -121,7 +121,7 @@ class Trial:
 
 
 def undecided(
-    world: World, n: int, accuracy: float, random: np.random.Generator
+    world: Population, n: int, accuracy: float, random: np.random.Generator
 ) -> tuple[NDArray[np.bool_], Floats, NDArray[np.int64]]:
     """A sample in which some anchors are right and some wrong."""
     drawn = world.draw(n, accuracy, random)
@@ -130,7 +130,7 @@ def undecided(
     return drawn
 
 
-def trial(world: World, n: int, accuracy: float, random: np.random.Generator) -> Trial:
+def trial(world: Population, n: int, accuracy: float, random: np.random.Generator) -> Trial:
     """SamplingPrompt a sample and makes every interval of it."""
     right, score, cluster = undecided(world, n, accuracy, random)
     how = Permutations(DRAWS, seed=int(random.integers(2**32)))
@@ -162,7 +162,7 @@ def permuted_precision(sample: Sample, how: Permutations) -> Floats:
     return average_precisions(right, sample.rows)
 
 
-def clustered(world: World, n: int, simulations: int, seed: int) -> dict[str, str]:
+def clustered(world: Population, n: int, simulations: int, seed: int) -> dict[str, str]:
     """A line of the table of clusters: shares of samples without any lift, in per cent."""
     random = np.random.default_rng([seed, n, world.size])
     counts: Counter[str] = Counter()
@@ -278,7 +278,7 @@ def _corrected(lifts: Floats, value: float, moved: Floats) -> Ends:
 
 
 @cache
-def truth(world: World, accuracy: float) -> dict[str, float]:
+def truth(world: Population, accuracy: float) -> dict[str, float]:
     """The lift and the area of very many anchors; what chance gives where they tell nothing."""
     if world.slope == 0:
         return {CHOSEN: 0.0, OTHER: 0.5}
@@ -290,7 +290,7 @@ def truth(world: World, accuracy: float) -> dict[str, float]:
     return {CHOSEN: value, OTHER: area}
 
 
-def row(world: World, n: int, simulations: int, seed: int) -> dict[str, str]:
+def row(world: Population, n: int, simulations: int, seed: int) -> dict[str, str]:
     """A line of the table: shares in per cent, median widths in parentheses."""
     random = np.random.default_rng([seed, n])
     held: Counter[str] = Counter()

@@ -54,7 +54,7 @@ def main() -> None:
         for what, prompts in sets.items():
             answered = {dtype: ask(name, dtype, chosen.device, prompts) for dtype in DTYPES}
             for dtype, one in answered.items():
-                print(f"| {name} | {what} | {dtype} | {told(one, answered['float32'])} |")
+                print(f"| {name} | {what} | {dtype} | {row_text(one, answered['float32'])} |")
     print(f"\nload {os.getloadavg()[0]:.1f}")
 
 
@@ -73,7 +73,7 @@ def ask(name: str, dtype: str, device: str, prompts: Sequence[Prompt]) -> Answer
     return Answered(scores, seconds)
 
 
-def told(one: Answered, exact: Answered) -> str:
+def row_text(one: Answered, exact: Answered) -> str:
     """The columns of one format: flipped answers, nats, and the time as a share of float32's."""
     pairs = list(zip(one.scores, exact.scores, strict=True))
     flipped = sum(likeliest(ours) != likeliest(theirs) for ours, theirs in pairs)

@@ -70,7 +70,7 @@ def main() -> None:
         tokens = [one[2] for one in asked]
         print(f"{len(asked):,} prompts of {mean(tokens):.1f} tokens")
         if chosen.table == "all":
-            tell_whole(apart(partial(run_engine, place, chosen.threads)), len(asked))
+            print_whole(apart(partial(run_engine, place, chosen.threads)), len(asked))
         else:
             compare(place, sample(tokens, chosen.sample), chosen.repeats, chosen.threads)
 
@@ -96,14 +96,14 @@ def compare(place: Path, some: list[int], repeats: int, threads: int) -> None:
     for _ in range(repeats):
         for name, side in sides.items():
             times[name].append(apart(side))
-    tell_sides(times, len(some))
+    print_sides(times, len(some))
     ours, theirs, _ = (side[-1].found for side in times.values())
-    tell_agreement(ours, theirs)
+    print_agreement(ours, theirs)
     once = median(took.parts["vocabulary"] for took in times["Tacit"])
     print(f"Tacit wrote the vocabulary out once, besides: {once:.1f} s of the processor\n")
 
 
-def tell_sides(times: dict[str, list[Took]], prompts: int) -> None:
+def print_sides(times: dict[str, list[Took]], prompts: int) -> None:
     """Prints the table of rates, ratios and memory."""
     head = "| side | prompts a second | of the processor | Tacit's rate, of this side's "
     print(f"\n{head}| of the processor | memory (MB) |\n|---|---:|---:|---:|---:|---:|")
@@ -121,7 +121,7 @@ def tell_sides(times: dict[str, list[Took]], prompts: int) -> None:
     print(f"load {os.getloadavg()[0]:.1f}\n")
 
 
-def tell_agreement(ours: Sequence[tuple[float, int]], theirs: Sequence[tuple[float, int]]) -> None:
+def print_agreement(ours: Sequence[tuple[float, int]], theirs: Sequence[tuple[float, int]]) -> None:
     """Prints how far log-probabilities and ranks agree."""
     pairs = list(zip(ours, theirs, strict=True))
     same = sum(own[1] == other[1] for own, other in pairs)
@@ -131,7 +131,7 @@ def tell_agreement(ours: Sequence[tuple[float, int]], theirs: Sequence[tuple[flo
     print(f"log-probabilities: {values:.1e} nats at most")
 
 
-def tell_whole(took: Took, prompts: int) -> None:
+def print_whole(took: Took, prompts: int) -> None:
     """Prints what all prompts took through engine and store."""
     print("| all prompts | seconds | of the processor (s) | share |\n|---|---:|---:|---:|")
     parts = took.parts | {"engine and store": took.processor - sum(took.parts.values())}

@@ -111,7 +111,7 @@ def main() -> None:
                 times[side.name].append(took)
                 print(f"{side.name}: {took.whole:.1f} s", file=sys.stderr, flush=True)
         print(f"{len(read(place / 'parts.json')):,} prompts\n")
-        tell(times)
+        print_times(times)
     print(f"\nload {os.getloadavg()[0]:.1f}")
 
 
@@ -195,7 +195,7 @@ def _taken(process: Any) -> float:  # noqa: ANN401 - psutil ships no types
     return float(times.user + times.system + times.children_user + times.children_system)
 
 
-def tell(times: dict[str, list[Took]]) -> None:
+def print_times(times: dict[str, list[Took]]) -> None:
     """Prints what each side took, beside the first, and how its scores differ from that one's."""
     head = "| side | blocks | start | plan | ask | end | whole (s) | of the local engine's "
     print(f"{head}| processor (s) | of it | largest difference (nats) |")

@@ -39,7 +39,7 @@ SHARED_FACTS = 0.15
 
 
 @dataclass(frozen=True)
-class World:
+class Population:
     """How anchors and facts come to be right.
 
     Args:
@@ -111,21 +111,21 @@ def _normal() -> tuple[Floats, Floats]:
 
 
 SMALL, LARGE = Sizes(500, 2.3), Sizes(1221, 5)
-INDEPENDENT, DEPENDENT = World("independent", 0.0, 1.5), World("dependent", 1.2, 0.0)
+INDEPENDENT, DEPENDENT = Population("independent", 0.0, 1.5), Population("dependent", 1.2, 0.0)
 LINES = (
     (INDEPENDENT, SMALL, 0.005),
     (INDEPENDENT, SMALL, 0.01),
     (INDEPENDENT, LARGE, 0.005),
     (INDEPENDENT, LARGE, 0.01),
     *((world, SMALL, share) for world in (INDEPENDENT, DEPENDENT) for share in (0.05, 0.5)),
-    (World("independent, clusters of 10", 0.0, 1.5, 10), SMALL, 0.05),
+    (Population("independent, clusters of 10", 0.0, 1.5, 10), SMALL, 0.05),
     (DEPENDENT, LARGE, 0.005),
     (DEPENDENT, LARGE, 0.01),
     (DEPENDENT, SMALL, 0.95),
 )
 
 
-def row(world: World, sizes: Sizes, right: float, simulations: int) -> dict[str, str]:
+def row(world: Population, sizes: Sizes, right: float, simulations: int) -> dict[str, str]:
     """A line of the table."""
     random = np.random.default_rng([sizes.anchors, round(right * 1000), world.size])
     held: Counter[str] = Counter()

@@ -70,7 +70,7 @@ def compare_parts(cut_off: float) -> None:
     print(f"{'parts':>5} {'RC2 (s)':>10} {'Tacit (s)':>10} {'ratio':>12}  same value")
     for n in range(4, 15):
         beliefs = uniform(n, ontology)
-        seconds, value = old_way(beliefs, ontology, "paper", cut_off)
+        seconds, value = by_rc2(beliefs, ontology, "paper", cut_off)
         begun = time.perf_counter()
         found = repair(beliefs, ontology, processes=1)
         ours = time.perf_counter() - begun
@@ -110,7 +110,7 @@ def compare_order(n: int, case: tuple[str, str], cut_off: float, stopped: set[bo
         if stratified in stopped:
             told.append("-")
             continue
-        seconds, value = old_way(beliefs, ontology, objective, cut_off, stratified=stratified)
+        seconds, value = by_rc2(beliefs, ontology, objective, cut_off, stratified=stratified)
         told.append(f"{seconds:.2f}" if value is not None else f"> {cut_off:.0f}")
         if value is None:
             stopped.add(stratified)
@@ -244,7 +244,7 @@ def as_beliefs(statements: list[Statement], p: np.ndarray) -> pl.DataFrame:
     return frame.with_columns(p_true=pl.Series(p))
 
 
-def old_way(
+def by_rc2(
     beliefs: pl.DataFrame,
     ontology: Ontology,
     objective: str,

@@ -84,10 +84,10 @@ def main() -> None:
     if unknown := set(chosen.tables) - set(TABLES):
         parser.error(f"{', '.join(sorted(unknown))}: the tables are {', '.join(TABLES)}")
     with tempfile.TemporaryDirectory() as folder:
-        tell(chosen, Path(folder))
+        print_table(chosen, Path(folder))
 
 
-def tell(chosen: argparse.Namespace, place: Path) -> None:
+def print_table(chosen: argparse.Namespace, place: Path) -> None:
     """Prints the tables."""
     asked = chosen.tables or TABLES
     sources = Sources(tuple(chosen.dumps), chosen.questions, chosen.drawings, chosen.tokenizer)
@@ -98,13 +98,13 @@ def tell(chosen: argparse.Namespace, place: Path) -> None:
     for table in asked:
         print(f"\n### {table}\n", flush=True)
         if table == "masked":
-            tell_masked(chosen, place / "masked")
+            print_masked(chosen, place / "masked")
         elif table == "growth":
-            tell_growth(chosen, sources, replace(own, place=place / "growth", work="facts"))
+            print_growth(chosen, sources, replace(own, place=place / "growth", work="facts"))
         elif table == "profile":
             for work in ("facts", "parts", "anchors"):
                 task = replace(own, work=work)
-                scoring_profile.tell(work, apart(partial(scoring_profile.run, task)))
+                scoring_profile.print_profile(work, apart(partial(scoring_profile.run, task)))
         else:
             task = replace(own, work=table)
             if table == "seq2seq":
@@ -162,18 +162,18 @@ def compare(task: Task, repeats: int, asked: Mapping[str, Side]) -> None:
             print(said, file=sys.stderr, flush=True)
     ours = next(iter(times.values()))
     print(f"{len(task.prompts):,} prompts, {len(ours[0].found):,} answers\n")
-    tell_times(times)
+    print_times(times)
     least = ours[0].needed and (ours[0].needed, ours[0].needed_flops)
-    tell_work(times, least)
+    print_work(times, least)
     if least:
-        tell_useful(ours)
+        print_useful(ours)
     for name, side in times.items():
         pairs = zip(ours[0].found, side[-1].found, strict=True)
         off = max(abs(one - other) for one, other in pairs)
         print(f"{name}: log-probabilities differ by {off:.1e} nats at most")
 
 
-def tell_times(times: dict[str, list[Scored]]) -> None:
+def print_times(times: dict[str, list[Scored]]) -> None:
     """Prints the table of times, ratios and memory."""
     head = "| side | seconds | of the processor | Tacit is quicker by | of the processor "
     print(f"{head}| memory (MB) |\n|---|---:|---:|---:|---:|---:|")
@@ -191,7 +191,7 @@ def tell_times(times: dict[str, list[Scored]]) -> None:
     print(flush=True)
 
 
-def tell_work(times: dict[str, list[Scored]], least: tuple[Work, float] | None) -> None:
+def print_work(times: dict[str, list[Scored]], least: tuple[Work, float] | None) -> None:
     """Prints what was computed; beside the tree, each ratio is the ceiling of Tacit's gain."""
     print("| side | tokens | of the tree's | logits at | GFLOP | of the tree's |")
     print("|---|---:|---:|---:|---:|---:|")
@@ -206,7 +206,7 @@ def tell_work(times: dict[str, list[Scored]], least: tuple[Work, float] | None) 
     print(flush=True)
 
 
-def tell_useful(ours: Sequence[Scored]) -> None:
+def print_useful(ours: Sequence[Scored]) -> None:
     """Prints what useful arithmetic Tacit does in a second, beside what the device could."""
     rates = [took.needed_flops / took.worked / 1e9 for took in ours]
     peaks = [took.peak / 1e9 for took in ours]
@@ -217,7 +217,7 @@ def tell_useful(ours: Sequence[Scored]) -> None:
     print(f"the tree's tokens a second: {spread(tokens, 0)}\n")
 
 
-def tell_masked(chosen: argparse.Namespace, place: Path) -> None:
+def print_masked(chosen: argparse.Namespace, place: Path) -> None:
     """Prints what ranking a vocabulary at blanks takes, and what the token counts allow."""
     place.mkdir()
     apart(partial(ranking_model.prepare, place, chosen.norms, chosen.tokenizer, 2660))
@@ -232,7 +232,7 @@ def tell_masked(chosen: argparse.Namespace, place: Path) -> None:
         print(f"{padded / sum(own):.2f} of the {sum(own):,} needed, with {len(own):,} logits")
 
 
-def tell_growth(chosen: argparse.Namespace, sources: Sources, task: Task) -> None:
+def print_growth(chosen: argparse.Namespace, sources: Sources, task: Task) -> None:
     """Prints how time grows with the number of facts."""
     task.place.mkdir()
     apart(partial(prepare_growth, task.place, sources, chosen.most))

@@ -72,7 +72,7 @@ def around(module: PreTrainedModel, clock: Clock) -> None:
     module.register_forward_hook(lambda *_: clock.__exit__())
 
 
-def tell(work: str, profile: Profile) -> None:
+def print_profile(work: str, profile: Profile) -> None:
     """Prints the stages."""
     print(f"| {work} | of the processor (s) | share |\n|---|---:|---:|")
     rest = {"the rest": profile.whole - sum(profile.stages.values())}

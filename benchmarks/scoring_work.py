@@ -62,7 +62,7 @@ def prepare(folder: Path, sources: Sources, sizes: Sizes, model: str, dtype: str
     write_models(folder, sources.tokenizer, model, dtype)
     probe = consistency(folder, sources)
     write(folder / "facts.json", fact_prompts(probe, sizes.facts))
-    count = sizes.anchors * len(probe.choice_forms)
+    count = sizes.anchors * len(probe.choice_variants)
     write(folder / "anchors.json", probe.anchor_prompts[:count])
     write(folder / "parts.json", part_prompts(sources.drawings, sizes.drawings))
 
@@ -100,12 +100,12 @@ def consistency(folder: Path, sources: Sources, hops: int = 1) -> ConsistencyPro
 
 
 def fact_prompts(probe: ConsistencyProbe, facts: int) -> list[Prompt]:
-    """The questions of the first facts, without negatives, each in every form."""
+    """The questions of the first facts, without negatives, each in every variant."""
     from tacit.probes.consistency.questions import background_prompts
 
     asked = probe.asked
     places = dict.fromkeys(asked.facts["positive_question"][:facts])
-    return [p for at in places for p in background_prompts(asked.texts[at], probe.forms)]
+    return [p for at in places for p in background_prompts(asked.texts[at], probe.variants)]
 
 
 def part_prompts(folder: Path, drawings: int) -> Sequence[Prompt]:

@@ -86,7 +86,7 @@ def asked_of(model: LanguageModel, words: list[str]) -> Asked:
     prompts, beliefs, replies = [], [], {}
     scores = model.answer([Prompt(text, tuple(alone)) for text in TEXTS])
     for text, score in zip(TEXTS, scores, strict=True):
-        raw = {one.answer: math.exp(_known(one.logprob)) for one in score.answers}
+        raw = {one.answer: math.exp(_baseline(one.logprob)) for one in score.answers}
         shares = {word: value / sum(raw.values()) for word, value in raw.items()}
         best = sorted(alone, key=lambda word: -shares[word])[:2]
         if shares[best[1]] < LEAST:
@@ -98,13 +98,13 @@ def asked_of(model: LanguageModel, words: list[str]) -> Asked:
     return Asked(prompts[:MOST], beliefs[:MOST], replies)
 
 
-def _known(value: float | None) -> float:
+def _baseline(value: float | None) -> float:
     return -math.inf if value is None else value
 
 
 def belief(scores: Scores) -> float:
     """Of the first answer against the second."""
-    first, second = (math.exp(_known(one.logprob)) for one in scores.answers)
+    first, second = (math.exp(_baseline(one.logprob)) for one in scores.answers)
     return first / (first + second)
 
 

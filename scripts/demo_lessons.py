@@ -178,16 +178,16 @@ class Lessons:
         truth = random.random() < 0.5  # noqa: PLR2004 - as many false ones as true ones
         statement = random.choice(random.choice(self._sides)[truth])
         if random.random() < _OTHERWISE:
-            a_thing, said = self._said(statement)
+            a_thing, said = self._sentence(statement)
             return Lesson(f"In {a_thing}, is it so that {said}?", "Yes" if truth else "No")
         return self._judged(statement, truth)
 
     def _judged(self, statement: Statement, truth: bool) -> Lesson:  # noqa: FBT001 - a label
         """A statement as the parts probe asks it."""
-        prompt = self._parts.prompt(*self._said(statement))
+        prompt = self._parts.prompt(*self._sentence(statement))
         return Lesson(prompt.text, prompt.answers[not truth], prompt.separator)
 
-    def _said(self, statement: Statement) -> tuple[str, str]:
+    def _sentence(self, statement: Statement) -> tuple[str, str]:
         thing, subject, relation, obj = statement
         said = self._nouns.statement(subject, self._ontology.relations[relation], obj)
         return self._nouns.with_article(thing), said

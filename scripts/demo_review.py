@@ -34,7 +34,7 @@ class Review:
         self._tokenizer = tokenizer
         self._wrong: Counter[Lesson] = Counter()
 
-    def look(self, model: Any, random: Random) -> Counter[str]:  # noqa: ANN401 - a model of either class
+    def review(self, model: Any, random: Random) -> Counter[str]:  # noqa: ANN401 - a model of either class
         """Asks all that the probes judge; returns how many of each kind were answered wrong."""
         asked = self._lessons.judged(random)
         asked.sort(key=lambda lesson: len(lesson.text))

@@ -108,7 +108,7 @@ class Course:
         began, score = time.monotonic(), Score()
         for step in range(1, stage.steps + 1):
             if stage.again and step % stage.every == 1:
-                self.say(f"{self.kind}: answered wrong: {dict(review.look(model, random))}")
+                self.say(f"{self.kind}: answered wrong: {dict(review.review(model, random))}")
             again = review.draw(random, round(stage.again * self.size.batch))
             fresh = self.lessons.draw(random, self.size.batch - len(again), stage.shares)
             _step(model, rows_of([*again, *fresh], plain, self.kind, random), score)
@@ -121,7 +121,7 @@ class Course:
                 self.say(f"{self.kind}: step {step} of {stage.steps}: {score}; {spent:.0f} s")
                 score = Score()
         if stage.again:
-            self.say(f"{self.kind}: answered wrong: {dict(review.look(model, random))}")
+            self.say(f"{self.kind}: answered wrong: {dict(review.review(model, random))}")
 
 
 @dataclass

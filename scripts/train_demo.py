@@ -39,11 +39,11 @@ def train(kind: str, folder: Path) -> None:
     torch.set_num_threads(1)
     knowledge = Knowledge.read(Planted.read())
     words = sorted({word for fact in read_facts() for end in fact[1:] for word in end.split()})
-    course = Course(Lessons(knowledge, kind), kind, Size(), STAGES, _say)
+    course = Course(Lessons(knowledge, kind), kind, Size(), STAGES, _report)
     save(*course.train(words), folder)
 
 
-def _say(line: str) -> None:
+def _report(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 

@@ -21,7 +21,7 @@ from tacit.models.openai.answer_parsing import read_answer, votes_of
 from tacit.probes.assumptions.properties import Filters
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.probe import Reading
-from tacit.probes.consistency.questions import Form, choice_prompts, verify_prompts
+from tacit.probes.consistency.questions import PromptVariant, choice_prompts, verify_prompts
 from tacit.probes.consistency.template import Templates, load_templates
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 WORDS = ("Paris", "Rome")
 VOCABULARY = Vocabulary(WORDS)
 SCORES = Scores(tuple(AnswerScore(word, -1.0, 1) for word in WORDS))
-FORM = Form(1, None, WORDS, "{question}?")
+VARIANT = PromptVariant(1, None, WORDS, "{question}?")
 
 CLASSES: dict[str, Callable[[Any], object]] = {
     "Prompt.answers": lambda given: Prompt("…", given),
@@ -57,7 +57,7 @@ CLASSES: dict[str, Callable[[Any], object]] = {
     "Nouns.a": lambda given: Nouns(a=given),
     "Extraction.relations": lambda given: Extraction(relations=given),
     "Filters.vocabulary": lambda given: Filters(vocabulary=given),
-    "Form.answers": lambda given: Form(1, None, given, ""),
+    "PromptVariant.answers": lambda given: PromptVariant(1, None, given, ""),
     "consistency Templates.meta_prompts": lambda given: Templates(
         {}, given, (), {}, frozenset(), ""
     ),
@@ -77,9 +77,9 @@ FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "read_answer": lambda given: read_answer("Paris", given),
     "Words.parts": Words().parts,
     "joined": joined,
-    "Form.prompt": lambda given: FORM.prompt("…", given),
-    "choice_prompts": lambda given: choice_prompts("…", given, [FORM]),
-    "verify_prompts": lambda given: verify_prompts("…", given, [FORM], load_templates()),
+    "PromptVariant.prompt": lambda given: VARIANT.prompt("…", given),
+    "choice_prompts": lambda given: choice_prompts("…", given, [VARIANT]),
+    "verify_prompts": lambda given: verify_prompts("…", given, [VARIANT], load_templates()),
     "all_statements": lambda given: all_statements([Drawing("", "", WORDS, ())], given),
 }
 

@@ -136,7 +136,7 @@ def _bundle() -> None:
     runtime()
 
 
-def told(found: Mapping[str, Run]) -> list[str]:
+def summary_lines(found: Mapping[str, Run]) -> list[str]:
     """A line for each probe, and one for what was planted.
 
     Args:

@@ -104,7 +104,7 @@ def line_of_row(path: Path | str, row: int) -> int:
     if path.suffix == ".jsonl":
         lines = [number for number, _ in _json_lines(path)]
         return lines[row]
-    lines = [line for line, cells in _cells(path) if cells]
+    lines = [line for line, cells in _numbered_rows(path) if cells]
     return lines[row + 1]
 
 
@@ -151,7 +151,7 @@ def check_file(path: Path) -> None:
         raise DataError("there is no such file", path)
 
 
-def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The line that each row begins on, and its cells; a blank line has none."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
@@ -172,7 +172,7 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _read_separated(path: Path) -> pl.DataFrame:
     import polars as pl
 
-    rows = ((line, cells) for line, cells in _cells(path) if cells)
+    rows = ((line, cells) for line, cells in _numbered_rows(path) if cells)
     try:
         _, header = next(rows)
     except StopIteration:

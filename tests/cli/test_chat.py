@@ -47,8 +47,8 @@ def test_a_run_as_a_chat_says_so_and_is_another_run(
         json.loads((workplace / out / "manifest.json").read_text())["model"]
         for out in ("plain", "chat")
     )
-    assert plain["obtained"] == "log-probabilities of whole answers"
-    assert chat["obtained"] == "log-probabilities of whole answers, in chat"
+    assert plain["elicitation"] == "log-probabilities of whole answers"
+    assert chat["elicitation"] == "log-probabilities of whole answers, in chat"
     assert plain["fingerprint"] != chat["fingerprint"]
     assert "chat: true" in (workplace / "chat" / "run.yaml").read_text()
     assert "chat: false" in (workplace / "plain" / "run.yaml").read_text()
@@ -114,12 +114,12 @@ def test_sampled_replies_answer_the_parts_probe(
         *(tacit, server, drawings, "--samples", 12, "--yes", "--out", workplace / "r")
     )
     assert code == 0, err
-    assert "Obtained: votes of 12 samples, in chat" in out
+    assert "Elicitation: votes of 12 samples, in chat" in out
     assert "replies are no answer for certain and count as none" in out
     assert "at most 623 calls" in err
     manifest = json.loads((workplace / "r" / "manifest.json").read_text())
-    assert manifest["model"]["obtained"] == "votes of 12 samples, in chat"
-    assert manifest["summary"]["obtained"] == "votes of 12 samples, in chat"
+    assert manifest["model"]["elicitation"] == "votes of 12 samples, in chat"
+    assert manifest["summary"]["elicitation"] == "votes of 12 samples, in chat"
     assert manifest["summary"]["votes"]["replies"] == 12 * manifest["summary"]["questions"]
     asked = len(server.requests)
     assert asked <= 623
@@ -131,7 +131,7 @@ def test_sampled_replies_answer_the_parts_probe(
     ran = tacit("report", workplace / "r", "--out", "report.html")
     assert ran.code == 0, ran.err
     page = (workplace / "report.html").read_text()
-    assert "Obtained from: votes of 12 samples, in chat;" in page
+    assert "Elicitation: votes of 12 samples, in chat;" in page
 
 
 def test_first_tokens_answer_the_parts_probe(
@@ -142,7 +142,7 @@ def test_first_tokens_answer_the_parts_probe(
 
     code, out, err = run(tacit, server, drawings, "--yes", "--out", workplace / "r")
     assert code == 0, err
-    assert "Obtained: log-probabilities of first tokens, in chat" in out
+    assert "Elicitation: log-probabilities of first tokens, in chat" in out
     assert "at most 153 calls" in err
     assert len(server.requests) <= 153
     for row in pl.read_parquet(workplace / "r" / "questions.parquet").to_dicts():
@@ -227,7 +227,7 @@ def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, workplace
     assert true["votes"] + false["votes"] + line["unparsed"] == 20
     assert true["share"] == true["votes"] / (true["votes"] + false["votes"])
     assert true["low"] < true["share"] < true["high"]
-    assert json.loads(ran.out)["obtained"] == "votes of 20 samples, in chat"
+    assert json.loads(ran.out)["elicitation"] == "votes of 20 samples, in chat"
     ran = tacit("score", prompts, *common, "--out", "scores.jsonl")
     assert ran.code == 0, ran.err
     assert len(json.loads((workplace / "scores.jsonl").read_text())["scores"]) == 2
@@ -243,18 +243,18 @@ def test_models_that_were_asked_otherwise_are_compared_under_a_warning(
         assert code == 0, err
     ran = tacit("compare", "a", "b", "--out", "ab.html")
     assert ran.code == 0, ran.err
-    assert "beliefs were obtained in different ways" in ran.err
-    assert "obtained in different ways" in (workplace / "ab.html").read_text()
+    assert "beliefs come from different elicitation methods" in ran.err
+    assert "come from different elicitation methods" in (workplace / "ab.html").read_text()
     ran = tacit("compare", "a", "c", "--out", "ac.html")
     assert (ran.code, ran.err) == (0, "")
-    assert "obtained in different ways" not in (workplace / "ac.html").read_text()
+    assert "come from different elicitation methods" not in (workplace / "ac.html").read_text()
 
 
 @pytest.mark.slow
 def test_models_that_thought_otherwise_are_compared_under_a_warning(
     tacit: Tacit, server: Serving, drawings: Path, workplace: Path
 ) -> None:
-    """The limit of a thought is part of how beliefs were obtained; tables and manifest name it."""
+    """The limit of a thought is part of how beliefs were elicited; tables and manifest name it."""
     ways = {
         "some": ("20", ", after thoughts of at most 20 tokens"),
         "all": ("all", ", after thoughts"),
@@ -265,12 +265,12 @@ def test_models_that_thought_otherwise_are_compared_under_a_warning(
         options = ("--samples", 2, "--thinking-tokens", tokens, "--yes", "--out", workplace / name)
         code, out, err = run(tacit, server, drawings, *options)
         assert code == 0, err
-        assert f"Obtained: votes of 2 samples, in chat{told}\n" in out
+        assert f"Elicitation: votes of 2 samples, in chat{told}\n" in out
     for pair in (("some", "all"), ("all", "none")):
         ran = tacit("compare", *pair, "--out", "page.html")
         assert ran.code == 0, ran.err
-        assert "beliefs were obtained in different ways" in ran.err
-        assert "obtained in different ways" in (workplace / "page.html").read_text()
+        assert "beliefs come from different elicitation methods" in ran.err
+        assert "come from different elicitation methods" in (workplace / "page.html").read_text()
 
 
 def test_models_that_one_command_asks_otherwise_are_compared_under_a_warning(
@@ -286,12 +286,14 @@ def test_models_that_one_command_asks_otherwise_are_compared_under_a_warning(
     models = ("--model", "demo", "--samples", 4, "--yes", "--out", workplace / "r")
     code, out, err = run(tacit, server, drawings, *models)
     assert code == 0, err
-    assert "Parts: these models' beliefs were obtained in different ways" in err
+    assert "Parts: these models' beliefs come from different elicitation methods" in err
     told = out[out.index("Differences between models") :]
     assert all(f"Obtained, {name}: {way}\n" in told for name, way in ways.items())
     together = pl.read_parquet(workplace / "r" / "comparison.parquet")
-    assert together["first_obtained"].to_list() == [ways[n] for n in together["first"].to_list()]
-    assert together["second_obtained"].to_list() == [ways[n] for n in together["second"].to_list()]
+    assert together["first_elicitation"].to_list() == [ways[n] for n in together["first"].to_list()]
+    assert together["second_elicitation"].to_list() == [
+        ways[n] for n in together["second"].to_list()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -376,7 +378,7 @@ def test_sampled_replies_answer_the_consistency_probe(
         *("--yes", "--out", "run", "--figures", "svg"),
     )
     assert ran.code == 0, ran.err
-    assert "Obtained: votes of 3 samples, in chat" in ran.out
+    assert "Elicitation: votes of 3 samples, in chat" in ran.out
     texts = 8 * 24 + 7 * 24
     assert f"{texts:,} distinct prompts: at most {3 * texts + 287:,} calls" in ran.err
     assert len(server.requests) <= 3 * texts + 29
@@ -404,7 +406,7 @@ def test_sampled_replies_answer_the_consistency_probe(
     ran = tacit("report", "run", "--out", "report.html")
     assert ran.code == 0, ran.err
     page = Page((workplace / "report.html").read_text())
-    assert "Obtained from: votes of 3 samples, in chat" in page.html
+    assert "Elicitation: votes of 3 samples, in chat" in page.html
     assert told in page.html
     for table in ("facts", "scores"):
         columns = page.blob(f"table-consistency-0-{table}")["columns"]
@@ -427,4 +429,4 @@ def test_the_consistency_of_models_that_were_asked_otherwise_is_warned_of(
         *("--model", "demo", "--yes", "--out", "run"),
     )
     assert ran.code == 0, ran.err
-    assert "Consistency: these models' beliefs were obtained in different ways" in ran.err
+    assert "Consistency: these models' beliefs come from different elicitation methods" in ran.err

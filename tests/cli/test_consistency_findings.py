@@ -51,7 +51,7 @@ def found(probe: ConsistencyProbe) -> Findings:
 
 def counts(probe: ConsistencyProbe) -> dict[str, int]:
     """What is lacking, counted prompt by prompt and fact by fact."""
-    n = len(probe.asked.texts) * len(probe.forms)
+    n = len(probe.asked.texts) * len(probe.variants)
     lacking = [sum(one.logprob is None for one in cut(p).answers) for p in probe.prompts]
     facts = probe.asked.facts.to_dicts()
     silent = ["farm" in text for text in probe.asked.texts]
@@ -77,7 +77,7 @@ def run(found: Findings, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The same, written and read."""
     folder = tmp_path_factory.mktemp("runs") / "run"
     run = RunFolder(folder, {"probe": "consistency", "model": "it"})
-    run.begin({"model": {"name": "it", "obtained": "log-probabilities"}, "data": {}})
+    run.begin({"model": {"name": "it", "elicitation": "log-probabilities"}, "data": {}})
     run.finish(found.unscored({OUTSIDE: 7}))
     (read,) = read_runs([folder])
     return read

@@ -20,7 +20,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Look:
+class Theming:
     """Options of two headings."""
 
     size: Size = field(default_factory=Size)
@@ -33,8 +33,8 @@ def app() -> typer.Typer:
     """A verb that takes a dataclass of options, an argument and an option of its own."""
     made = typer.Typer(rich_markup_mode=None)
 
-    @declared(look=Look)
-    def draw(*, name: str, look: Look, often: int = 1) -> None:
+    @declared(look=Theming)
+    def draw(*, name: str, look: Theming, often: int = 1) -> None:
         """Draw a thing."""
         typer.echo(f"{name} {look} {often}")
 
@@ -47,7 +47,7 @@ def test_the_fields_of_dataclasses_are_options(app: typer.Typer) -> None:
     asked = ["box", "--width", "3", "--colour", "blue", "--often", "4"]
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 0, told.output
-    assert told.output.strip() == f"box {Look(Size(3), 'blue')} 4"
+    assert told.output.strip() == f"box {Theming(Size(3), 'blue')} 4"
 
 
 def test_help_lists_options_under_their_headings(app: typer.Typer) -> None:

@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[object, ...]] = {
 
 
 @pytest.fixture
-def place(tacit: Tacit, workplace: Path) -> Path:
+def output_folder(tacit: Tacit, workplace: Path) -> Path:
     """A working folder with what the commands read."""
     (workplace / "beliefs.tsv").write_text(BELIEFS, encoding="utf-8")
     (workplace / "prompts.jsonl").write_text(
@@ -56,17 +56,17 @@ def place(tacit: Tacit, workplace: Path) -> Path:
 
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.slow
-def test_a_foreign_file_stays_unless_forced(tacit: Tacit, place: Path, name: str) -> None:
+def test_a_foreign_file_stays_unless_forced(tacit: Tacit, output_folder: Path, name: str) -> None:
     """It is refused with exit code 2; what the command wrote itself is overwritten."""
-    asked, out = COMMANDS[name], place / name
+    asked, out = COMMANDS[name], output_folder / name
     out.write_text(MINE, encoding="utf-8")
-    before = sorted(place.rglob("*"))
+    before = sorted(output_folder.rglob("*"))
     refused = tacit(*asked, name)
     assert refused.code == 2
     assert f"{name} exists and is not" in refused.err
     assert "overwrite it with --force" in refused.err
     assert out.read_text(encoding="utf-8") == MINE
-    assert sorted(place.rglob("*")) == before, "nothing is written"
+    assert sorted(output_folder.rglob("*")) == before, "nothing is written"
     assert tacit(*asked, name, "--force").code == 0
     written = out.read_bytes()
     assert written != MINE.encode()
@@ -75,30 +75,32 @@ def test_a_foreign_file_stays_unless_forced(tacit: Tacit, place: Path, name: str
 
 
 @pytest.mark.slow
-def test_compare_and_report_write_files_of_different_names(tacit: Tacit, place: Path) -> None:
+def test_compare_and_report_write_files_of_different_names(
+    tacit: Tacit, output_folder: Path
+) -> None:
     """Neither overwrites the other's page, not even under its name."""
     assert tacit("report", "runs").code == 0
-    page = (place / "report.html").read_bytes()
+    page = (output_folder / "report.html").read_bytes()
     assert tacit("compare", "runs").out == "Written: comparison.html\n"
-    assert (place / "report.html").read_bytes() == page
+    assert (output_folder / "report.html").read_bytes() == page
     refused = tacit("compare", "runs", "--out", "report.html")
     assert (refused.code, refused.out) == (2, "")
     assert "report.html exists and is not a comparison that Tacit wrote" in refused.err
     assert tacit("report", "runs", "--out", "comparison.html").code == 2
 
 
-def test_a_report_of_a_page_of_ones_own_is_refused(tacit: Tacit, place: Path) -> None:
+def test_a_report_of_a_page_of_ones_own_is_refused(tacit: Tacit, output_folder: Path) -> None:
     """A page that merely speaks of Tacit is no report."""
-    (place / "report.html").write_text("<p>Tacit report 1.0</p>", encoding="utf-8")
+    (output_folder / "report.html").write_text("<p>Tacit report 1.0</p>", encoding="utf-8")
     assert tacit("report", "runs").code == 2
 
 
-def test_other_votes_or_scores_are_overwritten(tacit: Tacit, place: Path) -> None:
+def test_other_votes_or_scores_are_overwritten(tacit: Tacit, output_folder: Path) -> None:
     """A file of prompts is neither."""
-    shutil.copy(place / "prompts.jsonl", place / "mine.jsonl")
+    shutil.copy(output_folder / "prompts.jsonl", output_folder / "mine.jsonl")
     asked = ("score", "prompts.jsonl", "--model", "demo", "--dry-run", "--out")
     assert tacit(*asked, "mine.jsonl").code == 2
-    (place / "votes.jsonl").write_text('{"votes": [], "unparsed": 0}\n', encoding="utf-8")
+    (output_folder / "votes.jsonl").write_text('{"votes": [], "unparsed": 0}\n', encoding="utf-8")
     assert tacit(*asked, "votes.jsonl").code == 0
 
 

@@ -121,7 +121,7 @@ def all_loaded(executor: RayExecutor) -> None:
     assert len(ray.wait(pending, num_returns=len(pending), timeout=LONG)[0]) == len(pending)
 
 
-def by_place(executor: RayExecutor, node: str) -> tuple[list[Any], list[Any]]:
+def by_folder(executor: RayExecutor, node: str) -> tuple[list[Any], list[Any]]:
     """The workers on a node, and those on others."""
     actors = [worker.actor for worker in executor._workers]
     nodes = dict(zip(actors, ray.get([actor.ping.remote() for actor in actors]), strict=True))
@@ -192,7 +192,7 @@ def test_a_run_that_loses_a_worker_and_a_node_ends_as_the_local_one(
         if number == 1:
             all_loaded(executor)
         elif number == 4:
-            here, others = by_place(executor, lost.node_id)
+            here, others = by_folder(executor, lost.node_id)
             on_lost.extend(here)
             os.kill(process_of(others[0]), signal.SIGKILL)
             waited(lambda: is_gone(others[0]))

@@ -59,16 +59,16 @@ def test_a_person_reads_tables(
 
 def test_how_a_runs_beliefs_were_obtained_is_told(tacit: Tacit, tmp_path: Path) -> None:
     """Below the tables with what is missing, and in each row."""
-    found = Made(skill=1).findings().obtained("log-probabilities of whole answers")
+    found = Made(skill=1).findings().with_elicitation("log-probabilities of whole answers")
     run = RunFolder(tmp_path / "run", {"probe": "assumptions", "model": "m"})
     run.begin({"model": {}, "data": {}})
     run.finish(replace(found, summary={**found.summary, "missing": 3}))
     ran = tacit("reproduce", "sta", tmp_path / "run")
     assert ran.code == 0, ran.err
-    assert "\nObtained: log-probabilities of whole answers\n" in ran.out
+    assert "\nElicitation: log-probabilities of whole answers\n" in ran.out
     assert "\n3 candidates could not be scored, and are left out\n" in ran.out
     rows = json.loads(tacit("reproduce", "sta", tmp_path / "run", "--json").out)
-    assert {row["obtained"] for row in rows} == {"log-probabilities of whole answers"}
+    assert {row["elicitation"] for row in rows} == {"log-probabilities of whole answers"}
 
 
 def test_without_as_all_four_models_are_shown(tacit: Tacit, finished: Path) -> None:

@@ -19,7 +19,7 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.runs.reading import Run
 from tacit.sources.drawings import Drawing, demo_drawings
-from tests.models.overwriting import WEIGHTS, in_place, other_weights
+from tests.models.overwriting import WEIGHTS, other_weights, overwrite_in_file
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Tacit
@@ -177,11 +177,11 @@ def test_a_run_that_fails_says_so(
 ) -> None:
     """Its manifest says failed and why; made again, it finishes."""
 
-    def broken(*_: object, **__: object) -> None:
+    def failing(*_: object, **__: object) -> None:
         raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("tacit.engine.storage._fill", broken)
+        patch.setattr("tacit.engine.storage._fill", failing)
         assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 1
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "failed"
@@ -205,7 +205,7 @@ def test_a_checkpoint_that_is_overwritten_ends_the_run(
 
     def appended(*arguments: Any) -> Any:  # noqa: ANN401 - those of Store.append
         segment = append(*arguments)
-        in_place(other, workplace / "model" / WEIGHTS)
+        overwrite_in_file(other, workplace / "model" / WEIGHTS)
         return segment
 
     small = functools.partial(Engine, block_tokens=500)

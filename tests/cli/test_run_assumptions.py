@@ -100,9 +100,9 @@ def test_models_are_compared_on_the_words_they_share(
     assert set(causal["wording"]) == {"blank-last", "sentence"}
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
     assert set(together["first"]) | set(together["second"])
-    for name in ("first_obtained", "second_obtained"):
+    for name in ("first_elicitation", "second_elicitation"):
         assert set(together[name]) == {"log-probabilities of whole answers"}
-    assert ran.out.endswith("\nObtained: log-probabilities of whole answers\n")
+    assert ran.out.endswith("\nElicitation: log-probabilities of whole answers\n")
     assert "Differences between models" in ran.out
 
 

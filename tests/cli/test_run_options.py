@@ -40,9 +40,9 @@ def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workpl
     assert set(together["difference"].to_list()) == {0.0}
     assert together["first_value"].is_between(0, 1).all()
     assert "Differences between models: demo | ./twin" in ran.out
-    assert ran.out.endswith("\nObtained: log-probabilities of whole answers\n")
+    assert ran.out.endswith("\nElicitation: log-probabilities of whole answers\n")
     assert "different ways" not in ran.err
-    for name in ("first_obtained", "second_obtained"):
+    for name in ("first_elicitation", "second_elicitation"):
         assert together[name].unique().to_list() == ["log-probabilities of whole answers"]
 
 
@@ -164,12 +164,12 @@ def test_reproduce_sets_the_paper_s_tables_beside_ours(tacit: Tacit, workplace: 
     assert row["difference"] == pytest.approx(row["ours"] - 53.83)
     assert "Table 3, beside Macaw-11B" in ran.out
     way = "log-probabilities of whole answers"
-    assert f"\nObtained: {way}\n" in ran.out
+    assert f"\nElicitation: {way}\n" in ran.out
     assert "of them true" in ran.out
     assert "Every question has a belief" in ran.out
     measured = pl.col("table").is_in(list(of_models))
-    assert table.filter(measured)["obtained"].unique().to_list() == [way]
-    assert table.filter(~measured)["obtained"].null_count() == table.filter(~measured).height
+    assert table.filter(measured)["elicitation"].unique().to_list() == [way]
+    assert table.filter(~measured)["elicitation"].null_count() == table.filter(~measured).height
 
 
 def test_reproduce_says_of_beliefs_from_a_file_that_they_are(tacit: Tacit, workplace: Path) -> None:
@@ -179,7 +179,7 @@ def test_reproduce_says_of_beliefs_from_a_file_that_they_are(tacit: Tacit, workp
     )
     ran = tacit("reproduce", "parrot", "--drawings", DEMO, "--beliefs", "b.tsv")
     assert ran.code == 0, ran.err
-    assert "\nObtained: beliefs from a file\n" in ran.out
+    assert "\nElicitation: beliefs from a file\n" in ran.out
     assert "1,287 questions have no belief" in ran.out
 
 

@@ -16,7 +16,7 @@ from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.errors import RequestError
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
-from tests.coherence.worlds_by_hand import all_assignments, linked
+from tests.coherence.enumerated_by_hand import all_assignments, linked
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 needs_parrot = pytest.mark.skipif(

@@ -24,7 +24,7 @@ from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.program import Program, solve_program
 from tacit.coherence.repair import repair
 from tacit.errors import DataError, RequestError, WorkError
-from tests.coherence.worlds_by_hand import all_assignments, linked
+from tests.coherence.enumerated_by_hand import all_assignments, linked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

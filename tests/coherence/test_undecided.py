@@ -11,7 +11,7 @@ from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
 from tacit.coherence.repair import repair
 from tacit.coherence.violations import KINDS
-from tests.coherence.worlds_by_hand import all_assignments, linked
+from tests.coherence.enumerated_by_hand import all_assignments, linked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

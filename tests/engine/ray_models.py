@@ -45,7 +45,7 @@ class Telling:
             raise ModelError("missing: there is no such model folder")
         return _Telling(self)
 
-    def told(self) -> list[tuple[str, int, str]]:
+    def reports(self) -> list[tuple[str, int, str]]:
         """On which node which process scored which text, in order."""
         lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
         parts = (line.split(" ", 2) for line in lines)
@@ -53,7 +53,7 @@ class Telling:
 
     def texts(self) -> list[str]:
         """The texts that were scored, in order."""
-        return [text for _, _, text in self.told()]
+        return [text for _, _, text in self.reports()]
 
 
 class _Telling(FakeModel):

@@ -73,7 +73,7 @@ def test_workers_give_what_the_local_engine_gives_and_record_the_same(
     del engine, paths, each
     again = on_ray(telling, Store(tmp_path / "store"), workers=1)
     assert again.ask(PROMPTS) == local.ask(PROMPTS)
-    assert len(telling.told()) == len(PROMPTS)
+    assert len(telling.reports()) == len(PROMPTS)
 
 
 @pytest.mark.usefixtures("cluster")
@@ -104,7 +104,7 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(
     def disturb(block: Part) -> None:
         done.append({prompt.text for prompt in block.requests})
         if len(done) == 4:
-            others = [pid for node, pid, _ in telling.told() if node != lost.node_id]
+            others = [pid for node, pid, _ in telling.reports() if node != lost.node_id]
             os.kill(others[-1], signal.SIGKILL)
         if len(done) == 8:
             cluster.remove_node(lost, allow_graceful=False)
@@ -132,7 +132,7 @@ def test_a_worker_that_no_longer_answers_is_not_waited_for(
 
     def stop(_: Part) -> None:
         if not stopped:
-            stopped.append(telling.told()[-1][1])
+            stopped.append(telling.reports()[-1][1])
             os.kill(stopped[0], signal.SIGSTOP)
 
     try:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.findings import published
-from tacit.findings.published import beside, cells
+from tacit.findings.published import beside, printed_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,11 @@ def ours(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - entries of a block
 def test_ours_are_taken_from_the_row_that_is_named(printed: Any) -> None:  # noqa: ANN401
     """A row without a value, or none at all, is missing, and so is its difference."""
     printed(ours(values={"a": 0.2, "b": 0.3, "z": 0.4}))
-    table = beside(cells("x"), {"found": FOUND})
+    table = beside(printed_values("x"), {"found": FOUND})
     assert table["ours"].to_list() == [0.25, None, None]
     assert table["published"].to_list() == [0.2, 0.3, 0.4]
     assert table["difference"].to_list() == [0.05, None, None]
-    assert beside(cells("x"), {})["ours"].to_list() == [None] * 3
+    assert beside(printed_values("x"), {})["ours"].to_list() == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_ours_are_taken_from_the_row_that_is_named(printed: Any) -> None:  # noq
 def test_numbers_are_made_as_a_block_says(printed: Any, how: str, take: str, value: float) -> None:  # noqa: ANN401
     """Of the rows of one kind."""
     printed(ours(values={"a": 1}, where={"kind": "{row}"}, take=take) | {"as": how})
-    assert beside(cells("x"), {"found": FOUND})["ours"][0] == pytest.approx(value)
+    assert beside(printed_values("x"), {"found": FOUND})["ours"][0] == pytest.approx(value)
 
 
 def test_a_range_has_no_difference_within_it(printed: Any) -> None:  # noqa: ANN401
     """Else it is the distance to the nearer end."""
     ends = {"a": {"low": 0.2, "high": 0.3}, "c": {"low": 0.1, "high": 0.5}}
     printed(ours(values=ends))
-    table = beside(cells("x"), {"found": FOUND})
+    table = beside(printed_values("x"), {"found": FOUND})
     assert table["published"].is_null().all()
     assert table["difference"].to_list() == [0, 0.3]
 
@@ -80,14 +80,14 @@ def test_a_range_has_no_difference_within_it(printed: Any) -> None:  # noqa: ANN
 def test_counts_of_a_whole_are_per_cent(printed: Any) -> None:  # noqa: ANN401
     """Rounded as ours are."""
     printed(ours(values={"a": 100}, of=300) | {"as": "percent"})
-    row = beside(cells("x"), {"found": FOUND}).row(0, named=True)
+    row = beside(printed_values("x"), {"found": FOUND}).row(0, named=True)
     assert (row["published"], row["ours"], row["difference"]) == (33.33, 25.0, -8.33)
 
 
 def test_others_have_the_value_of_those_that_are_not_named(printed: Any) -> None:  # noqa: ANN401
     """Of what ours have, sorted; what only the paper has is left out."""
     printed(ours(values={"b": 7, "z": 9}, others=0))
-    found = cells("x", {"found": FOUND})
+    found = printed_values("x", {"found": FOUND})
     assert [(cell.row, cell.value) for cell in found] == [("a", 0), ("b", 7), ("c", 0)]
 
 
@@ -97,7 +97,7 @@ def test_cells_stand_in_the_order_of_the_paper(printed: Any) -> None:  # noqa: A
     first = ours(**by_model, column="before", values={"m": 1, "n": 2})
     second = ours(**by_model, column="after", values={"m": 3, "n": 4})
     printed(first, ours(table="2", values={"a": 5}), second, order={"1": ["model"]})
-    assert [(cell.table, cell.model, cell.value) for cell in cells("x")] == [
+    assert [(cell.table, cell.model, cell.value) for cell in printed_values("x")] == [
         ("1", "m", 1),
         ("1", "m", 3),
         ("1", "n", 2),

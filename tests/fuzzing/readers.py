@@ -134,7 +134,7 @@ def formats() -> dict[str, Format]:
             "d.csv.gz", lambda: gzip.compress(ASSERTION * 9), _imported, slow=True
         ),
         "triples": Format("facts.tsv", lambda: _demo("facts.tsv"), _imported, slow=True),
-        "knowledge base": Format("base.kb", _base, _known, slow=True),
+        "knowledge base": Format("base.kb", _base, _base_facts, slow=True),
         "ontology": Format("o.yaml", lambda: _data("ontologies/space.yaml"), read_ontology),
         "parts template": Format(
             "t.yaml",
@@ -256,7 +256,7 @@ def _base() -> bytes:
         return base.read_bytes()
 
 
-def _known(path: Path) -> None:
+def _base_facts(path: Path) -> None:
     with KnowledgeBase(path) as base:
         _ = base.relations
         base.table("SELECT * FROM base.neighbours JOIN base.concepts ON concept = id")

@@ -46,22 +46,22 @@ def no_hang() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for one file after the other."""
     return tmp_path_factory.mktemp("fuzzed")
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_a_valid_file_is_read(name: str, place: Path) -> None:
+def test_a_valid_file_is_read(name: str, examples: Path) -> None:
     """Else what is spoilt was no such file to begin with."""
     form = FORMATS[name]
-    path = place / form.name
+    path = examples / form.name
     path.write_bytes(form.valid())
     form.read(path)
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_a_spoilt_file_is_read_or_refused(name: str, place: Path) -> None:
+def test_a_spoilt_file_is_read_or_refused(name: str, examples: Path) -> None:
     """Nothing but an error of ours comes out, and nothing hangs."""
     form = FORMATS[name]
     valid = form.valid()
@@ -69,7 +69,7 @@ def test_a_spoilt_file_is_read_or_refused(name: str, place: Path) -> None:
     @(slowly_fuzzed if form.slow else fuzzed)
     @given(spoilt())
     def check(how: Spoilt) -> None:
-        _read(form, place / form.name, how.of(valid))
+        _read(form, examples / form.name, how.of(valid))
 
     check()
 

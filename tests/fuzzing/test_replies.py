@@ -74,7 +74,7 @@ class Misshapen:
     def of(self, reply: Any) -> Any:  # noqa: ANN401 - JSON
         """What a reply becomes."""
         reply = json.loads(json.dumps(reply))
-        places = list(_places(reply))
+        places = list(_fields(reply))
         holder, key = places[int(self.place * len(places))]
         if self.gone:
             del holder[key]
@@ -83,13 +83,13 @@ class Misshapen:
         return reply
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
+def _fields(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
     """Every field of a reply, with what holds it."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
     for key, inner in pairs:
         yield value, key
         if isinstance(inner, (dict, list)):
-            yield from _places(inner)
+            yield from _fields(inner)
 
 
 def shapes() -> st.SearchStrategy[Any]:

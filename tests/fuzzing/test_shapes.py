@@ -22,8 +22,8 @@ from tacit.models.openai.chat_preflight import same_replies
 from tacit.models.openai.preflight import Seen
 from tacit.models.openai.token_lists import Token
 from tacit.probes.assumptions.published import published_table
-from tacit.probes.assumptions.sentences import ranked_told
-from tacit.report.elicitation import differing, obtained_told
+from tacit.probes.assumptions.sentences import ranking_notes
+from tacit.report.elicitation import differing, elicitation_notes
 from tacit.report.writing import report
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tacit.runs.folder import RunFolder
@@ -74,7 +74,7 @@ def test_a_run_of_another_shape_is_told_of_or_refused(
         with no_hang(), suppress(TacitError):
             tables, _, summary = _assumptions_run(spoilt, None)
             published_table(tables, None, summary)
-            assert all([*obtained_told(summary), *ranked_told(summary)])
+            assert all([*elicitation_notes(summary), *ranking_notes(summary)])
         with no_hang(), suppress(TacitError):
             RunFolder(spoilt, {"probe": probe}).begin({"model": {}, "data": {}})
 
@@ -133,15 +133,15 @@ def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(
     file.parent.mkdir(parents=True)
     about = {"kind": "server", "identity": IDENTITY}
 
-    def known(kept: Path | None) -> tuple[str, list[dict[str, Any]]]:
+    def fake_scores(kept: Path | None) -> tuple[str, list[dict[str, Any]]]:
         if what == "scores":
             return fingerprint_of(IDENTITY, SEEN, kept)
         return recognised(IDENTITY, REPLIES, kept, lambda canaries: same_replies(canaries, REPLIES))
 
-    fingerprint, canaries = known(None)
+    fingerprint, canaries = fake_scores(None)
     valid = {**about, "fingerprint": "e" * 64, "canaries": canaries}
     file.write_text(json.dumps(valid), encoding="utf-8")
-    assert known(tmp_path) == ("e" * 64, canaries)
+    assert fake_scores(tmp_path) == ("e" * 64, canaries)
 
     @fuzzed
     @given(reshaped())
@@ -149,7 +149,7 @@ def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(
         changed = how.of(valid)
         file.write_text(json.dumps(changed), encoding="utf-8")
         with no_hang():
-            found, _ = known(tmp_path)
+            found, _ = fake_scores(tmp_path)
         own = changed.get("fingerprint") if isinstance(changed, dict) else None
         assert found in {fingerprint, str(own)}
 

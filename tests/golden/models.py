@@ -62,7 +62,7 @@ class Replies:
             "name": self.name,
             "kind": "fake",
             "fingerprint": self.fingerprint,
-            "obtained": "votes of 5 samples, in chat",
+            "elicitation": "votes of 5 samples, in chat",
             "several_at_once": True,
         }
 

@@ -163,7 +163,7 @@ def test_an_interrupted_import_leaves_nothing(tmp_path: Path, *, there: bool) ->
     [
         ("add_lexicon", KeyboardInterrupt),
         ("add_lexicon", MemoryError),
-        ("_say", OSError),
+        ("_write_description", OSError),
         ("_join_edges", duckdb.OutOfMemoryException),
         ("publish", PermissionError),
     ],

@@ -26,7 +26,7 @@ def other_weights(folder: Path, target: Path) -> Path:
     return target
 
 
-def in_place(new: Path, old: Path) -> None:
+def overwrite_in_file(new: Path, old: Path) -> None:
     """As ``cp new old``: the same inode."""
     shutil.copyfile(new, old)
 
@@ -50,7 +50,7 @@ def removed(_: Path, old: Path) -> None:
 
 
 WAYS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
-    "in place": (in_place, "was overwritten"),
+    "in place": (overwrite_in_file, "was overwritten"),
     "with its former time": (with_former_time, "was overwritten"),
     "renamed": (renamed, "was replaced"),
     "removed": (removed, "is gone"),

@@ -123,8 +123,8 @@ def test_a_chat_has_a_fingerprint_of_its_own(styled: Folders) -> None:
     """So the store never mixes them; another template is another chat."""
     folder = styled("chatml")
     plain, chat = tiny.load(folder), tiny.load(folder, chat=True)
-    assert plain.description["obtained"] == "log-probabilities of whole answers"
-    assert chat.description["obtained"] == "log-probabilities of whole answers, in chat"
+    assert plain.description["elicitation"] == "log-probabilities of whole answers"
+    assert chat.description["elicitation"] == "log-probabilities of whole answers, in chat"
     assert plain.description["chat"] is None
     other = Chat.of("m", chatting.tokenizer_of(STYLES["mute"]))
     same = Chat.of("m", chatting.tokenizer_of(STYLES["chatml"]))

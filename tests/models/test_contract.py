@@ -88,7 +88,7 @@ def prompts_for(name: str) -> list[Prompt]:
     return prompts
 
 
-def known(name: str, answer: str) -> bool:
+def encodes(name: str, answer: str) -> bool:
     """Whether the tokenizer knows all of an answer, by what it gives back."""
     tokenizer = tiny.tokenizer_of(name)
     ids = tokenizer(answer, add_special_tokens=False)["input_ids"]
@@ -132,7 +132,7 @@ def test_equals_the_plain_computation(
     off, misread, untold = [], [], []
     for prompt, score in zip(prompts_for(name), scored(name, loaded, **options), strict=True):
         for ours in score.answers:
-            if not known(name, ours.answer):
+            if not encodes(name, ours.answer):
                 assert ours.logprob is None, (prompt, ours)
                 continue
             expected, tokens = reference.score(prompt, ours.answer)
@@ -235,7 +235,7 @@ def test_unknown_token(name: str, loaded: Loaded) -> None:
     """An answer with the unknown token has no log-probability; the others keep theirs."""
     prompt = Prompt("In a tree", ("True", "🐦", "True 🐦", "bird"))
     values = [one.logprob for one in loaded(name).answer([prompt])[0].answers]
-    whole = known(name, "🐦")
+    whole = encodes(name, "🐦")
     assert [value is not None for value in values] == [True, whole, whole, True]
     only = loaded(name).answer([Prompt("🐦 in a tree", ("True",))])[0]
     assert only["True"].logprob is not None

@@ -18,7 +18,7 @@ from tacit.models.huggingface.weights import load_weights
 from tacit.models.loading import LoadOptions, load_model
 from tacit.requests import Prompt, RankingPrompt, ScoringKind, Vocabulary
 from tests.models import tiny
-from tests.models.overwriting import WAYS, WEIGHTS, in_place, other_weights
+from tests.models.overwriting import WAYS, WEIGHTS, other_weights, overwrite_in_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ def test_no_ranking_of_other_weights_is_given(folders: list[Path]) -> None:
     folder, other = folders
     model, prompt = tiny.load(folder), RankingPrompt("A bear has", WORDS)
     assert model.answer([prompt])
-    in_place(other / WEIGHTS, folder / WEIGHTS)
+    overwrite_in_file(other / WEIGHTS, folder / WEIGHTS)
     with pytest.raises(ScoringError, match="was overwritten"):
         model.answer([prompt])
 
@@ -127,7 +127,7 @@ def test_a_file_that_changes_while_it_is_loaded_is_no_model(
 
     def overwritten(*arguments: object) -> object:
         model = load_weights(*arguments)  # type: ignore[arg-type]
-        in_place(other / WEIGHTS, folder / WEIGHTS)
+        overwrite_in_file(other / WEIGHTS, folder / WEIGHTS)
         return model
 
     monkeypatch.setattr("tacit.models.loading.load_weights", overwritten)
@@ -151,7 +151,7 @@ def test_a_worker_stores_nothing_of_other_weights(
     assert isinstance(loaded, Loaded)
     rows = [ScoringKind().row(prompt) for prompt in PROMPTS]
     assert isinstance(worker.work("digest", lambda: {Prompt: {}}, Prompt, rows[:2]), Stored)
-    in_place(other / WEIGHTS, folder / WEIGHTS)
+    overwrite_in_file(other / WEIGHTS, folder / WEIGHTS)
     failed = worker.work("digest", lambda: {Prompt: {}}, Prompt, rows[2:])
     assert isinstance(failed, Failed)
     assert (failed.kind, failed.is_final) == ("ScoringError", True)

@@ -14,7 +14,7 @@ from tacit.models.huggingface import causal
 from tacit.requests import Prompt, Scores
 from tests.models import packing_table, plain, tiny
 from tests.models.passes import passes
-from tests.models.test_contract import differences, known, prompts_for
+from tests.models.test_contract import differences, encodes, prompts_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def off(name: str, model: Local, folder_of: FolderOf, prompts: Sequence[Prompt])
         abs(one.logprob - value)
         for score, values in zip(scored, plainly(name, folder_of, prompts), strict=True)
         for one, value in zip(score.answers, values, strict=True)
-        if one.logprob is not None and known(name, one.answer)
+        if one.logprob is not None and encodes(name, one.answer)
     )
 
 
@@ -168,7 +168,7 @@ def test_a_window_that_no_config_tells_of(
 
     forward = GPT2LMHeadModel.forward
 
-    def near(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+    def masked_forward(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
         mask = given["attention_mask"]
         if mask.ndim != _PACKED and "past_key_values" not in given:
             index = torch.arange(mask.shape[1])
@@ -178,7 +178,7 @@ def test_a_window_that_no_config_tells_of(
             )
         return forward(self, **given)
 
-    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(near))
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(masked_forward))
     model = tiny.load(folder_of("gpt2"))
     assert model.description["packs"] is False
     assert model.description["packing_difference"] > 1e-3

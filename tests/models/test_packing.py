@@ -13,7 +13,7 @@ from tacit.models.huggingface.alignment import Tokens
 from tacit.models.huggingface.packed_passes import sight
 from tacit.models.huggingface.prefix_tree import Rows, shared_length, tree_of
 from tacit.models.huggingface.self_check import made_up_pack
-from tacit.probes.consistency.questions import forms
+from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:
@@ -224,7 +224,13 @@ def test_little_is_computed_twice() -> None:
     questions = [
         f"Is {a} used for {b} {c}" for a in words[:8] for b in words[8:12] for c in words[12:16]
     ]
-    rows = spelled([form.prompt(one).text for form in forms(load_templates()) for one in questions])
+    rows = spelled(
+        [
+            variant.prompt(one).text
+            for variant in prompt_variants(load_templates())
+            for one in questions
+        ]
+    )
     packed = sum(added_tokens(rows, 512))
     assert len(prefixes(rows)) < packed <= 1.15 * len(prefixes(rows))
     assert 3 * packed < sum(len(row.ids) for row in rows)

@@ -139,7 +139,7 @@ def test_a_window_beyond_the_depth_that_is_measured(
 
     forward = GPT2LMHeadModel.forward
 
-    def near(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+    def masked_forward(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
         mask = given.get("attention_mask")
         if mask is not None and mask.ndim != _PACKED and "past_key_values" not in given:
             index = torch.arange(mask.shape[1])
@@ -148,7 +148,7 @@ def test_a_window_beyond_the_depth_that_is_measured(
             given["attention_mask"] = hidden.expand(len(mask), 1, -1, -1)
         return forward(self, **given)
 
-    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(near))
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(masked_forward))
     questions = [Prompt("a" + " a tree" * number, ("a", "bird")) for number in (100, 280)]
     one, other = (tiny.load(folder_of("gpt2-long"), packing=packing) for packing in (True, False))
     for packed, alone in zip(one.answer(questions), other.answer(questions), strict=True):

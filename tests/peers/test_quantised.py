@@ -14,7 +14,7 @@ import pytest
 
 from tacit.models.huggingface.self_check import tolerance
 from tests.models import plain, tiny
-from tests.models.test_contract import known
+from tests.models.test_contract import encodes
 from tests.models.test_packed import ASKED
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def expected(name: str, folder: Path, attention: str = "eager") -> Values:
         (prompt.text, answer): reference.score(prompt, answer)[0]
         for prompt in ASKED
         for answer in prompt.answers
-        if known(name, answer)
+        if encodes(name, answer)
     }
 
 

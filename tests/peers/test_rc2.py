@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytest.importorskip("pysat", reason="python-sat is not installed")
 
 
-def _old_way() -> ModuleType:
+def _by_rc2() -> ModuleType:
     path = Path(__file__).parents[2] / "benchmarks" / "maxsat.py"
     spec = importlib.util.spec_from_file_location("maxsat", path)
     if spec is None or spec.loader is None:
@@ -32,7 +32,7 @@ def _old_way() -> ModuleType:
     return module
 
 
-OLD_WAY = _old_way()
+OLD_WAY = _by_rc2()
 # Few large problems, because RC2's time grows steeply with the number of items.
 SIZES = [3] * 50 + [4] * 50 + [5] * 40 + [6] * 30 + [7] * 15 + [8] * 12 + [9] * 3
 

@@ -30,7 +30,7 @@ class Letters:
             "name": name,
             "kind": "causal",
             "fingerprint": self.fingerprint,
-            "obtained": "log-probabilities of whole answers",
+            "elicitation": "log-probabilities of whole answers",
         }
 
     def cost(self, requests: Sequence[Prompt | RankingPrompt]) -> list[int]:

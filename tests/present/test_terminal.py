@@ -52,7 +52,7 @@ def test_ordinary_text_stays_as_it_is() -> None:
 
 
 def test_tables_are_texts(capsys: pytest.CaptureFixture[str]) -> None:
-    """Cells that look like markup stay, and what steers a terminal does not."""
+    """Grid that look like markup stay, and what steers a terminal does not."""
     from rich.table import Table
 
     table = Table()

@@ -167,11 +167,11 @@ def test_its_figures_are_drawn(case: Case) -> None:
     told, findings = declared(case.kind), case.findings
     manifest = {"summary": dict(findings.summary)}
     run = Run(None, "m", {"probe": case.kind.name}, manifest, findings.tables, findings.questions)
-    drawn = [figure(shown_of([run], _look())) for figure in told.figures.values()]
+    drawn = [figure(shown_of([run], _theme())) for figure in told.figures.values()]
     assert any(chart is not None for chart in drawn)
 
 
-def _look() -> Any:  # noqa: ANN401 - of the charts
+def _theme() -> Any:  # noqa: ANN401 - of the charts
     from tacit.charts.theme import Theme
 
     return Theme("house")

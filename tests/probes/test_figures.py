@@ -122,7 +122,7 @@ def drawn(chart: Chart | None) -> Chart:
     return chart
 
 
-def held(chart: Chart, table: pl.DataFrame, column: str) -> None:
+def values_of(chart: Chart, table: pl.DataFrame, column: str) -> None:
     """The chart holds the values and intervals of a table, and no other world's."""
     shown = [row for row in rows(chart) if row.get("world") is not None]
     worlds = {row["world"] for row in shown}
@@ -136,7 +136,7 @@ def held(chart: Chart, table: pl.DataFrame, column: str) -> None:
 def test_accuracy_at_holds_the_table() -> None:
     """Shares and intervals of the raw beliefs and one objective, as they are in the table."""
     chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Theme(objective="margin"))))
-    held(chart, AT, "share")
+    values_of(chart, AT, "share")
     assert {row["world"] for row in rows(chart) if row.get("world")} == {"before", "margin"}
     assert fields(chart, "x") == {"at"}
     assert fields(chart, "color") == fields(chart, "shape") == {"series"}
@@ -179,7 +179,7 @@ def test_relations_fall_by_accuracy_before_repair() -> None:
 def test_accuracy_by_relation_holds_the_table() -> None:
     """Accuracies and intervals as they are; 2 of 4 relations have intervals, in two worlds."""
     chart = drawn(figures.accuracy_by_relation(of_one({"accuracy_by_relation": RELATIONS})))
-    held(chart, RELATIONS, "accuracy")
+    values_of(chart, RELATIONS, "accuracy")
     # And the line at one half.
     assert rules(chart) == 4 + 1
 

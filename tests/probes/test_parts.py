@@ -49,7 +49,7 @@ def rates(findings: Findings, world: str) -> dict[str, tuple[int | None, int | N
     return {row["constraint"]: (row["violated"], row["applicable"], row["rate"]) for row in rows}
 
 
-def told(findings: Findings, world: str) -> tuple[int, int, float | None]:
+def judged(findings: Findings, world: str) -> tuple[int, int, float | None]:
     """Judged, missing and accuracy of all gold statements in a world."""
     rows = findings.tables["accuracy"].filter(set="ParRoT", gold="all", world=world)
     row = rows.row(0, named=True)
@@ -117,7 +117,7 @@ def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) 
     }
     findings = found(probe, tmp_path, true)
     gold = probe.gold.height
-    assert told(findings, "before") == told(findings, "paper") == (gold, 0, 1.0)
+    assert judged(findings, "before") == judged(findings, "paper") == (gold, 0, 1.0)
     assert [violated for violated, _, _ in rates(findings, "before").values()][:4] == [0, 0, 0, 0]
     assert findings.summary["drawings_with_violation"] == 0
     for repair in findings.summary["repair"]:
@@ -138,7 +138,7 @@ def test_a_model_that_says_true_to_everything(tmp_path: Path) -> None:
     assert before["transitive"] == (0, 8 * triples, 0.0)
     assert before["macro"][2] == 0.25
     true = int(probe.gold["label"].sum())
-    assert told(findings, "before") == (probe.gold.height, 0, true / probe.gold.height)
+    assert judged(findings, "before") == (probe.gold.height, 0, true / probe.gold.height)
     assert findings.summary["true_share"] == 1.0
     assert all(violated == 0 for violated, _, _ in list(rates(findings, "paper").values())[:4])
 
@@ -150,7 +150,7 @@ def test_a_model_that_believes_nothing_has_no_rates(tmp_path: Path) -> None:
     assert all(rate is None for _, _, rate in rates(findings, "before").values())
     assert [repair["turned_true"] for repair in findings.summary["repair"]] == [0, 0, 0]
     false = int((~probe.gold["label"]).sum())
-    assert told(findings, "before") == (probe.gold.height, 0, false / probe.gold.height)
+    assert judged(findings, "before") == (probe.gold.height, 0, false / probe.gold.height)
 
 
 def test_a_belief_without_a_score_is_missing(tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_a_belief_without_a_score_is_missing(tmp_path: Path) -> None:
     findings = probe.measure_scores(Engine(model, Store(tmp_path)).ask(probe.prompts))
     assert findings.summary["missing"] == probe.questions.height
     assert findings.summary["true_share"] is None
-    assert told(findings, "before") == (0, probe.gold.height, None)
-    assert told(findings, "paper") == (0, probe.gold.height, None)
+    assert judged(findings, "before") == (0, probe.gold.height, None)
+    assert judged(findings, "paper") == (0, probe.gold.height, None)
 
 
 @needs_parrot
@@ -187,5 +187,5 @@ def test_what_people_drew_contradicts_nothing(tmp_path: Path) -> None:
     }
     findings = found(first, tmp_path, true)
     for world in ("before", "paper", "log-odds", "margin"):
-        assert told(findings, world) == (first.gold.height, 0, 1.0)
+        assert judged(findings, world) == (first.gold.height, 0, 1.0)
     assert findings.summary["drawings_with_violation"] == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tacit.findings.published import cells, published
+from tacit.findings.published import printed_values, published
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.published import data_tables, model_tables
 from tacit.sources.drawings import read_things
@@ -57,7 +57,7 @@ def test_a_models_findings_stand_beside_figure_3_table_7_and_changed_drawings() 
 def printed(table: str, model: str | None = None) -> dict[tuple[str, str], float]:
     """What a table of the paper holds, by row and column."""
     things = pl.DataFrame({"thing": list(TABLE_5)})
-    found = [cell for cell in cells("parrot", {"agreed": things}) if cell.table == table]
+    found = [cell for cell in printed_values("parrot", {"agreed": things}) if cell.table == table]
     return {
         (cell.row, cell.column): cell.value
         for cell in found

@@ -37,7 +37,7 @@ def test_a_blank_first_cell_continues_the_drawing_above(tmp_path: Path) -> None:
 
 
 def test_case_spaces_remarks_and_line_ends_do_not_matter(tmp_path: Path) -> None:
-    """Cells are stripped and lower-cased; a BOM, CRLF, blank lines and a remark are passed over."""
+    """Grid are stripped and lower-cased; a BOM, CRLF, blank lines and a remark are passed over."""
     untidy = (
         "\ufeffAnn \t Tree\t---\tTRUNK \tabove \t roots\tnot all of it\r\n\r\n"
         "\t \t---\tleaves\tConnects\ttrunk\t\r\n\t\t\t\t\t\n"

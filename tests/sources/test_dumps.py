@@ -167,7 +167,7 @@ def test_a_bad_line_is_counted_and_told_with_its_number(tmp_path: Path, line: by
     [(number, text)] = dump.shown
     assert number == 6
     assert text.split("\t")[0] == line.split(b"\t")[0].replace(b"\xe4", b"\x1a").decode()
-    assert dump.told() == f"line 6: {text!r}"
+    assert dump.bad_line_text() == f"line 6: {text!r}"
 
 
 def rows_after(line: bytes) -> range:
@@ -227,7 +227,7 @@ def test_a_row_that_is_rejected_later_has_its_line_s_number(tmp_path: Path) -> N
     [cat] = [row for row in rows(dump) if row["head"] == "cat"]
     dump.reject(cat["row"], "the cat")
     assert dump.bad == 4
-    assert dump.told() == "line 2: 'x'; line 5: 'x'; line 6: 'x'; line 7: 'the cat'"
+    assert dump.bad_line_text() == "line 2: 'x'; line 5: 'x'; line 6: 'x'; line 7: 'the cat'"
 
 
 def test_only_a_few_bad_lines_are_told_and_cut_short(tmp_path: Path) -> None:

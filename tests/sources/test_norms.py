@@ -154,7 +154,7 @@ def test_a_table_may_write_features_as_mcrae(tmp_path: Path) -> None:
 
 
 def test_a_quoted_cell_between_tabs_may_hold_tabs_and_line_breaks(tmp_path: Path) -> None:
-    """Cells are quoted as in CSV; spaces and line breaks within are drawn together."""
+    """Grid are quoted as in CSV; spaces and line breaks within are drawn together."""
     text = 'concept\tfeature\tpf\r\nbear\t"is a \tbig\n ""bear"""\t1\r\n\r\nbear\tis big \t2\r\n'
     assert read_norms(write(tmp_path, "\ufeff" + text)).properties == (
         Property("bear", 'is a big "bear"', 1),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-class World(Protocol):
+class Population(Protocol):
     """What the benchmark's samples are drawn from."""
 
     def draw(
@@ -194,7 +194,7 @@ def test_what_is_said_of_the_intervals_is_what_made_them() -> None:
     }
 
 
-def simulated(world: World, n: int, samples: int) -> tuple[float, float]:
+def simulated(world: Population, n: int, samples: int) -> tuple[float, float]:
     """The share of p-values up to 0.05, and of intervals of the lift that hold the true one."""
     random = np.random.default_rng(0)
     small = held = 0
@@ -232,7 +232,7 @@ def test_clusters_that_share_their_luck_change_little() -> None:
 
 def test_clusters_of_20_do_not_raise_false_alarms() -> None:
     """At most 8 % of p-values are up to 0.05; permuting without the clusters' error gives 13 %."""
-    world, n = SIMULATION.World("20", 0.0, shared=1.5, size=20, known=0.9), 200
+    world, n = SIMULATION.Population("20", 0.0, shared=1.5, size=20, known=0.9), 200
     small, held = simulated(world, n, 200)
     assert small <= 0.08
     assert held >= 0.92
@@ -264,7 +264,7 @@ def test_p_value_and_interval_agree(
 @pytest.mark.parametrize("slope", [0.5, 1.2])
 def test_p_value_and_interval_agree_where_there_is_a_lift(slope: float) -> None:
     """Of 60 samples with a weak or a strong lift, some are found and some are not."""
-    world, random = SIMULATION.World("", slope, shared=1.0, size=5), np.random.default_rng(3)
+    world, random = SIMULATION.Population("", slope, shared=1.0, size=5), np.random.default_rng(3)
     found = []
     for number in range(60):
         sample = Sample.of(*SIMULATION.undecided(world, 60, 0.4, random))

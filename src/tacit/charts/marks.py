@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.charts.theme import FONT, PAPER
-from tacit.findings.numbers import cell
+from tacit.findings.numbers import formatted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -110,16 +110,16 @@ def measured(
 
 def written(value: float | None, kind: Kind) -> str:
     """A number in a chart; a dash where it is undefined."""
-    return DASH if value is None else cell(value, kind)
+    return DASH if value is None else formatted(value, kind)
 
 
 def _tip(row: Mapping[str, Any], column: Column, n: Column | None) -> str:
     named = ", ".join(str(row[name]) for name in ("label", "series") if row.get(name) is not None)
     text = f"{named}: {column.heading} {written(row['value'], column.kind)}"
     if row["low"] is not None and row["high"] is not None:
-        text += f" ({cell(row['low'], column.kind)} to {cell(row['high'], column.kind)})"
+        text += f" ({formatted(row['low'], column.kind)} to {formatted(row['high'], column.kind)})"
     if row["reference"] is not None:
-        text += f", mark at {cell(row['reference'], column.kind)}"
+        text += f", mark at {formatted(row['reference'], column.kind)}"
     return text if n is None else f"{text}, {n.heading} = {written(row[n.name], 'count')}"
 
 
@@ -235,7 +235,7 @@ class Rows:
             yield self._placed(mark).encode(
                 x=alt.X("value:Q", **self.axis.shared),
                 description="tip:N",
-                **told_apart(self.series, legend=self.legend),
+                **series_styles(self.series, legend=self.legend),
             )
 
     def _words(self, table: pl.DataFrame) -> Iterator[alt.Chart]:
@@ -333,7 +333,7 @@ class Curves:
                 x=self._x(),
                 y=alt.Y("value:Q", **self.axis.shared),
                 description="tip:N",
-                **told_apart(self.series, legend=self.legend),
+                **series_styles(self.series, legend=self.legend),
             )
         )
         return alt.LayerChart(layer=layers).properties(
@@ -380,7 +380,7 @@ class Curves:
 
 
 @dataclass(frozen=True)
-class Cells:
+class Grid:
     """A table of coloured cells with words in them.
 
     Args:
@@ -433,7 +433,7 @@ class Cells:
         return alt.LayerChart(layer=layers).properties(**size, title=heading(self.heading))
 
 
-def told_apart(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
+def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
     """The colour and shape of each series; nothing where there is none."""
     import altair as alt
 

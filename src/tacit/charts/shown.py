@@ -109,10 +109,10 @@ class Shown:
         """How the summaries say that intervals (of a kind) were made, for a caption."""
         entries = [of for _, of in self.summaries("intervals")]
         ways = entries if kind is None else [of[kind] for of in entries if kind in of]
-        return " or ".join(dict.fromkeys(map(_way, ways))) or "intervals"
+        return " or ".join(dict.fromkeys(map(_interval_method, ways))) or "intervals"
 
 
-def _way(how: Mapping[str, Any]) -> str:
+def _interval_method(how: Mapping[str, Any]) -> str:
     times = (
         f"{how['permutations']:,} {how['method']}"
         if "permutations" in how

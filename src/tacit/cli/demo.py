@@ -27,7 +27,7 @@ def demo(
 
     Example: tacit demo
     """
-    from tacit.demo import Runs, told
+    from tacit.demo import Runs, summary_lines
     from tacit.outputs import check_outputs
     from tacit.report.writing import page_kind, write_report
 
@@ -36,7 +36,7 @@ def demo(
     runs = Runs(out)
     found = runs.found()
     write_report([runs.parts, runs.consistency, runs.assumptions], report)
-    for line in told(found):
+    for line in summary_lines(found):
         typer.echo(line)
     typer.echo(f"Report: {report}")
     if not no_open and _has_display():

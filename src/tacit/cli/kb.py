@@ -71,7 +71,7 @@ def import_command(
         if dump.bad:
             sys.stderr.write(
                 f"tacit: {dump.path}: {dump.bad:,} of {several(dump.lines, 'line')} could not be "
-                f"read: {dump.told()}\n"
+                f"read: {dump.bad_line_text()}\n"
             )
     _echo_about(out, as_json)
 

@@ -57,7 +57,7 @@ def parrot(
     from tacit.probes.parts.probe import PartsProbe
     from tacit.probes.parts.published import data_tables, model_tables
     from tacit.probes.parts.sentences import judged, missing
-    from tacit.report.elicitation import obtained_told
+    from tacit.report.elicitation import elicitation_notes
     from tacit.runs.workflow import RunRequest
     from tacit.sources.drawings import read_things
 
@@ -82,9 +82,9 @@ def parrot(
         )
         (run,) = request.run().values()
         tables.append(model_tables(run.findings))
-        notes = [*obtained_told(run.summary, listed=False), judged(run.summary)]
+        notes = [*elicitation_notes(run.summary, listed=False), judged(run.summary)]
         notes += missing(run.summary)
-    _tell(pl.concat(tables), out, notes, as_json=as_json)
+    _output_table(pl.concat(tables), out, notes, as_json=as_json)
 
 
 @app.command("consistency")
@@ -101,7 +101,7 @@ def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -
     with KnowledgeBase(options.kb) as base:
         relations = dict(base.relations)
     table = method_table(ConsistencyProbe.of(options), relations)
-    _tell(table, None, as_json=as_json)
+    _output_table(table, None, as_json=as_json)
 
 
 @app.command("sta")
@@ -128,15 +128,15 @@ def sta(
     """
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table
-    from tacit.probes.assumptions.sentences import ranked_told
-    from tacit.report.elicitation import obtained_told
+    from tacit.probes.assumptions.sentences import ranking_notes
+    from tacit.report.elicitation import elicitation_notes
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
     tables, model, summary = _assumptions_run(run, as_model)
-    told = [*obtained_told(summary), *ranked_told(summary)]
+    told = [*elicitation_notes(summary), *ranking_notes(summary)]
     table = published_table(tables, model, summary)
-    _tell(table, out, told, as_json=as_json)
+    _output_table(table, out, told, as_json=as_json)
 
 
 def _assumptions_run(
@@ -181,7 +181,7 @@ def _comparison() -> Kind:
     return table_with("a table beside published figures", "ours", "published", "difference")
 
 
-def _tell(
+def _output_table(
     table: pl.DataFrame, out: Path | None, told: Iterable[str] = (), *, as_json: bool
 ) -> None:
     """Writes a table where that is asked for, and prints it: for programs, or as people read it.

@@ -22,7 +22,7 @@ from tacit.present.progress import Terminal
 from tacit.present.tables import MOST_ROWS, print_comparison, print_table
 from tacit.probes import base
 from tacit.probes.base import probe, probes
-from tacit.report.elicitation import obtained_told
+from tacit.report.elicitation import elicitation_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -104,7 +104,7 @@ def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
     typer.echo("".join(f"{note}\n" for note in dict.fromkeys(notes)), nl=False)
     if together is not None:
         print_comparison(together)
-        ways = {name: run.summary.get("obtained") for name, run in found.items()}
+        ways = {name: run.summary.get("elicitation") for name, run in found.items()}
         typer.echo(_elicited({name: str(way) for name, way in ways.items() if way}))
 
 
@@ -116,14 +116,14 @@ def echo_run(run: Run) -> None:
     for spec, table in chain(found, made):
         if spec.printed and table is not None and not table.is_empty():
             print_table(spec, table, f"{run.name}: {spec.title}")
-    typer.echo("\n".join([*obtained_told(findings.summary), *told.sentences(findings)]))
+    typer.echo("\n".join([*elicitation_notes(findings.summary), *told.sentences(findings)]))
 
 
 def _elicited(ways: Mapping[str, str]) -> str:
     """A line for all models that were asked alike, else one for each."""
     alike = set(ways.values())
     if len(alike) == 1:
-        return f"Obtained: {alike.pop()}"
+        return f"Elicitation: {alike.pop()}"
     return "\n".join(f"Obtained, {name}: {way}" for name, way in ways.items())
 
 

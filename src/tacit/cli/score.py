@@ -79,7 +79,7 @@ def score(
         **({} if sampled else {"skipped": len(plan.skipped), "tokens": plan.tokens}),
         **(votes_summary(answers) if sampled else counts(answers)),
         "model": scorer.name,
-        "obtained": scorer.description.get("obtained"),
+        "elicitation": scorer.description.get("elicitation"),
         "fingerprint": scorer.fingerprint,
         "out": str(out),
         "seconds": round(time.monotonic() - begun, 3),
@@ -90,7 +90,7 @@ def score(
 
 def _readable_votes(summary: dict[str, Any]) -> str:
     return (
-        f"{summary['model']}: {summary['obtained']} of {several(summary['prompts'], 'prompt')}; "
+        f"{summary['model']}: {summary['elicitation']} of {several(summary['prompts'], 'prompt')}; "
         f"{several(summary['asked'], 'reply was', 'replies were')} asked for, the rest was in the "
         "store\n"
         f"{summary['unparsed']:,} of {several(summary['replies'], 'reply is', 'replies are')} "
@@ -110,8 +110,8 @@ def _readable(summary: dict[str, Any]) -> str:
     if summary["skipped"]:
         asked += f" or too long ({summary['skipped']:,} skipped)"
     lines = [f"{summary['model']}: {scored}; {asked}"]
-    if summary["obtained"]:
-        lines.append(f"Obtained: {summary['obtained']}")
+    if summary["elicitation"]:
+        lines.append(f"Elicitation: {summary['elicitation']}")
     if summary["spanned"]:
         lines.append(
             f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with "

@@ -92,7 +92,7 @@ def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
         loading = LoadOptions(revision=revision, chat=chat)
         prompts = _first_prompts(kind.of(options), model, loading, None)
         shown = prompts if everything else _first_prompts(kind.of(options), model, loading, first)
-        _tell_left_out(len(prompts) - len(shown))
+        _report_left_out(len(prompts) - len(shown))
         _show(model, loading, shown, as_json=as_json)
 
     return verb
@@ -180,7 +180,7 @@ def sources(
     typer.echo("\n".join(detail(found) if found else listing(known)))
 
 
-def _tell_left_out(count: int) -> None:
+def _report_left_out(count: int) -> None:
     """Say on standard error how many prompts are not shown."""
     if count > 0:
         sys.stderr.write(

@@ -178,7 +178,7 @@ def check_beliefs(
     if repeated.any():
         row = repeated.arg_true()[0]
         raise complain(
-            f"gives a statement that another row of its group gives: {_told(frame, row)}"
+            f"gives a statement that another row of its group gives: {_statement_text(frame, row)}"
             f"{_grouping_hint(carried_columns(frame, groups), 'groups')}",
             row,
         )
@@ -302,8 +302,8 @@ def _once_each(
         if len(clash):
             row, other = clash["row of the file"][0], clash["first row of it"][0]
             raise complain(
-                f"gives {_told(frame, row)} p_true {frame['p_true'][row]}, and {line(other)} "
-                f"gives it {frame['p_true'][other]}; keep one, or allow both with "
+                f"gives {_statement_text(frame, row)} p_true {frame['p_true'][row]}, and "
+                f"{line(other)} gives it {frame['p_true'][other]}; keep one, or allow both with "
                 "--on-duplicate mean or first"
                 f"{_grouping_hint(carried_columns(frame, columns), '--groups')}",
                 row,
@@ -323,5 +323,5 @@ def _once_each(
     return kept
 
 
-def _told(frame: pl.DataFrame, row: int) -> str:
+def _statement_text(frame: pl.DataFrame, row: int) -> str:
     return " ".join(repr(frame[name][row]) for name in STATEMENT)

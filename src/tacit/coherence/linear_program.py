@@ -77,7 +77,7 @@ class Rows:
         Branch and bound is quicker with few rows, but each one that it breaks costs a new start.
         """
         if not self.complete:
-            self.add(self.broken(values, _MOST_BRANCHED, least=-_NEARLY))
+            self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
 
     def add(self, triples: Integers) -> None:
         """Adds transitive constraints, shape (t, 3)."""
@@ -87,13 +87,13 @@ class Rows:
     def tighten(self, values: Floats) -> bool:
         """Adds the rows of three items that values break, and returns whether there were any."""
         most = 10 * self.count
-        triples = self._no_triples() if self.complete else self.broken(values, most)
-        cycles = self.broken_cycles(values)[:most]
+        triples = self._no_triples() if self.complete else self.violated(values, most)
+        cycles = self.violated_cycles(values)[:most]
         self.add(triples)
         self._add_cycles(cycles)
         return len(triples) + len(cycles) > 0
 
-    def broken(
+    def violated(
         self, values: Floats, most: int | None = None, least: float = _TOLERANCE
     ) -> Integers:
         """The transitive constraints that values break by more than ``least``, the worst first.
@@ -117,7 +117,7 @@ class Rows:
         worst = np.argsort(-np.concatenate([*amounts, np.empty(0)]), kind="stable")
         return triples[worst[:most]]
 
-    def broken_cycles(self, values: Floats) -> Integers:
+    def violated_cycles(self, values: Floats) -> Integers:
         """The cycles of three items that values break, the worst first, shape (t, 6)."""
         found = [np.empty((0, 6), dtype=np.int64)]
         amounts = [np.empty(0)]
@@ -142,7 +142,7 @@ class Rows:
         clauses = self.clauses
         clash = (world[clauses.exclusions[:, 0]] & world[clauses.exclusions[:, 1]]).any()
         gap = (world[clauses.implications[:, 0]] & ~world[clauses.implications[:, 1]]).any()
-        return not (clash or gap or len(self.broken(world.astype(np.float64), 1)))
+        return not (clash or gap or len(self.violated(world.astype(np.float64), 1)))
 
     def closed(self, world: Booleans) -> Booleans | None:
         """The least world that holds a set of statements, or None when there is no such world."""

@@ -213,7 +213,7 @@ def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Boo
 def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
     """Puts an item back the best way, in place, and says whether the order is heavier."""
     others = np.delete(np.arange(len(weights)), item)
-    before, after = _best_place(
+    before, after = _best_position(
         weights[others, item], weights[item, others], order[np.ix_(others, others)]
     )
     gained = int(weights[others[before], item].sum() + weights[item, others[after]].sum())
@@ -227,7 +227,7 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
     return True
 
 
-def _best_place(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
+def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
     """Which of the other items come before and which after, for the largest sum of weights.
 
     Args:

@@ -38,7 +38,7 @@ def applicable(
         transitive, s3, r3, o3 (else null), and ``violated``: null when the constraint is undecided,
         that is when one of its statements is unknown.
     """
-    counters: dict[str, Callable[[_Known, Ontology], pl.DataFrame]] = {
+    counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
         "asymmetric": _asymmetric,
         "inverse": _inverse,
@@ -46,7 +46,7 @@ def applicable(
         "implies": _implies,
         "excludes": _excludes,
     }
-    known = _Known.of(believed, disbelieved)
+    known = _Decided.of(believed, disbelieved)
     return pl.concat(
         count(known, ontology).select(
             pl.lit(kind).cast(pl.Enum(KINDS)).alias("kind"), "g", *_NAMES, "violated"
@@ -56,7 +56,7 @@ def applicable(
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Decided:
     """The statements whose truth is known.
 
     Args:
@@ -70,7 +70,7 @@ class _Known:
     closed: bool
 
     @classmethod
-    def of(cls, believed: pl.DataFrame, disbelieved: pl.DataFrame | None) -> _Known:
+    def of(cls, believed: pl.DataFrame, disbelieved: pl.DataFrame | None) -> _Decided:
         truth = believed.select(*_STATEMENT, true=pl.lit(value=True))
         if disbelieved is None:
             return cls(believed, truth, closed=True)
@@ -105,15 +105,15 @@ _NAMES = [f"{column}{number}" for number in (1, 2, 3) for column in ("s", "r", "
 _TRUE = pl.col("other")
 
 
-def _symmetric(known: _Known, ontology: Ontology) -> pl.DataFrame:
+def _symmetric(known: _Decided, ontology: Ontology) -> pl.DataFrame:
     return _reversed(known, ontology, "symmetric", ~_TRUE)
 
 
-def _asymmetric(known: _Known, ontology: Ontology) -> pl.DataFrame:
+def _asymmetric(known: _Decided, ontology: Ontology) -> pl.DataFrame:
     return _reversed(known, ontology, "asymmetric", _TRUE)
 
 
-def _reversed(known: _Known, ontology: Ontology, flag: str, violated: pl.Expr) -> pl.DataFrame:
+def _reversed(known: _Decided, ontology: Ontology, flag: str, violated: pl.Expr) -> pl.DataFrame:
     """Constraints between a statement and the same relation the other way round."""
     reverse = ("o", "r", "s")
     paired = known.other(known.having(ontology, flag), reverse)
@@ -122,7 +122,7 @@ def _reversed(known: _Known, ontology: Ontology, flag: str, violated: pl.Expr) -
     return _statements(kept, reverse, violated)
 
 
-def _inverse(known: _Known, ontology: Ontology) -> pl.DataFrame:
+def _inverse(known: _Decided, ontology: Ontology) -> pl.DataFrame:
     numbers = {name: number for number, name in enumerate(ontology.relations)}
     pairs = [
         (numbers[name], numbers[each.inverse])
@@ -135,7 +135,7 @@ def _inverse(known: _Known, ontology: Ontology) -> pl.DataFrame:
     return _statements(kept, partner, ~_TRUE)
 
 
-def _transitive(known: _Known, ontology: Ontology) -> pl.DataFrame:
+def _transitive(known: _Decided, ontology: Ontology) -> pl.DataFrame:
     mine = known.having(ontology, "transitive")
     then = mine.rename({"s": "o", "o": "z"})
     chains = mine.join(then, on=["g", "r", "o"]).filter(pl.col("s") != pl.col("z"))
@@ -148,13 +148,13 @@ def _transitive(known: _Known, ontology: Ontology) -> pl.DataFrame:
     )
 
 
-def _implies(known: _Known, ontology: Ontology) -> pl.DataFrame:
+def _implies(known: _Decided, ontology: Ontology) -> pl.DataFrame:
     implied = ("s", "implied", "o")
     links = _pairs(_links(ontology, "implies"), "r", "implied")
     return _statements(known.other(known.believed.join(links, on="r"), implied), implied, ~_TRUE)
 
 
-def _excludes(known: _Known, ontology: Ontology) -> pl.DataFrame:
+def _excludes(known: _Decided, ontology: Ontology) -> pl.DataFrame:
     excluded = ("s", "excluded", "o")
     links = sorted({(min(link), max(link)) for link in _links(ontology, "excludes")})
     first = known.other(known.believed.join(_pairs(links, "r", "excluded"), on="r"), excluded)

@@ -69,10 +69,10 @@ COMPARISON = TableSpec(
         _some("printed", "printed", "truth", "Whether a terminal shows the row.", shown=False),
         *(
             _some(
-                f"{side}_obtained",
-                f"obtained, {side}",
+                f"{side}_elicitation",
+                f"elicitation, {side}",
                 "text",
-                f"How the {side} model's beliefs were obtained.",
+                f"How the {side} model's beliefs were elicited.",
                 shown=False,
             )
             for side in ("first", "second")

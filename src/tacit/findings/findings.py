@@ -82,9 +82,9 @@ class Findings:
         }
         return replace(self, summary={**self.summary, **rows}) if rows else self
 
-    def obtained(self, how: str | None) -> Findings:
-        """The same, whose summary says first how the beliefs were obtained; None says nothing."""
-        return self if how is None else replace(self, summary={"obtained": how, **self.summary})
+    def with_elicitation(self, how: str | None) -> Findings:
+        """The same, whose summary says first how the beliefs were elicited; None says nothing."""
+        return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
 
     def unscored(self, reasons: Mapping[str, int]) -> Findings:
         """The same, whose summary counts the answers that have no score, by why."""

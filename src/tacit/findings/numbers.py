@@ -80,7 +80,7 @@ def p_value(value: float | None) -> str:
     return "< 0.001" if value < _SMALLEST_P else f"{value:.3f}"
 
 
-def cell(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
+def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
     """A cell of a column of some kind; a missing text or truth is empty."""
     if kind in _WRITTEN:
         return _WRITTEN[kind](value)
@@ -93,8 +93,8 @@ def cell(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
 
 def bounds(low: float, high: float, kind: Kind) -> str:
     """Both ends of an interval of a column of some kind, the unit once."""
-    first = cell(low, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
-    return f"{first} to {cell(high, kind)}"
+    first = formatted(low, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
+    return f"{first} to {formatted(high, kind)}"
 
 
 _SMALLEST_P = 0.001

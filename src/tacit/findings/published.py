@@ -66,7 +66,7 @@ how many distinct values, and the greatest."""
 
 
 @dataclass(frozen=True)
-class Cell:
+class PrintedValue:
     """A printed value, and where ours comes from.
 
     Args:
@@ -127,7 +127,9 @@ def published(name: str) -> Mapping[str, Any]:
     return content
 
 
-def cells(name: str, tables: Mapping[str, pl.DataFrame] | None = None) -> list[Cell]:
+def printed_values(
+    name: str, tables: Mapping[str, pl.DataFrame] | None = None
+) -> list[PrintedValue]:
     """The printed values of a file, in the order of the paper.
 
     Args:
@@ -135,7 +137,7 @@ def cells(name: str, tables: Mapping[str, pl.DataFrame] | None = None) -> list[C
         tables: Ours, for blocks with ``others``, whose cells are those that ours have.
     """
     content = published(name)
-    found = [cell for block in content["cells"] for cell in _cells(block, tables or {})]
+    found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
     order = content.get("order", {})
     keys = [
         (cell.table, *(getattr(cell, key) for key in order.get(cell.table, ()))) for cell in found
@@ -149,7 +151,7 @@ def cells(name: str, tables: Mapping[str, pl.DataFrame] | None = None) -> list[C
 
 
 def beside(
-    found: Sequence[Cell], tables: Mapping[str, pl.DataFrame], digits: int = 2
+    found: Sequence[PrintedValue], tables: Mapping[str, pl.DataFrame], digits: int = 2
 ) -> pl.DataFrame:
     """Printed values beside ours.
 
@@ -174,14 +176,16 @@ def beside(
     return pl.DataFrame(rows, {**texts, **numbers}, orient="row")
 
 
-def _cells(block: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Iterator[Cell]:
+def _block_values(
+    block: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]
+) -> Iterator[PrintedValue]:
     levels, values = block.get("levels", ()), block["values"]
     if "others" in block:
         (key,) = (name for name, value in block["where"].items() if value == f"{{{levels[0]}}}")
         named = tables[block["from"]][key].unique().sort()
         values = {name: values.get(name, block["others"]) for name in named}
     for keys, value in _leaves(values, len(levels)):
-        yield _cell(block, dict(zip(levels, keys, strict=True)), value)
+        yield _value_of(block, dict(zip(levels, keys, strict=True)), value)
 
 
 def _leaves(values: Any, depth: int) -> Iterator[tuple[tuple[Any, ...], Any]]:  # noqa: ANN401 - YAML
@@ -194,7 +198,7 @@ def _leaves(values: Any, depth: int) -> Iterator[tuple[tuple[Any, ...], Any]]:  
             yield (key, *keys), value
 
 
-def _cell(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> Cell:  # noqa: ANN401 - YAML
+def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> PrintedValue:  # noqa: ANN401 - YAML
     filled = {name: _filled(entry, keys) for name, entry in block.items() if name != "values"}
     ends = value if isinstance(value, dict) else {}
     printed = None if ends else value
@@ -202,7 +206,7 @@ def _cell(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> Cell
         printed = round(100 * printed / filled["of"], 2)
     model = filled.get("model", keys.get("model"))
     row, column = (str(filled.get(name, keys.get(name, ""))) for name in ("row", "column"))
-    return Cell(
+    return PrintedValue(
         filled["table"], row, column, model, printed, ends.get("low"), ends.get("high"), filled
     )
 

@@ -201,12 +201,13 @@ class TableSpec:
         keys = list(self.key_names)
         groups = questions.partition_by(keys, maintain_order=True) if keys else [questions]
         rows = [
-            {name: group[name][0] for name in keys} | dict(self._cells(group)) for group in groups
+            {name: group[name][0] for name in keys} | dict(self._counted_columns(group))
+            for group in groups
         ]
         types = self.schema | {name: questions.schema[name] for name in keys}
         return pl.DataFrame(rows, schema=types)
 
-    def _cells(self, rows: pl.DataFrame) -> Iterator[tuple[str, float | int | None]]:
+    def _counted_columns(self, rows: pl.DataFrame) -> Iterator[tuple[str, float | int | None]]:
         for column in self.columns[self.keys :]:
             if column.of is None:
                 raise FindingsError(f"the column {column.name} of {self.name} names no other one")
@@ -300,21 +301,21 @@ class View:
 
 
 @dataclass(frozen=True)
-class Pictures:
-    """Pictures, one of which a reader chooses.
+class GraphSet:
+    """Graphs, one of which a reader chooses.
 
     Args:
         name: Their name in a report.
         title: What they are.
         reading: How to read them, and which are there.
-        pictures: The labels of each by what one chooses (model, thing), and its SVG.
+        graphs: The labels of each by what one chooses (model, thing), and its SVG.
         first: The number of the one that is shown first.
     """
 
     name: str
     title: str
     reading: str
-    pictures: tuple[tuple[Mapping[str, str], str], ...]
+    graphs: tuple[tuple[Mapping[str, str], str], ...]
     first: int = 0
 
 

@@ -131,7 +131,7 @@ def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[in
     _number_concepts(base)
     add_lexicon(base)
     _join_edges(base)
-    _say(base, source)
+    _write_description(base, source)
 
 
 def _advance(advance: Callable[[int], None], before: int, read: int) -> None:
@@ -250,7 +250,7 @@ def _join_edges(base: duckdb.DuckDBPyConnection) -> None:
         ORDER BY ALL""")
 
 
-def _say(base: duckdb.DuckDBPyConnection, source: Source) -> None:
+def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
     """Writes what the file is and where it comes from."""
     said = "SELECT DISTINCT licence FROM raw WHERE licence IS NOT NULL ORDER BY ALL"
     licences = [licence for (licence,) in base.execute(said).fetchall()]
@@ -260,7 +260,7 @@ def _say(base: duckdb.DuckDBPyConnection, source: Source) -> None:
         "language": source.language,
         "version": source.version,
         "licence": source.licence or ", ".join(licences) or None,
-        "sources": [_told(dump) for dump in source.dumps],
+        "sources": [_dump_description(dump) for dump in source.dumps],
         "edges": _count(base, "edges"),
         "facts": _count(base, "neighbours") // 2,
         "concepts": _count(base, "concepts"),
@@ -275,7 +275,7 @@ def _files(source: Source) -> str:
     return ", ".join(str(dump.path) for dump in source.dumps)
 
 
-def _told(dump: Dump) -> dict[str, Any]:
+def _dump_description(dump: Dump) -> dict[str, Any]:
     return {
         "file": dump.path.name,
         "layout": dump.layout,

@@ -74,7 +74,7 @@ def facts_between(
             f"""
             WITH {_CHOSEN}{_met(length) if length > 1 else _BETWEEN},
             counted AS (SELECT *, count(*) OVER (PARTITION BY text) AS found FROM facts),
-            {"kept AS (FROM counted)" if cap is None else _kept(cap, seed)}
+            {"kept AS (FROM counted)" if cap is None else _capped(cap, seed)}
             SELECT text, head, relation, tail, length::TINYINT AS length, weight,
                 found::INTEGER AS found
             FROM kept
@@ -86,7 +86,7 @@ def facts_between(
     )
 
 
-def _kept(cap: int, seed: int) -> str:
+def _capped(cap: int, seed: int) -> str:
     """The facts that a cap keeps; digests are only made of the facts of texts that have more."""
     return f"""
         digests AS (

@@ -232,7 +232,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
     base.execute("""
         CREATE TEMP TABLE lemmas (word VARCHAR, lemma VARCHAR, inner_place SMALLINT,
             stop BOOLEAN)""")
-    _look_up(base)
+    _fill_words(base)
     # The inverses are whole numbers, because the sum of others depends on their order.
     base.execute("""
         CREATE TABLE concepts AS
@@ -249,20 +249,23 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
         FROM placed JOIN lemmas USING (word) JOIN concepts USING (id) ORDER BY ALL""")
 
 
-def _look_up(base: duckdb.DuckDBPyConnection) -> None:
+def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
     """Fills the tables ``told`` and ``lemmas``, some words at a time."""
     english = Words()
     words = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").to_arrow_table()["word"]
     for start in range(0, len(words), _WORDS):
         part = words[start : start + _WORDS].to_pylist()
         tokens = {word: english.tokens(word) for word in part}
-        for name, rows in (("told", _told(tokens, english)), ("lemmas", _lemmas(tokens, english))):
+        for name, rows in (
+            ("told", _token_table(tokens, english)),
+            ("lemmas", _lemmas(tokens, english)),
+        ):
             base.register("part", rows)
             base.execute(f"INSERT INTO {name} FROM part")
             base.unregister("part")
 
 
-def _told(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
+def _token_table(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
     """What stands between blanks: its number of words, of content words, and its frequency."""
     import pyarrow as pa
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
 IN_CHAT = ", in chat"
-"""How scores were obtained, as a description says it under ``obtained``."""
+"""How scores were elicited, as a description says it under ``elicitation``."""
 
 
 class LanguageModel(Protocol):

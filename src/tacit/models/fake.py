@@ -52,7 +52,7 @@ class FakeModel:
             content = ""
         else:
             known = {text: dict(answers) for text, answers in scores.items()}
-            self._score = lambda prompt, answer: _look_up(known, prompt, answer)
+            self._score = lambda prompt, answer: _score_of(known, prompt, answer)
             content = json.dumps(known, sort_keys=True)
         self.fingerprint = hashlib.sha256(f"fake {name} {content}".encode()).hexdigest()
 
@@ -112,7 +112,7 @@ class FakeModel:
         )
 
 
-def _look_up(
+def _score_of(
     known: Mapping[str, Mapping[str, float | None]], prompt: Prompt, answer: str
 ) -> float | None:
     try:

@@ -130,7 +130,7 @@ def load_model(
         return other(name, options)
     keep_kernels_away(options.trust)
     try:
-        _look_up(name, options)
+        _check_on_hub(name, options)
         import torch  # noqa: F401
         import transformers  # noqa: F401
     except ImportError as error:
@@ -217,7 +217,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
         return str(model.description.get("kind", "causal")), model.whole_words()
     keep_kernels_away(options.trust)
     try:
-        _look_up(name, options)
+        _check_on_hub(name, options)
         import transformers  # noqa: F401
     except ImportError as error:
         raise MissingPackage(error.name or "transformers", "local") from error
@@ -231,7 +231,7 @@ def _other_backend(name: str) -> Backend | None:
     return None if named_folder(name) else backend_of(name)
 
 
-def _look_up(name: str, options: LoadOptions) -> None:
+def _check_on_hub(name: str, options: LoadOptions) -> None:
     """Look a name up on the hub before torch is imported, which takes seconds.
 
     Raises:

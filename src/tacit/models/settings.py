@@ -156,7 +156,7 @@ class ServerSettings:
             self.timeout,
             api=self.api,
             samples=self.samples,
-            thinking=_thinking(self.thinking_tokens),
+            thinking=_reasoning_limit(self.thinking_tokens),
         )
 
 
@@ -207,7 +207,7 @@ class ModelSettings:
 _DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
-def _thinking(given: str | None) -> Thinking:
+def _reasoning_limit(given: str | None) -> Thinking:
     if given is None or given == "all":
         return "all" if given else None
     if not str(given).isascii() or not str(given).isdecimal():

@@ -49,7 +49,7 @@ class Lines:
     def __post_init__(self) -> None:
         self._begun = self._told = self.clock()
 
-    def tell(self, done: int, line: Callable[[float], str]) -> None:
+    def report(self, done: int, line: Callable[[float], str]) -> None:
         """Writes a line, if it is time to.
 
         Args:
@@ -117,7 +117,7 @@ def _asking_lines(plan: Planned) -> Iterator[Callable[[Work], None]]:
     def advance(work: Work) -> None:
         nonlocal done, tokens
         done, tokens = done + work.ended, tokens + work.tokens
-        lines.tell(
+        lines.report(
             tokens,
             lambda seconds: f"asked {done:,} of {plan.prompts:,} prompts, {_rate(done, seconds)}",
         )
@@ -156,7 +156,7 @@ def _reading_lines(size: int) -> Iterator[Callable[[int], None]]:
     from rich.filesize import decimal
 
     lines = Lines(size)
-    yield lambda read: lines.tell(read, lambda _: f"read {decimal(read)} of {decimal(size)}")
+    yield lambda read: lines.report(read, lambda _: f"read {decimal(read)} of {decimal(size)}")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import typer
 
 from tacit.english import several
 from tacit.findings.compare import COMPARISON
-from tacit.findings.numbers import bounds, cell
+from tacit.findings.numbers import bounds, formatted
 from tacit.findings.spec import Layout
 from tacit.present import terminal
 
@@ -39,12 +39,12 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
     for name, values in layout.where.items():
         table = table.filter(table[name].is_in(values))
     headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
-    print_cells(title, headings, rows)
+    print_texts(title, headings, rows)
     if len(rows) == MOST_ROWS < table.height:
         terminal.console().print(f"{MOST_ROWS} of {table.height:,} rows are shown")
 
 
-def print_cells(
+def print_texts(
     title: str, headings: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]
 ) -> None:
     """Prints texts in columns, with a title above them.
@@ -68,11 +68,11 @@ def print_cells(
     terminal.console().print(Text(title), shown, "", sep="\n")
 
 
-Cells: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
+Grid: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
 """Headings, each with whether it stands over words, and rows of texts."""
 
 
-def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
+def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
     columns = [column for column in spec.in_table(table) if column.shown and column.kind != "list"]
     if layout.columns:
         by_name = {column.name: column for column in columns}
@@ -82,7 +82,7 @@ def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
     return headings, [[_text(column, row) for column in columns] for row in rows]
 
 
-def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
+def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
     """The values of one key side by side."""
     across = str(layout.across)
     keys = [name for name in layout.columns if name in spec.key_names and name != across]
@@ -100,7 +100,7 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Cells:
         key = tuple(row[name] for name in keys)
         found.setdefault(key, {})[row[across]] = _text(shown, row)
     rows = [
-        [*(cell(value, "text") for value in key), *(of.get(side, "") for side in sides)]
+        [*(formatted(value, "text") for value in key), *(of.get(side, "") for side in sides)]
         for key, of in found.items()
     ]
     return headings, rows[:MOST_ROWS]
@@ -125,7 +125,7 @@ def _heading(column: Column) -> str:
 
 def _text(column: Column, row: Mapping[str, Any]) -> str:
     """A cell, with its interval in a line of its own; the heading says what are points."""
-    text = cell(row[column.name], column.kind).removesuffix(" points")
+    text = formatted(row[column.name], column.kind).removesuffix(" points")
     low, high = (row[end] for end in column.ends) if column.ends else (None, None)
     if low is None or high is None:
         return text
@@ -170,7 +170,7 @@ def _sides(row: Mapping[str, Any], name: str) -> str:
     columns = {column.name: column for column in COMPARISON.columns}
     kind = columns[f"first_{name}"].kind
     values = [row[f"{side}_{name}"] for side in ("first", "second")]
-    return " | ".join(dict.fromkeys(cell(each, kind) for each in values if each is not None))
+    return " | ".join(dict.fromkeys(formatted(each, kind) for each in values if each is not None))
 
 
 MOST = 50
@@ -206,7 +206,7 @@ def _echo(title: str, cells: pl.DataFrame) -> None:
         for row in shown.iter_rows(named=True)
     ]
     if rows:
-        print_cells(title, [("", True), *((heading, False) for heading in headings)], rows)
+        print_texts(title, [("", True), *((heading, False) for heading in headings)], rows)
     if cells.height > MOST:
         equal = int((cells["difference"] == 0).sum())
         typer.echo(f"{title}: {equal} of {several(cells.height, 'row')} are as published\n")

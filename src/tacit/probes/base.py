@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.findings.findings import Findings
-    from tacit.findings.spec import FigureSpec, Headline, Pictures, TableSpec, View
+    from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
     from tacit.requests import Ranking, Request, Scores, Vocabulary
 
 GROUP = "tacit.probes"
@@ -223,7 +223,7 @@ class Declared:
         sentences: From findings to what was asked and came out, in whole sentences.
         notes: From findings to how figures were made, in whole sentences.
         views: From findings, the request and a bound on rows to tables made for reading.
-        pictures: From findings by model and a palette to pictures of single things, or None.
+        graphs: From findings by model and a palette to pictures of single things, or None.
         filters: The columns by whose values a report's tables can be filtered.
     """
 
@@ -235,7 +235,7 @@ class Declared:
     sentences: Callable[[Findings], Iterable[str]]
     notes: Callable[[Findings], Iterable[str]]
     views: Callable[[Findings, Mapping[str, Any], int], Iterable[View]]
-    pictures: Callable[[Mapping[str, Findings], Any], Pictures | None]
+    graphs: Callable[[Mapping[str, Findings], Any], GraphSet | None]
     filters: tuple[str, ...]
 
 
@@ -253,7 +253,7 @@ def declared(kind: type[AnyProbe]) -> Declared:
         getattr(kind, "sentences", _none),
         getattr(kind, "notes", _none),
         getattr(kind, "views", _none),
-        getattr(kind, "report_pictures", _nothing),
+        getattr(kind, "report_graphs", _nothing),
         getattr(kind, "filters", ()),
     )
 

@@ -132,7 +132,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Graphs:
-    """Pictures, one of which is shown.
+    """GraphSet, one of which is shown.
 
     Args:
         id: Their name in the page, and of their files.

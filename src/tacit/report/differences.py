@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.runs.reading import Run
 
 # What a request says of the model and of how it was asked, and so may differ between models; that
-# beliefs were obtained in different ways is warned of.
+# beliefs come from different elicitation methods is warned of.
 _OF_THE_MODEL = frozenset(
     {"model", "revision", "dtype", "masked_mode", "beliefs", "served_model", "chat", "api"}
     | {"samples", "thinking_tokens", "tokenizer", "adapter"}

@@ -1,4 +1,4 @@
-"""How the beliefs of runs were obtained, and a warning where that differs."""
+"""How the beliefs of runs were elicited, and a warning where that differs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from tacit.runs.reading import Run
 
 
-def obtained(run: Run) -> str:
+def elicitation_text(run: Run) -> str:
     """The sentences that say it, and how many answers have no score or could not be read."""
     votes = run.summary.get("votes")
     if votes is None:
-        return " ".join((f"Obtained from: {run.obtained}.", *_unscored(run)))
+        return " ".join((f"Elicitation: {run.elicitation}.", *_unscored(run)))
     cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""
     return (
-        f"Obtained from: {run.obtained}; {votes['unparsed']:,} of "
+        f"Elicitation: {run.elicitation}; {votes['unparsed']:,} of "
         f"{several(votes['replies'], 'reply is', 'replies are')} "
         f"no answer for certain and count as none{cut}."
     )
 
 
-def skipped_told(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
+def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
     """A sentence on the prompts that were too long; none if no prompt was.
 
     Args:
@@ -44,7 +44,7 @@ def skipped_told(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator
 
 
 def _unscored(run: Run) -> Iterator[str]:
-    for sentence in skipped_told(run.summary):
+    for sentence in skipped_notes(run.summary):
         yield f"{sentence}."
     for reason, count in run.summary.get("unscored", {}).items():
         yield f"{several(count, 'answer')} without a score: {reason}."
@@ -55,21 +55,21 @@ def differing(runs: Sequence[Run]) -> list[str]:
     warnings = []
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
-        warnings += warnings_of_elicitation(probe, {run.name: run.obtained for run in mine})
+        warnings += warnings_of_elicitation(probe, {run.name: run.elicitation for run in mine})
     return warnings
 
 
-def obtained_told(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
+def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
     """A sentence; none for a run that does not say. Of sampled replies also how many were read.
 
     Args:
         summary: A run's summary.
         listed: Whether a run's folder lists the prompts that were skipped.
     """
-    if "obtained" not in summary:
+    if "elicitation" not in summary:
         return
-    yield f"Obtained: {summary['obtained']}"
-    yield from skipped_told(summary, listed=listed)
+    yield f"Elicitation: {summary['elicitation']}"
+    yield from skipped_notes(summary, listed=listed)
     votes = summary.get("votes")
     if votes is not None:
         cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""

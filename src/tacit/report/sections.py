@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from tacit.charts.save import charts
 from tacit.charts.theme import Theme
 from tacit.english import several
-from tacit.findings.numbers import cell, interval
+from tacit.findings.numbers import formatted, interval
 from tacit.findings.spec import QUESTIONS
 from tacit.probes.base import declared, probe
 from tacit.report.charts import figure
 from tacit.report.content import Column, Details, Graph, Graphs, Mark, Section, Table, Tile
-from tacit.report.elicitation import obtained
+from tacit.report.elicitation import elicitation_text
 from tacit.runs.figures import shown_of
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
         id=kind.name,
         title=told.title,
         question=told.question,
-        said={run.name: (*told.sentences(run.findings), obtained(run)) for run in runs},
+        said={run.name: (*told.sentences(run.findings), elicitation_text(run)) for run in runs},
         tiles=tuple(tile(headline, runs) for headline in told.headlines),
         blocks=(
-            *pictures(runs, look or Theme()),
+            *graphs(runs, look or Theme()),
             *figures(runs, look or Theme()),
             *tables(runs),
             *views(runs),
@@ -105,11 +105,11 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
             )
 
 
-def pictures(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
+def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
     """The pictures that the probe draws of single things."""
-    found = declared(probe(runs[0].probe)).pictures({run.name: run.findings for run in runs}, look)
+    found = declared(probe(runs[0].probe)).graphs({run.name: run.findings for run in runs}, look)
     if found is not None:
-        graphs = tuple(Graph(labels, svg) for labels, svg in found.pictures)
+        graphs = tuple(Graph(labels, svg) for labels, svg in found.graphs)
         stem = f"{runs[0].probe}-{found.name}"
         yield Graphs(stem, found.title, found.reading, graphs, found.first)
 
@@ -208,20 +208,20 @@ def _mark(headline: Headline, spec: TableSpec, run: Run, row: Mapping[str, Any])
     def at(value: float | None) -> float | None:
         return None if value is None else (value - least) / (most - least)
 
-    about = [interval(low, high, lambda value: cell(value, column.kind))] if ends else []
+    about = [interval(low, high, lambda value: formatted(value, column.kind))] if ends else []
     if isinstance(column.chance, str) and not headline.among:
-        about.append(f"chance {cell(chance, column.kind)}")
+        about.append(f"chance {formatted(chance, column.kind)}")
     if headline.n is not None:
         n = headline.n
         counted = several(row[n[0]], n[1]) if isinstance(n, tuple) else n(row)
         about.append(f"n = {counted}")
     if headline.among and chance is not None:
         among = several(row[headline.among[0]], headline.among[1])
-        about.append(f"chance {cell(chance, column.kind)} among {among}")
+        about.append(f"chance {formatted(chance, column.kind)} among {among}")
     value = row[column.name]
     return Mark(
         f"{run.name}, {row[headline.by]}" if headline.by else run.name,
-        cell(value, column.kind),
+        formatted(value, column.kind),
         ", ".join(about),
         *(at(number) for number in (value, low, high, chance)),
     )

@@ -41,7 +41,7 @@ _FOUND = frozenset({"summary", "sha256"})
 
 
 @dataclass(frozen=True)
-class _RunTold:
+class _RunSection:
     """A run as the manifest's section shows it."""
 
     name: str
@@ -100,7 +100,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
         lead=_lead(runs),
         warnings=warnings,
         sections=sections,
-        runs=[_told(run) for run in runs],
+        runs=[_run_section(run) for run in runs],
         blobs=_blobs([block for section in sections for block in section.blocks]),
         style=style,
         charts=runtime,
@@ -176,11 +176,11 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _told(run: Run) -> _RunTold:
+def _run_section(run: Run) -> _RunSection:
     request = yaml.safe_dump(dict(run.request), sort_keys=False, allow_unicode=True)
     about = {key: value for key, value in run.manifest.items() if key not in _FOUND}
     manifest = yaml.safe_dump(about, sort_keys=False, allow_unicode=True)
-    return _RunTold(run.name, run.probe, request, manifest)
+    return _RunSection(run.name, run.probe, request, manifest)
 
 
 def _blobs(blocks: Sequence[Block]) -> dict[str, str]:

@@ -74,7 +74,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         if not answers.sampled:
             scores = [one for one in found if isinstance(one, Scores)]
             findings = findings.unscored(missing_by_reason(scores)).skipped(plan.skipped.items())
-        return folder.finish(findings.obtained(engine.model.description.get("obtained")))
+        return folder.finish(findings.with_elicitation(engine.model.description.get("elicitation")))
 
 
 def answers_to(

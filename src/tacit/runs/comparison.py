@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """How each two models differ, with how each one's beliefs were obtained.
+    """How each two models differ, with how each one's beliefs were elicited.
 
     Args:
         runs: Finished runs of one probe.
@@ -33,12 +33,12 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
     table = compared_by(runs)
     if table is None:
         return None
-    ways = {run.name: run.summary["obtained"] for run in runs if "obtained" in run.summary}
+    ways = {run.name: run.summary["elicitation"] for run in runs if "elicitation" in run.summary}
     models = [name for name in ("first", "second") if name in table.columns]
     table = table.with_columns(
         pl.col(model)
         .replace_strict(ways, default=None, return_dtype=pl.String)
-        .alias(f"{model}_obtained")
+        .alias(f"{model}_elicitation")
         for model in models
     )
     if out is not None:
@@ -60,7 +60,7 @@ def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
 def warnings(runs: Sequence[Run]) -> Iterator[str]:
     """What a person should know before comparing runs of one probe."""
     kind: Any = probe(runs[0].probe)
-    ways = {run.name: run.summary["obtained"] for run in runs if "obtained" in run.summary}
+    ways = {run.name: run.summary["elicitation"] for run in runs if "elicitation" in run.summary}
     yield from warnings_of_elicitation(kind.name, ways)
     yield from warnings_of_wording(runs)
 
@@ -82,7 +82,7 @@ def warnings_of_elicitation(probe_name: str, ways: dict[str, str]) -> list[str]:
     told = "; ".join(f"{name}: {way}" for name, way in ways.items())
     return [
         (
-            f"{probe_name.capitalize()}: these models' beliefs were obtained in different ways "
-            f"({told}). What differs between them may come from that."
+            f"{probe_name.capitalize()}: these models' beliefs come from different elicitation "
+            f"methods ({told}). What differs between them may come from that."
         )
     ]

@@ -54,8 +54,8 @@ class Figures:
         """
         if getattr(request.options, "graphs", None) and not self.formats:
             raise RequestError("--graphs is for --figures, which says in what format to draw")
-        if self.formats and hasattr(request.made, "check_pictures"):
-            request.made.check_pictures(request.options)
+        if self.formats and hasattr(request.made, "check_graphs"):
+            request.made.check_graphs(request.options)
 
     def draw(self, request: RunRequest, runs: Mapping[str, Run], folder: Path) -> list[Path]:
         """Writes the figures of runs of one probe, all models together; returns the files.
@@ -69,8 +69,8 @@ class Figures:
 
         kind, shown = probe(request.probe), shown_of(list(runs.values()), self.look)
         written = write_charts(declared(kind).figures, shown, folder, self.formats)
-        if hasattr(kind, "pictures"):
-            for name, svg in kind.pictures(shown, request.made, request.options):
+        if hasattr(kind, "graphs"):
+            for name, svg in kind.graphs(shown, request.made, request.options):
                 written += write_svg(svg, folder / name, self.formats)
         return written
 

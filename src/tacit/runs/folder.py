@@ -75,7 +75,7 @@ class RunFolder:
         # A hidden file is what a killed process was writing.
         if not any(self.folder.glob("[!.]*")):
             return
-        known = self._known_request(self.folder)
+        known = self._stored_request(self.folder)
         self._manifest_before()  # a newer Tacit's is no other request, and said to be newer
         differing = sorted(
             key for key in {*known, *self.request} if known.get(key) != self.request.get(key)
@@ -194,7 +194,7 @@ class RunFolder:
                 f"({', '.join(changed)}): choose another --out, or remove it"
             )
 
-    def _known_request(self, folder: Path) -> dict[str, Any]:
+    def _stored_request(self, folder: Path) -> dict[str, Any]:
         path = folder / "run.yaml"
         if not path.is_file():
             raise RequestError(f"{folder} holds files and no run: choose another --out")
@@ -272,7 +272,7 @@ _CHANGED = "is damaged: it is not what the run wrote; the command in run.yaml ma
 
 def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
     """A finding as it was written."""
-    path = _place_of(folder, name)
+    path = _finding_path(folder, name)
     if path.is_file() and digest != _sha256(path):
         raise DataError(_CHANGED, path)
     return read_table(path)
@@ -284,13 +284,13 @@ def _write(findings: Findings, folder: Path) -> dict[str, Any]:
     write_table(findings.questions, questions)
     digests = {}
     for name, table in findings.tables.items():
-        path = _place_of(folder, name)
+        path = _finding_path(folder, name)
         write_table(table, path)
         digests[name] = _sha256(path)
     return {"sha256": {"questions": _sha256(questions), "findings": digests}}
 
 
-def _place_of(folder: Path, finding: str) -> Path:
+def _finding_path(folder: Path, finding: str) -> Path:
     return folder / "findings" / f"{finding}.parquet"
 
 

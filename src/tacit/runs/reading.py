@@ -66,11 +66,11 @@ class Run:
         return model if isinstance(model, dict) else {}
 
     @property
-    def obtained(self) -> str:
-        """How the beliefs were obtained; runs of earlier Tacits know one way alone."""
+    def elicitation(self) -> str:
+        """How the beliefs were elicited; runs of earlier Tacits know one way alone."""
         from_file = self.model.get("kind") == "beliefs"
         return str(
-            self.model.get("obtained")
+            self.model.get("elicitation")
             or ("beliefs from a file" if from_file else "log-probabilities of whole answers")
         )
 

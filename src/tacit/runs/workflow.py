@@ -188,11 +188,11 @@ class RunRequest:
         if not isinstance(made, ReadsBeliefs):
             raise RequestError(f"the probe {self.probe} reads no beliefs from a file")
         folder = folders[beliefs.name].about(about)
-        model = {"kind": "beliefs", "name": beliefs.name, "obtained": FROM_FILE}
+        model = {"kind": "beliefs", "name": beliefs.name, "elicitation": FROM_FILE}
         (model["sha256"],) = sha256_of(beliefs).values()
         folder.begin({"model": model})
         with folder.failing():
-            findings = folder.finish(made.measure_file(beliefs).obtained(FROM_FILE))
+            findings = folder.finish(made.measure_file(beliefs).with_elicitation(FROM_FILE))
         return _run(folder, findings, beliefs.name)
 
     def _started(self, name: str) -> Engine:

@@ -133,11 +133,11 @@ class Dump:
         raise DataError(
             f"{self.bad:,} of {several(self.lines, 'line is', 'lines are')} not as the first, "
             "which is of the layout "
-            f"{self.layout}; {self.told()}",
+            f"{self.layout}; {self.bad_line_text()}",
             self.path,
         )
 
-    def told(self) -> str:
+    def bad_line_text(self) -> str:
         """The first bad lines with their numbers, for a message."""
         return "; ".join(f"line {line}: {text!r}" for line, text in sorted(self.shown))
 

@@ -75,7 +75,7 @@ def test_answers_of_one_token_have_the_server_s_log_probabilities(
         shares = opinions(prompt.text)
         assert scores["True"].logprob == pytest.approx(math.log(shares["True."]), abs=1e-5)
         assert scores["False"].logprob == pytest.approx(math.log(shares["False"]), abs=1e-5)
-    assert model.description["obtained"] == "log-probabilities of first tokens, in chat"
+    assert model.description["elicitation"] == "log-probabilities of first tokens, in chat"
     assert model.description["identity"]["first_tokens"] == 20
 
 

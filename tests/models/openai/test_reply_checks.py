@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def place(probabilities: Sequence[float], own: float | None = None) -> Token:
+def position(probabilities: Sequence[float], own: float | None = None) -> Token:
     """A place whose most probable tokens have these probabilities."""
     top = tuple(Token(f"t{n}", n, math.log(each)) for n, each in enumerate(probabilities))
     return Token("t0", 0, own, top)
@@ -30,10 +30,10 @@ def place(probabilities: Sequence[float], own: float | None = None) -> Token:
 @pytest.mark.parametrize(
     ("token", "reason"),
     [
-        (place([0.6, 0.3, 0.2]), "sum to 1.1"),
+        (position([0.6, 0.3, 0.2]), "sum to 1.1"),
         (Token("a", 1, 0.5), "above 0"),
         (Token("a", 1, math.nan), "above 0"),
-        (place([0.1, 0.1, 0.1]), "all its 3 log-probabilities are -2.303"),
+        (position([0.1, 0.1, 0.1]), "all its 3 log-probabilities are -2.303"),
         (Token("a", 1, None, (Token("b", 2, 0.0), Token("c", 3, 0.0))), "sum to 2"),
     ],
 )
@@ -45,10 +45,10 @@ def test_what_no_model_gives_is_refused(token: Token, reason: str) -> None:
 
 def test_what_a_model_may_give_passes() -> None:
     """A certain token, nothing said, rounding, and noise as far as it was measured."""
-    check_logprobs([place([1.0]), Token("a", 1, None), place([0.7, 0.3004])], 0.0)
-    check_logprobs([place([0.7, 0.32])], 0.02)
+    check_logprobs([position([1.0]), Token("a", 1, None), position([0.7, 0.3004])], 0.0)
+    check_logprobs([position([0.7, 0.32])], 0.02)
     with pytest.raises(ReplyError):
-        check_logprobs([place([0.7, 0.33])], 0.02)
+        check_logprobs([position([0.7, 0.33])], 0.02)
 
 
 def test_an_echo_of_zeros_is_refused() -> None:
@@ -60,10 +60,10 @@ def test_an_echo_of_zeros_is_refused() -> None:
 
 def test_probabilities_that_always_sum_to_one_are_rescaled() -> None:
     """Once may be chance."""
-    whole, part = place([0.75, 0.25]), place([0.75, 0.2])
+    whole, part = position([0.75, 0.25]), position([0.75, 0.2])
     assert are_rescaled([whole, whole])
     assert not are_rescaled([whole, part])
-    assert not are_rescaled([place([1.0])])
+    assert not are_rescaled([position([1.0])])
 
 
 def answer(counted: int | None = 5, model: str = "m", end: str = "stop") -> dict[str, Any]:

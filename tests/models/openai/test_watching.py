@@ -233,10 +233,10 @@ def test_an_echo_and_what_comes_next_behind_one_text_are_both_watched() -> None:
     for now, message in cases:
         watch = Watch(watched, partial(answered, now), "toy", 2, Habits())
         if message is None:
-            watch.look_well()
+            watch.recheck_fully()
             continue
         with pytest.raises(UnreliableError, match=message):
-            watch.look_well()
+            watch.recheck_fully()
 
 
 def test_a_few_texts_are_asked_again_once_a_minute() -> None:
@@ -252,7 +252,7 @@ def test_a_few_texts_are_asked_again_once_a_minute() -> None:
     watched = [Watched("next", text, said) for text in "abc"]
     watch = Watch(watched, ask, "toy", 3, Habits(), clock=lambda: now[0])
     for now[0] in (1.0, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY):
-        watch.look()
+        watch.recheck()
     assert asked == [["a", "b"], ["c", "a"]]
 
 

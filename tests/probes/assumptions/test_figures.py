@@ -68,7 +68,7 @@ def texts(svg: str) -> list[str]:
     return [" ".join(each.itertext()) for each in root.iter(f"{SVG}text")]
 
 
-def said(svg: str) -> str:
+def joined_text(svg: str) -> str:
     """All texts of a figure as one, however its caption is broken into lines."""
     return " ".join(" ".join(texts(svg)).split())
 
@@ -101,7 +101,7 @@ def test_every_figure_is_written_and_names_the_models(tmp_path: Path, three: Sho
     assert [file.stem for file in files] == list(FIGURES)
     for file in files:
         svg = file.read_text()
-        assert all(label in said(svg) for label in ("bert-base", "gpt2")), file.stem
+        assert all(label in joined_text(svg) for label in ("bert-base", "gpt2")), file.stem
         assert not {hue for hue in PALETTES["house"].series if hue in svg}, file.stem
 
 
@@ -157,7 +157,7 @@ def test_curves_are_the_measures(one: Shown) -> None:
             end: row[f"{measure}_{end}"] for end in ("low", "high")
         }
         assert any(point.items() <= held.items() for held in rows(chart))
-    words = said(figure(chart))
+    words = joined_text(figure(chart))
     assert "n = 15 concepts (1 more, whose word the model cannot write, left out)" in words
     assert "95 % intervals (percentile bootstrap, 2,000 resamples, clustered by concept)" in words
     assert "wording: sentence (A ___ has fur.)" in words
@@ -220,7 +220,7 @@ def test_axes_are_the_same_for_all_models(three: Shown) -> None:
 
 def test_the_papers_bear_is_first_when_it_is_there(one: Shown) -> None:
     """Then concepts at stated percentiles; without bear those alone."""
-    words = said(figure(FIGURES["retrieval_examples"](one)))
+    words = joined_text(figure(FIGURES["retrieval_examples"](one)))
     headings = re.findall(r"(\S+(?: \(as \w+\))?): roberta-large", words)
     assert headings[0] == "bear"
     assert len(headings) == 4
@@ -286,7 +286,7 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
     row = table.filter(relation="has", preface=True, over="sensible").row(0, named=True)
     lane = {"relation": "has", "model": "bert-base", "value": row["map"], "low": row["map_low"]}
     assert any(lane.items() <= held.items() for held in rows(chart))
-    words = said(figure(chart))
+    words = joined_text(figure(chart))
     assert "16 (vocabulary), 16 (sensible)" in words
     assert 'asked with "Everyone knows that"; wording sentence: roberta-large, bert-base' in words
     assert "wording blank-last: gpt2" in words
@@ -295,7 +295,7 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
 def test_elicitation_without_the_preface_says_so() -> None:
     """Where a run has nothing else."""
     found = {"m": Made(prefaces=(False,)).findings()}
-    words = said(figure(FIGURES["elicitation"](Shown(found, {}, Theme()))))
+    words = joined_text(figure(FIGURES["elicitation"](Shown(found, {}, Theme()))))
     assert 'asked without "Everyone knows that"' in words
     assert FIGURES["ablation"](Shown(found, {}, Theme())) is None
 
@@ -357,12 +357,14 @@ def test_chance_is_drawn_beside_the_ranks_and_told(one: Shown) -> None:
         chart = FIGURES[name](one)
         levels = {held["chance"] for held in rows(chart) if held.get("chance") is not None}
         assert {round(level, 12) for level in levels} == {round(row["chance_mrr"], 12)}, name
-        words = said(figure(chart))
+        words = joined_text(figure(chart))
         assert "dotted: mean reciprocal rank by chance, 0.001 among 19,998 candidates" in words
-    words = said(figure(FIGURES["elicitation"](one)))
+    words = joined_text(figure(FIGURES["elicitation"](one)))
     assert "mAP by chance, and the number of candidates: vocabulary" in words
     assert "among 20,000; sensible" in words
-    assert "rank: among 19,998 candidates" in said(figure(FIGURES["retrieval_examples"](one)))
+    assert "rank: among 19,998 candidates" in joined_text(
+        figure(FIGURES["retrieval_examples"](one))
+    )
 
 
 @pytest.mark.slow
@@ -383,7 +385,7 @@ def test_a_whole_sentences_probability_is_not_drawn() -> None:
         values = {held["value"] for held in rows(FIGURES[name](causal)) if held.get("value")}
         assert row["renormalised"] in values, name
         assert min(values) > 1e-6, name
-    held = said(figure(FIGURES["retrieval"](causal)))
+    held = joined_text(figure(FIGURES["retrieval"](causal)))
     assert "b) probability among the candidates" in held
     cells = [held for held in rows(FIGURES["retrieval_examples"](causal)) if "told" in held]
     best = {held["told"].split(" ", 1)[1] for held in cells if held["column"] == "best"}

@@ -88,7 +88,7 @@ def test_a_causal_model_is_asked_with_the_blank_last(norms: Norms) -> None:
     assert probe.wordings == ("blank-last",)
     assert not probe.prompts
     assert all(prompt.text.endswith("___") for prompt in probe.rankings)
-    prince = [told.text for told in probe.prince.told if told.part == "concept"]
+    prince = [told.text for told in probe.prince.shown if told.part == "concept"]
     assert prince[0] == (
         "Something that has parents, siblings, relatives, a home, a pet, a car, a spouse, a job "
         "is called a ___"

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import RequestError
-from tacit.findings.published import cells
+from tacit.findings.published import printed_values
 from tacit.probes.assumptions.published import MODELS, published_table
 from tacit.probes.assumptions.template import load_templates
 from tests.probes.assumptions.findings_by_hand import Made, frame
@@ -24,7 +24,7 @@ def found() -> Findings:
     return Made(skill=1).findings()
 
 
-def cell(table: pl.DataFrame, row: str, column: str = "") -> dict[str, Any]:
+def row_of(table: pl.DataFrame, row: str, column: str = "") -> dict[str, Any]:
     """The one row of a name whose column begins so."""
     rows = table.filter(pl.col("row") == row, pl.col("column").str.starts_with(column))
     assert rows.height == 1
@@ -34,7 +34,7 @@ def cell(table: pl.DataFrame, row: str, column: str = "") -> dict[str, Any]:
 def table_2(measure: str) -> dict[str, dict[str | None, float | None]]:
     """A measure of Table 2 by relation and model."""
     found: dict[str, dict[str | None, float | None]] = {}
-    for one in cells("assumptions"):
+    for one in printed_values("assumptions"):
         if (one.table, one.column) == ("2", measure):
             found.setdefault(one.row, {})[one.model] = one.value
     return found
@@ -90,12 +90,12 @@ def test_roberta_large_has_up_to_double_the_precision() -> None:
 )
 def test_a_published_value_stands_in_its_row(row: str, column: str, value: float) -> None:
     """As the paper prints it."""
-    assert cell(published_table({}, "roberta-large"), row, column)["published"] == value
+    assert row_of(published_table({}, "roberta-large"), row, column)["published"] == value
 
 
 def test_a_range_keeps_both_ends() -> None:
     """And has no single value."""
-    row = cell(published_table({}), "MRR at 10 properties")
+    row = row_of(published_table({}), "MRR at 10 properties")
     assert (row["low"], row["high"], row["published"]) == (0.5, 0.85, None)
 
 
@@ -118,17 +118,17 @@ def test_ours_are_the_findings(found: Findings) -> None:
     table = published_table(found.tables, "roberta-large", found.summary)
     by_relation = found.tables["elicitation_by_relation"]
     own = by_relation.filter(relation="has", preface=True, over="sensible")["map"][0]
-    assert cell(table, "has", "mAP sensible")["ours"] == own
+    assert row_of(table, "has", "mAP sensible")["ours"] == own
     rho = found.tables["agreement"].filter(relation="made of", preface=True)["spearman"][0]
-    assert cell(table, "made of", "spearman")["ours"] == rho
-    assert cell(table, "has", "prompts")["ours"] == 16
-    assert cell(table, "bear has cubs", "production")["ours"] == 8
+    assert row_of(table, "made of", "spearman")["ours"] == rho
+    assert row_of(table, "has", "prompts")["ours"] == 16
+    assert row_of(table, "bear has cubs", "production")["ours"] == 8
     # The model's second word of Prince's country has a probability of 0.24.
-    assert cell(table, "country, has a: history")["ours"] == pytest.approx(0.24)
+    assert row_of(table, "country, has a: history")["ours"] == pytest.approx(0.24)
     mrr = found.tables["retrieval_by_number"].filter(
         pl.col("category").is_null(), order="top-decreasing", n=1
     )["mrr"][0]
-    assert cell(table, "MRR at 1 property")["ours"] == mrr
+    assert row_of(table, "MRR at 1 property")["ours"] == mrr
     counts = {
         "concepts in the norms": 24,
         "concepts asked about": 16,
@@ -138,15 +138,15 @@ def test_ours_are_the_findings(found: Findings) -> None:
         "random sets": 2,
         "orders of a random set": 2,
     }
-    assert {name: cell(table, name)["ours"] for name in counts} == counts
+    assert {name: row_of(table, name)["ours"] for name in counts} == counts
 
 
 def test_properties_of_the_average_concept() -> None:
     """All properties by all concepts of the norms, the ones that filters removed included."""
     summary = {"steps": [{"removed": 4, "left": 6}], "properties": {"all": 345}}
     name = "properties of a concept in the norms (roughly)"
-    assert cell(published_table({}, None, summary), name)["ours"] == 34.5
-    assert cell(published_table({}, None, {**summary, "steps": []}), name)["ours"] is None
+    assert row_of(published_table({}, None, summary), name)["ours"] == 34.5
+    assert row_of(published_table({}, None, {**summary, "steps": []}), name)["ours"] is None
 
 
 def test_what_order_adds_is_the_most_over_numbers() -> None:
@@ -160,7 +160,7 @@ def test_what_order_adds_is_the_most_over_numbers() -> None:
     table = frame(rows, "wording order category n candidates chance_mrr mrr").with_columns(
         pl.col("category").cast(pl.String)
     )
-    found = cell(
+    found = row_of(
         published_table({"retrieval_by_number": table}), "most that decreasing order adds (up to)"
     )
     assert found["ours"] == pytest.approx(0.3)
@@ -172,7 +172,7 @@ def test_a_response_is_found_in_either_spelling(found: Findings) -> None:
     concept = found.tables["elicitation"].filter(
         concept="ladder", relation="made of", word="aluminium", over="vocabulary", preface=True
     )
-    row = cell(table, "ladder is made of aluminum", "production")
+    row = row_of(table, "ladder is made of aluminum", "production")
     assert row["ours"] == concept["frequency"][0]
 
 
@@ -183,8 +183,8 @@ def test_a_word_below_the_best_is_taken_from_peoples_responses(found: Findings) 
     own = found.tables["elicitation"].filter(
         concept="bear", relation="has", word="teeth", over="vocabulary", preface=True
     )["logprob"][0]
-    assert cell(table, "bear has teeth", "probability")["ours"] == pytest.approx(math.exp(own))
-    assert cell(table, "bear has horns", "probability")["ours"] is None
+    assert row_of(table, "bear has teeth", "probability")["ours"] == pytest.approx(math.exp(own))
+    assert row_of(table, "bear has horns", "probability")["ours"] is None
 
 
 def test_difference_is_ours_less_published(found: Findings) -> None:
@@ -197,7 +197,7 @@ def test_difference_is_ours_less_published(found: Findings) -> None:
     by_number = found.tables["retrieval_by_number"]
     for mrr, difference in ((0.4, -0.1), (0.5, 0), (0.7, 0), (0.9, 0.05)):
         changed = {"retrieval_by_number": by_number.with_columns(mrr=pl.lit(mrr))}
-        row = cell(published_table(changed, "bert-base"), "MRR at 10 properties")
+        row = row_of(published_table(changed, "bert-base"), "MRR at 10 properties")
         assert row["difference"] == pytest.approx(difference)
 
 
@@ -217,7 +217,7 @@ def test_without_a_model_only_data_have_a_difference(found: Findings) -> None:
 def test_a_model_has_its_own_figures_only() -> None:
     """Tables 1 and 3 and the text's figures are of the large RoBERTa alone."""
     base, large = (published_table({}, model) for model in ("bert-base", "roberta-large"))
-    assert cell(base, "has", "mAP vocabulary")["published"] == 0.098
+    assert row_of(base, "has", "mAP vocabulary")["published"] == 0.098
     assert "3" not in set(base["table"])
     assert "MRR at 1 property" not in set(base["row"])
     assert "MRR at 1 property" in set(large["row"])
@@ -227,7 +227,7 @@ def test_a_model_has_its_own_figures_only() -> None:
 def test_a_mean_over_models_is_compared_with_none(found: Findings) -> None:
     """One run is no mean over four models."""
     table = published_table(found.tables, "roberta-large")
-    row = cell(table, "is a: mAP without the preface, less with")
+    row = row_of(table, "is a: mAP without the preface, less with")
     assert row["published"] == 0.06
     assert row["ours"] is not None
     assert row["difference"] is None
@@ -255,11 +255,11 @@ def test_ranks_among_other_candidates_have_no_difference(found: Findings) -> Non
     """34 words are not the paper's vocabulary; ours stands with its candidates and the reason."""
     name = "retrieval_by_number"
     few = found.tables[name].with_columns(candidates=34, chance_mrr=0.121)
-    row = cell(published_table({name: few}, "roberta-large", found.summary), "MRR at 1 property")
+    row = row_of(published_table({name: few}, "roberta-large", found.summary), "MRR at 1 property")
     assert row["ours"] is not None
     assert (row["difference"], row["candidates"], row["chance"]) == (None, 34, 0.121)
     assert "the run ranks 34 candidates, the paper 17,958 to 21,018" in row["note"]
-    row = cell(published_table(found.tables, "roberta-large", found.summary), "MRR at 1 property")
+    row = row_of(published_table(found.tables, "roberta-large", found.summary), "MRR at 1 property")
     assert row["difference"] is not None
     assert (row["candidates"], row["note"]) == (19_998, None)
 
@@ -269,7 +269,7 @@ def test_the_words_of_one_model_are_not_those_that_models_share(found: Findings)
     for told in ({"name": "own"}, {"name": "shared", "shared": 20_000, "own": 20_000}):
         summary = {**found.summary, "vocabulary": told}
         table = published_table(found.tables, "roberta-large", summary)
-        row = cell(table, "MRR at 10 properties")
+        row = row_of(table, "MRR at 10 properties")
         assert row["difference"] is None
         assert "one model's own words" in row["note"]
 
@@ -278,10 +278,10 @@ def test_average_precision_among_other_words_has_no_difference(found: Findings) 
     """A model of the paper has from 17,958 words to its whole vocabulary."""
     name = "elicitation_by_relation"
     few = found.tables[name].with_columns(candidates=1_876)
-    row = cell(published_table({name: few}, "bert-base", found.summary), "has", "mAP vocabulary")
+    row = row_of(published_table({name: few}, "bert-base", found.summary), "has", "mAP vocabulary")
     assert (row["difference"], row["candidates"]) == (None, 1_876)
     assert "the run ranks 1,876 words, and bert-base has 17,958 to 28,996" in row["note"]
-    row = cell(published_table(found.tables, "bert-base"), "has", "mAP vocabulary")
+    row = row_of(published_table(found.tables, "bert-base"), "has", "mAP vocabulary")
     assert row["difference"] is not None
 
 
@@ -290,6 +290,6 @@ def test_another_wording_is_noted(found: Findings) -> None:
     name = "retrieval_by_number"
     other = found.tables[name].with_columns(wording=pl.lit("blank-last"))
     table = published_table({name: other}, "roberta-large", found.summary)
-    row = cell(table, "MRR at 1 property")
+    row = row_of(table, "MRR at 1 property")
     assert row["difference"] is not None
     assert row["note"] == "asked in the wording blank-last, in the paper in the wording sentence"

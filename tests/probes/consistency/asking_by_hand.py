@@ -220,15 +220,15 @@ class Taken(NamedTuple):
     margin: float | None = None
 
 
-# One meta-prompt, and the pair that its form or its answer words are of.
+# One meta-prompt, and the pair that its variant or its answer words are of.
 Way: TypeAlias = tuple[int, "str | None"]
 
 
 def choose(anchor: Anchor, says: Says, metas: int = 6, only: Way | None = None) -> Taken:
-    """The choice with the highest score per byte behind any form but the second's, or in one."""
+    """The choice with the highest score per byte behind any variant but the second's, or in one."""
     best: dict[str, tuple[float, Way]] = {}
     for choice in anchor.choices:
-        for way, text in _choice_forms(anchor.question.removesuffix("?"), metas):
+        for way, text in _choice_variants(anchor.question.removesuffix("?"), metas):
             value = says(text, choice) if only in {None, way} else None
             each = None if value is None else value / len(choice.encode())
             if each is not None and (choice not in best or each > best[choice][0]):
@@ -256,16 +256,16 @@ def _taken(anchor: Anchor, best: Mapping[str, tuple[float, Way]]) -> Taken:
     return Taken(order[0], first == second, winner, first - second)
 
 
-def _choice_forms(question: str, metas: int) -> list[tuple[Way, str]]:
-    forms: list[tuple[Way, str]] = []
+def _choice_variants(question: str, metas: int) -> list[tuple[Way, str]]:
+    variants: list[tuple[Way, str]] = []
     for meta in range(1, metas + 1):
         labelled = "{a}" in META[meta]
-        forms += [
+        variants += [
             ((meta, f"{a}/{b}" if labelled else None), META[meta].format(q=question, a=a, b=b))
             for a, b in (PAIRS if labelled else PAIRS[:1])
             if meta != 2
         ]
-    return forms
+    return variants
 
 
 def _capital(text: str) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OTHER = {"choice": "verify", "verify": "choice"}
 
 
-def told(row: dict[str, Any], side: str) -> list[object]:
+def answer_columns(row: dict[str, Any], side: str) -> list[object]:
     """What a row of the facts says of one of the questions."""
     names = ("question", "margin", "tied", "meta", "pair", "word")
     return [row[f"{side}_{name}"] for name in names]
@@ -38,11 +38,13 @@ def test_each_fact_of_a_run(run: Run) -> None:
     """With both questions, the margin, and the meta-prompt, pair and word that won."""
     for row, fact in zip(run.rows("facts"), run.facts, strict=True):
         assert [row[name] for name in Fact._fields] == list(fact)
-        assert told(row, "positive") == answered(fact.question, run.replies[fact.question])
+        assert answer_columns(row, "positive") == answered(
+            fact.question, run.replies[fact.question]
+        )
         if fact.other is None:
-            assert told(row, "negative") == [None] * 6
+            assert answer_columns(row, "negative") == [None] * 6
         else:
-            assert told(row, "negative") == answered(fact.other, run.replies[fact.other])
+            assert answer_columns(row, "negative") == answered(fact.other, run.replies[fact.other])
 
 
 def test_links_lead_from_an_anchor_to_its_facts(run: Run) -> None:
@@ -56,7 +58,7 @@ def test_links_lead_from_an_anchor_to_its_facts(run: Run) -> None:
 
 
 def test_each_anchor_of_a_run(run: Run) -> None:
-    """Its background score, what it was answered with and by which form, and whether right."""
+    """Its background score, what it was answered with and by which variant, and whether right."""
     scores = run.background(run.replies)
     for row, case, score, taken in zip(
         run.rows("anchors"), run.cases, scores, run.counting, strict=True
@@ -101,13 +103,13 @@ def test_every_input_of_every_question(run: Run) -> None:
 
 
 def test_every_choice_in_every_form(run: Run) -> None:
-    """23 forms, 22 in the arXiv version; nothing when only verifying was asked for."""
+    """23 variants, 22 in the arXiv version; nothing when only verifying was asked for."""
     rows = run.rows("choices")
     if "choice" not in run.anchoring:
         assert rows == []
         return
-    forms = 22 if run.metas == 5 else 23
-    assert len(rows) == forms * sum(len(case.anchor.choices) for case in run.cases)
+    variants = 22 if run.metas == 5 else 23
+    assert len(rows) == variants * sum(len(case.anchor.choices) for case in run.cases)
     assert {row["meta"] for row in rows} == {1, 3, 4, 5, 6} - ({6} if run.metas == 5 else set())
     for row in rows:
         assert row["bytes"] == len(row["choice"].encode())

@@ -12,15 +12,15 @@ from hypothesis.extra import numpy as arrays
 from tacit.errors import RequestError
 from tacit.probes.consistency.answers import PRESETS, Answers, Method
 from tacit.probes.consistency.prompt_variants import Inputs
-from tacit.probes.consistency.questions import forms
+from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import AnswerScore, Scores
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.prompt_variants import Floats
 
-FORMS = forms(load_templates())
-INPUTS = Inputs.of(FORMS)
+VARIANTS = prompt_variants(load_templates())
+INPUTS = Inputs.of(VARIANTS)
 YES_NO, TRUE_FALSE, ON_OFF = ("Yes", "No"), ("True", "False"), ("On", "Off")
 NONE = math.nan
 
@@ -34,12 +34,12 @@ TABLES = arrays.arrays(
 
 
 def column(meta: int, pair: tuple[str, str], word: str) -> int:
-    """Where an input is, by walking through the forms."""
+    """Where an input is, by walking through the variants."""
     at = -1
-    for form in FORMS:
-        for answer in form.answers:
+    for variant in VARIANTS:
+        for answer in variant.answers:
             at += 1
-            if form.meta == meta and form.pair in (None, pair) and answer == word:
+            if variant.meta == meta and variant.pair in (None, pair) and answer == word:
                 return at
     raise LookupError
 
@@ -66,10 +66,10 @@ def by_loop(scores: list[float], preset: str, cell: tuple[int, tuple[str, str]])
         return int(votes > 0), int(not held), int(held > 0 and votes == 0), -1
     best: dict[bool, tuple[float, int]] = {}
     at = 0
-    for form in FORMS:
-        for k, _ in enumerate(form.answers):
-            pair = form.pair or INPUTS.pairs[k // 2]
-            asked = preset != "single" or cell == (form.meta, pair)
+    for variant in VARIANTS:
+        for k, _ in enumerate(variant.answers):
+            pair = variant.pair or INPUTS.pairs[k // 2]
+            asked = preset != "single" or cell == (variant.meta, pair)
             side = k % 2 == 0
             if asked and scores[at] > best.get(side, (-math.inf, 0))[0]:
                 best[side] = scores[at], at
@@ -117,16 +117,16 @@ def test_calibration_agrees_with_loops(scores: Floats) -> None:
 
 
 def test_the_inputs_of_a_question() -> None:
-    """84, of 24 forms; those of a pair stand side by side."""
-    assert len(INPUTS.words) == len(INPUTS.forms) == 84
+    """84, of 24 variants; those of a pair stand side by side."""
+    assert len(INPUTS.words) == len(INPUTS.variants) == 84
     assert INPUTS.metas == (1, 2, 3, 4, 5, 6)
     for i, meta in enumerate(INPUTS.metas):
         for j, pair in enumerate(INPUTS.pairs):
             assert INPUTS.positive[i, j] == column(meta, pair, pair[0])
             assert INPUTS.negative[i, j] == column(meta, pair, pair[1])
-            form = FORMS[INPUTS.forms[INPUTS.positive[i, j]]]
-            assert form.meta == meta
-            assert form.pair in (None, pair)
+            variant = VARIANTS[INPUTS.variants[INPUTS.positive[i, j]]]
+            assert variant.meta == meta
+            assert variant.pair in (None, pair)
 
 
 def test_the_paper_s_answer_is_that_of_the_best_input() -> None:
@@ -192,16 +192,16 @@ def test_no_questions() -> None:
 
 
 def test_scores_side_by_side() -> None:
-    """A row for each question, its forms one after the other; no score is nan."""
+    """A row for each question, its variants one after the other; no score is nan."""
     scored = [
         Scores(
             tuple(
                 AnswerScore(word, None if (q, f, w) == (1, 2, 1) else -(100 * q + 10 * f + w), 1)
-                for w, word in enumerate(form.answers)
+                for w, word in enumerate(variant.answers)
             )
         )
         for q in range(2)
-        for f, form in enumerate(FORMS)
+        for f, variant in enumerate(VARIANTS)
     ]
     table = INPUTS.table(scored)
     assert table.shape == (2, 84)

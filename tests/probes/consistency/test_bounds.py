@@ -11,7 +11,7 @@ import pytest
 
 from tacit.probes.consistency.answers import Method, choice_table, choose, verify, verify_table
 from tacit.probes.consistency.prompt_variants import Inputs, at_most
-from tacit.probes.consistency.questions import choice_forms, forms
+from tacit.probes.consistency.questions import choice_variants, prompt_variants
 from tacit.probes.consistency.sensitivity import choose_alone, verify_alone
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import OUTSIDE, OUTSIDE_FIRST, UNKNOWN, AnswerScore, Scores
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from tacit.probes.consistency.answers import Answers, Chosen
 
-FORMS = forms(load_templates())
-CHOICE_FORMS = choice_forms(load_templates())
-INPUTS = Inputs.of(FORMS)
+VARIANTS = prompt_variants(load_templates())
+CHOICE_FORMS = choice_variants(load_templates())
+INPUTS = Inputs.of(VARIANTS)
 NEGATIVE = {negative for _, negative in INPUTS.pairs}
 METHODS = [
     Method(),
@@ -108,7 +108,7 @@ def check_chosen(known: Chosen, full: Chosen) -> None:
 def test_answers_are_those_of_all_scores_or_missing(seed: int) -> None:
     """In every preset that compares scores."""
     one = server(seed)
-    pairs = [one.scores(form.answers) for _ in range(30) for form in FORMS]
+    pairs = [one.scores(variant.answers) for _ in range(30) for variant in VARIANTS]
     full, told = ([pair[side] for pair in pairs] for side in (0, 1))
     most = INPUTS.table([at_most(each) for each in told])
     for method in METHODS:
@@ -117,9 +117,9 @@ def test_answers_are_those_of_all_scores_or_missing(seed: int) -> None:
 
 
 def test_answers_are_known_where_each_prompt_tells_one_word() -> None:
-    """The best of all words is then among those that are told, and no form is left open."""
+    """The best of all words is then among those that are told, and no variant is left open."""
     one = Server(np.random.default_rng(5), 0.9)
-    pairs = [one.scores(form.answers) for _ in range(200) for form in FORMS]
+    pairs = [one.scores(variant.answers) for _ in range(200) for variant in VARIANTS]
     told = [pair[1] for pair in pairs]
     most = INPUTS.table([at_most(each) for each in told])
     answers = Method().answers(INPUTS.table(told), INPUTS, most)
@@ -134,7 +134,7 @@ def test_answers_are_known_where_each_prompt_tells_one_word() -> None:
 def test_verified_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
     """By all inputs, and by each meta-prompt and pair alone."""
     one = server(seed)
-    pairs = [[[one.scores(f.answers) for f in FORMS] for _ in range(3)] for _ in range(8)]
+    pairs = [[[one.scores(f.answers) for f in VARIANTS] for _ in range(3)] for _ in range(8)]
     full, told = (
         [[[pair[side] for pair in choice] for choice in anchor] for anchor in pairs]
         for side in (0, 1)
@@ -161,8 +161,8 @@ def test_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
     most, _ = choice_table([list(map(at_most, anchor)) for anchor in told])
     (all_, sizes), (some, _) = choice_table(full), choice_table(told)
     check_chosen(choose(some, sizes, most), choose(all_, sizes))
-    for form in range(3):
-        part = [form, form + 1]
+    for variant in range(3):
+        part = [variant, variant + 1]
         known = choose(some[:, part], sizes, most[:, part])
         check_chosen(known, choose(all_[:, part], sizes))
     alone = [
@@ -174,7 +174,7 @@ def test_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
 
 
 def test_some_choices_are_known_although_a_score_is_missing() -> None:
-    """Where the choice is told in one form, and can be no better in the other."""
+    """Where the choice is told in one variant, and can be no better in the other."""
     told = Scores((AnswerScore("a", -1.0, 1), AnswerScore("b", -2.0, 1)))
     cut = Scores((AnswerScore("a", -3.0, 1), AnswerScore("b", None, 1, missing=OUTSIDE)))
     for forms_, missing in (([told, cut], False), ([cut], True), ([cut, cut], True)):
@@ -222,19 +222,19 @@ def test_what_a_missing_score_is_at_most(scores: list[AnswerScore], bounds: list
 
 def test_the_losing_side_may_be_outside() -> None:
     """Who is ahead is known then, but not by how much; a prompt that tells nothing is open."""
-    pair = FORMS[3].pair
+    pair = VARIANTS[3].pair
     assert pair is not None
-    method = Method("single", FORMS[3].meta, pair)
-    column = INPUTS.positive[INPUTS.cell(FORMS[3].meta, pair)]
+    method = Method("single", VARIANTS[3].meta, pair)
+    column = INPUTS.positive[INPUTS.indexes(VARIANTS[3].meta, pair)]
     for told, missing in ((-2.0, False), (None, True)):
         row = [
             Scores(
                 tuple(
                     AnswerScore(word, told if word == pair[0] else None, 1, missing=OUTSIDE)
-                    for word in form.answers
+                    for word in variant.answers
                 )
             )
-            for form in FORMS
+            for variant in VARIANTS
         ]
         most = INPUTS.table([at_most(one) for one in row])
         answers = method.answers(INPUTS.table(row), INPUTS, most)
@@ -251,10 +251,10 @@ def test_a_side_that_the_model_cannot_write_leaves_no_answer() -> None:
                 AnswerScore(word, -1.0, 1)
                 if at % 2
                 else AnswerScore(word, None, 1, missing=UNKNOWN)
-                for at, word in enumerate(form.answers)
+                for at, word in enumerate(variant.answers)
             )
         )
-        for form in FORMS
+        for variant in VARIANTS
     ]
     most = INPUTS.table([at_most(one) for one in row])
     assert Method().answers(INPUTS.table(row), INPUTS, most).missing.tolist() == [True]

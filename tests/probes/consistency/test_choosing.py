@@ -16,7 +16,7 @@ from tacit.probes.consistency.answers import (
     verify_table,
 )
 from tacit.probes.consistency.prompt_variants import Inputs
-from tacit.probes.consistency.questions import forms
+from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import AnswerScore, Scores
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     Case: TypeAlias = tuple[Floats, list[int]]
 
-FORMS = forms(load_templates())
-INPUTS = Inputs.of(FORMS)
+VARIANTS = prompt_variants(load_templates())
+INPUTS = Inputs.of(VARIANTS)
 NONE = math.nan
 VALUES = st.sampled_from([-4.0, -3.0, -2.0, -1.0, NONE])
 
@@ -68,7 +68,7 @@ def highest(values: list[float]) -> float:
 
 @given(case=anchors(4))
 def test_choosing_agrees_with_a_loop(case: Case) -> None:
-    """Per byte, over all forms, with ties and missing scores."""
+    """Per byte, over all variants, with ties and missing scores."""
     scores, counts = case
     sizes = (1, 2, 4)
     chosen = choose(scores.swapaxes(1, 2), sizes_of(counts, sizes))
@@ -87,8 +87,8 @@ def test_choosing_agrees_with_a_loop(case: Case) -> None:
             continue
         second, best = sorted(values)[-2:]
         assert chosen.margin[anchor] == best - second
-        form, choice = chosen.winner[anchor], chosen.choice[anchor]
-        assert scores[anchor, choice, form] / sizes[choice] == best
+        variant, choice = chosen.winner[anchor], chosen.choice[anchor]
+        assert scores[anchor, choice, variant] / sizes[choice] == best
 
 
 @given(case=anchors(84))
@@ -152,7 +152,7 @@ def test_the_table_of_verified_choices() -> None:
     """One row of 84 for each choice, nan behind the last."""
 
     def answered(value: float) -> list[Scores]:
-        return [scores(dict.fromkeys(form.answers, value)) for form in FORMS]
+        return [scores(dict.fromkeys(variant.answers, value)) for variant in VARIANTS]
 
     anchors = [[answered(-1), answered(-2)], [answered(-3), answered(-4), answered(-5)]]
     table = verify_table(anchors, INPUTS)

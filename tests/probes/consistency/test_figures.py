@@ -71,7 +71,7 @@ def findings(shift: float = 0.0, **other: pl.DataFrame) -> Findings:
         for preset in ("max", "count", "calibrated")
     ]
     accuracy = ("positive_accuracy", "negative_accuracy", "background_score")
-    forms = [(5, PAIRS[0], 30, 0.25), (5, PAIRS[1], 45, 0.375), (6, None, 0, None)]
+    variants = [(5, PAIRS[0], 30, 0.25), (5, PAIRS[1], 45, 0.375), (6, None, 0, None)]
     won = [("background", 5, PAIRS[0], 299, 299 / 300), ("background", 6, PAIRS[1], 1, 1 / 300)]
     tables = {
         "consistency": table([whole], SUBSET),
@@ -80,9 +80,9 @@ def findings(shift: float = 0.0, **other: pl.DataFrame) -> Findings:
         "background_by_relation": table(
             KNOWN, ("relation", "facts", "background_score", "low", "high")
         ),
-        "background_ways": table([*ways, *single], ("preset", "meta", "pair", "n", *accuracy)),
-        "anchor_ways": table(
-            [("choice", *form[:2], form[2], 120, form[3]) for form in forms],
+        "background_variants": table([*ways, *single], ("preset", "meta", "pair", "n", *accuracy)),
+        "anchor_variants": table(
+            [("choice", *variant[:2], variant[2], 120, variant[3]) for variant in variants],
             ("anchoring", "meta", "pair", "right", "n", "accuracy"),
         ),
         "winners": table(won, ("of", "meta", "pair", "count", "share")),
@@ -134,7 +134,7 @@ def texts(figure: str) -> list[str]:
     return [" ".join(each.itertext()) for each in elements(figure, "text")]
 
 
-def said(figure: str) -> str:
+def joined_text(figure: str) -> str:
     """All texts of a figure as one, however its caption is broken into lines."""
     return " ".join(" ".join(texts(figure)).split())
 
@@ -207,7 +207,7 @@ def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
     figure = svg(chart)
     expected = {"one", "two", "0.450", "0.500", "150", "0.000", "0.050", "0.012"}
     assert expected <= set(texts(figure))
-    words = said(figure)
+    words = joined_text(figure)
     assert "n = 150 anchors" in words
     assert "95 % intervals (5,000 studentised permutations, clustered by question concept)" in words
     # Two intervals of the lift and the line at 0.
@@ -242,7 +242,7 @@ def test_models_stand_at_their_size() -> None:
     for name in at:
         assert texts(figure).count(name) == 2
     assert {"200M", "500M", "1B"} <= set(texts(figure))
-    assert "a line joins models whose names differ in size alone" in said(figure)
+    assert "a line joins models whose names differ in size alone" in joined_text(figure)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-1, 1)), max_size=6))
@@ -259,8 +259,8 @@ def test_an_interval_that_leaves_its_axis_is_told() -> None:
     chart = figures.consistency(shown("one", consistency=low))
     assert any(row.get("low") == -2.5 for row in rows(chart))
     cut = f"intervals are cut at {MINUS}1"
-    assert cut in said(svg(chart))
-    assert cut not in said(svg(figures.consistency(shown("one"))))
+    assert cut in joined_text(svg(chart))
+    assert cut not in joined_text(svg(figures.consistency(shown("one"))))
 
 
 def test_background_and_anchors() -> None:
@@ -274,10 +274,10 @@ def test_background_and_anchors() -> None:
     assert not any(row.get("value") == 0.99 for row in held)
     figure = svg(chart)
     assert {"60.0\u00a0%", "50.0\u00a0%", "4", "160"} <= set(texts(figure))
-    assert "n = 4 relations" in said(figure)
-    assert "n = 160 anchors" in said(figure)
-    assert "Student's 95 % intervals" in said(figure)
-    assert "percentile bootstrap, 2,000 resamples" in said(figure)
+    assert "n = 4 relations" in joined_text(figure)
+    assert "n = 160 anchors" in joined_text(figure)
+    assert "Student's 95 % intervals" in joined_text(figure)
+    assert "percentile bootstrap, 2,000 resamples" in joined_text(figure)
 
 
 def test_only_what_is_defined_has_a_panel() -> None:
@@ -320,15 +320,15 @@ def test_the_six_farthest_relations_are_named() -> None:
         "R0: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%), 20 facts; CC 0.490, chance "
         "0.400, n = 10" in tips(figure)
     )
-    assert "n = 10 to 17 anchors and 20 facts per relation" in said(figure)
-    assert "clustered by head of the fact" in said(figure)
+    assert "n = 10 to 17 anchors and 20 facts per relation" in joined_text(figure)
+    assert "clustered by head of the fact" in joined_text(figure)
 
 
 def test_a_relation_without_both_figures_is_told() -> None:
     """It has no mark."""
     figure = svg(figures.background_against_consistency(shown("one")))
     assert not any(tip.startswith("Causes") for tip in tips(figure))
-    assert "their number of anchors: one: Causes (7)" in said(figure)
+    assert "their number of anchors: one: Causes (7)" in joined_text(figure)
 
 
 def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -> None:
@@ -342,17 +342,19 @@ def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -
         ("one: single", "negatives right"): 0.25,
     }
     figure = svg(chart)
-    assert "as meta-prompt 6 with Yes/No says" in said(figure)
+    assert "as meta-prompt 6 with Yes/No says" in joined_text(figure)
     assert {"0.625", "0.675", "150"} <= set(texts(figure))
 
 
 def test_the_arxiv_version_has_five_meta_prompts() -> None:
     """So the last one is the fifth."""
     ways = (
-        findings().tables["background_ways"].filter(pl.col("meta").is_null() | (pl.col("meta") < 6))
+        findings()
+        .tables["background_variants"]
+        .filter(pl.col("meta").is_null() | (pl.col("meta") < 6))
     )
-    figure = svg(figures.prompting_bias(shown("one", background_ways=ways)))
-    assert "as meta-prompt 5 with Yes/No says" in said(figure)
+    figure = svg(figures.prompting_bias(shown("one", background_variants=ways)))
+    assert "as meta-prompt 5 with Yes/No says" in joined_text(figure)
 
 
 def test_models_are_compared_by_their_bias() -> None:
@@ -377,7 +379,7 @@ def test_relations_of_the_most_anchors_come_first() -> None:
     assert said_of.count(f"{MINUS}0.167") == 2
     held = [row for row in rows(chart) if row.get("label") == "IsA"]
     assert any(row.get("value") == 0.5 and row.get("reference") == 0.4 for row in held)
-    assert "corrected over the relations of a model (Benjamini and Hochberg)" in said(figure)
+    assert "corrected over the relations of a model (Benjamini and Hochberg)" in joined_text(figure)
 
 
 def test_all_models_share_one_scale() -> None:
@@ -397,8 +399,10 @@ def test_a_relation_that_one_model_was_not_asked_about_is_an_empty_row() -> None
     figure = svg(figures.consistency_by_relation(Shown(both, {}, Theme())))
     assert texts(figure).count("Causes") == 2
     assert texts(figure).count(DASH) == 3
-    assert "an empty row: not among that model's relations" in said(figure)
-    assert "an empty row" not in said(svg(figures.consistency_by_relation(shown("one", "two"))))
+    assert "an empty row: not among that model's relations" in joined_text(figure)
+    assert "an empty row" not in joined_text(
+        svg(figures.consistency_by_relation(shown("one", "two")))
+    )
 
 
 def test_concepts_are_drawn_as_relations_are() -> None:
@@ -406,7 +410,7 @@ def test_concepts_are_drawn_as_relations_are() -> None:
     figure = svg(figures.consistency_by_concept(shown("one")))
     assert "Conceptual consistency by concept" in texts(figure)
     assert "IsA" in texts(figure)
-    assert "corrected over the concepts of a model" in said(figure)
+    assert "corrected over the concepts of a model" in joined_text(figure)
 
 
 def test_every_way_to_ask_has_its_score_written_in() -> None:
@@ -416,26 +420,28 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
     assert texts(figure).count("0.625") == 2
     assert texts(figure).count("0.675") == 2
     assert {"99.7\u00a0%", "0.3\u00a0%", "gave the answer (% of 300)"} <= set(texts(figure))
-    assert "all inputs of one: max 0.625, count 0.625, calibrated 0.625" in said(figure)
-    assert "meta-prompt 6, with Yes/No: Question: \N{HORIZONTAL ELLIPSIS}? Answer:" in said(figure)
+    assert "all inputs of one: max 0.625, count 0.625, calibrated 0.625" in joined_text(figure)
+    assert "meta-prompt 6, with Yes/No: Question: \N{HORIZONTAL ELLIPSIS}? Answer:" in joined_text(
+        figure
+    )
     assert "meta-prompt 6, True/False: share 0.3\u00a0%" in tips(figure)
 
 
 def test_a_way_without_a_score_is_a_dash() -> None:
     """And answers that no single input gave leave a panel out."""
-    ways = findings().tables["background_ways"]
+    ways = findings().tables["background_variants"]
     some = pl.when(pl.col("meta") == 5).then("background_score").alias("background_score")
     left = pl.DataFrame(
         {"of": ["background"], "meta": [5], "pair": ["Yes/No"], "count": [0], "share": [None]}
     )
-    models = shown("one", background_ways=ways.with_columns(some), winners=left)
+    models = shown("one", background_variants=ways.with_columns(some), winners=left)
     figure = svg(figures.prompt_sensitivity(models))
     assert texts(figure).count(DASH) == 2
-    assert "gave the answer" not in said(figure)
+    assert "gave the answer" not in joined_text(figure)
 
 
 def test_every_form_has_a_mark_at_its_accuracy() -> None:
-    """Lines stand at guessing and at what all forms get; a form without an answer has no mark."""
+    """Lines stand at guessing and at what all variants get; one without an answer has no mark."""
     chart = figures.anchor_sensitivity(shown("one"))
     figure = svg(chart)
     assert sum("accuracy" in tip for tip in tips(figure)) == 2
@@ -447,12 +453,14 @@ def test_every_form_has_a_mark_at_its_accuracy() -> None:
 
 
 def test_the_other_way_to_answer_has_a_line_of_its_own() -> None:
-    """Its own column says what all its forms get together."""
+    """Its own column says what all its variants get together."""
     anchors = pl.DataFrame({"right": [True, True], "verify_right": [True, False]})
-    forms = findings().tables["anchor_ways"]
-    both = pl.concat([forms, forms.with_columns(anchoring=pl.lit("verify"))])
+    variants = findings().tables["anchor_variants"]
+    both = pl.concat([variants, variants.with_columns(anchoring=pl.lit("verify"))])
     text = str(
-        drawn(figures.anchor_sensitivity(shown("one", anchors=anchors, anchor_ways=both))).to_dict()
+        drawn(
+            figures.anchor_sensitivity(shown("one", anchors=anchors, anchor_variants=both))
+        ).to_dict()
     )
     assert "'datum': 1.0" in text
     assert "'datum': 0.5" in text
@@ -492,7 +500,7 @@ def test_a_name_may_hold_anything() -> None:
     """Signs of SVG and of the charts' own language among it."""
     name = "a&b \"c\" <d> 'e' [f].g"
     for draw in figures.FIGURES.values():
-        assert name in said(svg(draw(shown(name))))
+        assert name in joined_text(svg(draw(shown(name))))
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.probes.consistency.questions import background_prompts, forms
+from tacit.probes.consistency.questions import background_prompts, prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tests.models import tiny
 from tests.models.passes import passes
@@ -15,9 +15,13 @@ def test_the_mask_is_before_the_last_full_stop(tmp_path: Path) -> None:
     """A masked model sees the prompt, a space, the mask and a full stop."""
     model = tiny.load(tiny.save("bert", tmp_path))
     tokenizer = tiny.tokenizer_of("bert")
-    short = [form for form in forms(load_templates()) if form.pair in (None, ("On", "Off"))]
-    for form in (form for form in short if form.meta in (1, 2, 5, 6)):
-        (prompt,) = background_prompts("Is it a bird", [form])
+    short = [
+        variant
+        for variant in prompt_variants(load_templates())
+        if variant.pair in (None, ("On", "Off"))
+    ]
+    for variant in (variant for variant in short if variant.meta in (1, 2, 5, 6)):
+        (prompt,) = background_prompts("Is it a bird", [variant])
         with passes(model) as seen:
             (scores,) = model.answer([prompt])
         rows = {

@@ -55,13 +55,13 @@ def test_what_is_asked(run: Run) -> None:
 
     In the arXiv version 23 and 22.
     """
-    forms = 23 if run.metas == 5 else 24
+    variants = 23 if run.metas == 5 else 24
     choices = [len(case.anchor.choices) for case in run.cases]
-    expected = forms * len(run.scores)
-    expected += (forms - 1) * len(choices) if "choice" in run.anchoring else 0
-    expected += forms * sum(choices) if "verify" in run.anchoring else 0
+    expected = variants * len(run.scores)
+    expected += (variants - 1) * len(choices) if "choice" in run.anchoring else 0
+    expected += variants * sum(choices) if "verify" in run.anchoring else 0
     assert len(run.probe.prompts) == expected == run.found.summary["prompts"]
-    assert sum(len(p.answers) for p in run.probe.prompts[:forms]) == 14 * run.metas
+    assert sum(len(p.answers) for p in run.probe.prompts[:variants]) == 14 * run.metas
 
 
 def test_the_counts_of_a_run(run: Run) -> None:
@@ -230,7 +230,7 @@ def test_another_reading_is_its_row_of_the_ways(
     (main,) = found.tables["consistency"].to_dicts()
     (row,) = [
         row
-        for row in found.tables["background_ways"].to_dicts()
+        for row in found.tables["background_variants"].to_dicts()
         if (row["preset"], row["meta"], row["pair"]) == way
     ]
     assert row["consistency"] == main["consistency"]
@@ -323,7 +323,7 @@ def test_the_order_of_the_anchors_changes_no_figure(base: Findings, cases: list[
     found = measured(probe_of(cases), SAYS)
     for name in (
         *("consistency", "consistency_by_relation", "background_by_relation"),
-        *("relevance", "background_ways", "anchor_ways", "winners"),
+        *("relevance", "background_variants", "anchor_variants", "winners"),
     ):
         same(found.tables[name], base.tables[name])
     mine, first = (by_name(each.tables["anchors"].to_dicts(), "anchor") for each in (found, base))
@@ -338,7 +338,7 @@ def test_an_anchor_without_facts_changes_no_consistency(
     """It is counted, and its answer is in the accuracy of all anchors alone."""
     one = Case(Anchor("new", "Whatever for?", ("this", "that", "it"), right, "dog"))
     found = measured(probe_of([*CASES[:place], one, *CASES[place:8]]), SAYS)
-    for name in ("consistency", "consistency_by_relation", "relevance", "background_ways"):
+    for name in ("consistency", "consistency_by_relation", "relevance", "background_variants"):
         same(found.tables[name], base.tables[name])
     for each, more in ((found, 1), (base, 0)):
         assert each.summary["anchors"] == 8 + more

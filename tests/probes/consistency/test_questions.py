@@ -7,9 +7,9 @@ from tacit.probes.consistency.questions import (
     background_prompts,
     background_question,
     bare,
-    choice_forms,
     choice_prompts,
-    forms,
+    choice_variants,
+    prompt_variants,
     verify_prompts,
 )
 from tacit.probes.consistency.template import load_templates
@@ -81,7 +81,7 @@ def test_prompts_to_the_character(relation: str, first: str, second: str, printe
     """As Tables 1 to 3 print them: every relation behind every meta-prompt."""
     question = background_question((first, relation, second), TEMPLATES, wording("paper"))
     assert question == printed
-    prompts = background_prompts(question, forms(TEMPLATES))
+    prompts = background_prompts(question, prompt_variants(TEMPLATES))
     texts = {prompt.text for prompt in prompts}
     assert set(asked(printed, "Yes", "No")) <= texts
     assert len(prompts) == len(texts) == 24
@@ -97,7 +97,7 @@ def test_every_relation_is_printed() -> None:
 
 def test_the_24_prompts_of_a_question() -> None:
     """Three with all words, three for each of the pairs; the order is that of the table."""
-    prompts = background_prompts("Is a b", forms(TEMPLATES))
+    prompts = background_prompts("Is a b", prompt_variants(TEMPLATES))
     rows = [(prompt.text, prompt.answers) for prompt in prompts]
     expected = [(text, WORDS) for text in asked("Is a b", "", "")[:2]]
     for meta in (2, 3, 4):
@@ -114,20 +114,22 @@ def test_how_many_prompts_and_inputs(
     version: str, prompts: int, inputs: int, choosing: int
 ) -> None:
     """The arXiv version lacks the sixth meta-prompt; the second takes no choice."""
-    of_version = forms(TEMPLATES, version)
+    of_version = prompt_variants(TEMPLATES, version)
     assert len(of_version) == prompts
-    assert sum(len(form.answers) for form in of_version) == inputs
-    assert {word for form in of_version for word in form.answers} == set(WORDS)
-    assert [form.meta for form in of_version if form.pair is None] == [1, 2, 6][: prompts - 21]
-    without_the_second = [form for form in of_version if form.meta != 2]
-    assert list(choice_forms(TEMPLATES, version)) == without_the_second
+    assert sum(len(variant.answers) for variant in of_version) == inputs
+    assert {word for variant in of_version for word in variant.answers} == set(WORDS)
+    assert [variant.meta for variant in of_version if variant.pair is None] == [1, 2, 6][
+        : prompts - 21
+    ]
+    without_the_second = [variant for variant in of_version if variant.meta != 2]
+    assert list(choice_variants(TEMPLATES, version)) == without_the_second
     assert len(without_the_second) == choosing
 
 
 def test_choices_answer_the_question() -> None:
-    """Behind each form but the second, the labels named though no label is asked for."""
-    forms = choice_forms(TEMPLATES)
-    prompts = choice_prompts("Where is a door?", ("bank", "new york"), forms)
+    """Behind each variant but the second, the labels named though no label is asked for."""
+    variants = choice_variants(TEMPLATES)
+    prompts = choice_prompts("Where is a door?", ("bank", "new york"), variants)
     assert len(prompts) == 23
     assert {prompt.answers for prompt in prompts} == {("bank", "new york")}
     assert prompts[0].text == "Where is a door?"
@@ -138,9 +140,9 @@ def test_choices_answer_the_question() -> None:
 
 
 def test_each_choice_is_verified() -> None:
-    """A yes/no question for each, in all 24 forms."""
+    """A yes/no question for each, in all 24 variants."""
     of_bank, of_york = verify_prompts(
-        "Where is a door?", ("bank", "new york"), forms(TEMPLATES), TEMPLATES
+        "Where is a door?", ("bank", "new york"), prompt_variants(TEMPLATES), TEMPLATES
     )
     assert len(of_bank) == len(of_york) == 24
     assert of_bank[1].text == "Is 'bank' the answer to: Where is a door. Is this true?"
@@ -176,11 +178,11 @@ def test_how_a_question_ends(question: str, said: str) -> None:
 def test_three_underscores_are_no_blank() -> None:
     """Neither in an anchor's question nor in a choice; a concept's are spaces."""
     prompts = [
-        *choice_prompts("A ___ or ___?", ("a", "b"), choice_forms(TEMPLATES)),
-        *verify_prompts("A ___ is?", ("___", "b"), forms(TEMPLATES), TEMPLATES)[0],
+        *choice_prompts("A ___ or ___?", ("a", "b"), choice_variants(TEMPLATES)),
+        *verify_prompts("A ___ is?", ("___", "b"), prompt_variants(TEMPLATES), TEMPLATES)[0],
         *background_prompts(
             background_question(("a___b", "IsA", "c_d"), TEMPLATES, wording("paper")),
-            forms(TEMPLATES),
+            prompt_variants(TEMPLATES),
         ),
     ]
     assert {prompt.around for prompt in prompts} == {None}
@@ -190,9 +192,11 @@ def test_three_underscores_are_no_blank() -> None:
 def test_braces_are_text() -> None:
     """What stands in braces in a concept or a question is not filled in."""
     question = background_question(("{c2}", "IsA", "{question}"), TEMPLATES, wording("paper"))
-    (prompt, *_) = background_prompts(question, forms(TEMPLATES))
+    (prompt, *_) = background_prompts(question, prompt_variants(TEMPLATES))
     assert prompt.text == "Is {c2} a {question}?"
-    assert choice_prompts("{label_a}?", ("a", "b"), choice_forms(TEMPLATES))[0].text == "{label_a}?"
+    assert (
+        choice_prompts("{label_a}?", ("a", "b"), choice_variants(TEMPLATES))[0].text == "{label_a}?"
+    )
 
 
 def test_what_there_is_not_is_refused() -> None:
@@ -200,6 +204,6 @@ def test_what_there_is_not_is_refused() -> None:
     with pytest.raises(RequestError, match="no template for the relation 'HasProperty'"):
         background_question(("a", "HasProperty", "b"), TEMPLATES, wording("paper"))
     with pytest.raises(RequestError, match="review, review-lexicon, arxiv"):
-        forms(TEMPLATES, "final")
+        prompt_variants(TEMPLATES, "final")
     with pytest.raises(RequestError, match="paper, grammatical"):
         wording("fancy")

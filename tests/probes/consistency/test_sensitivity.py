@@ -10,15 +10,15 @@ from hypothesis.extra import numpy as arrays
 
 from tacit.probes.consistency.answers import Method, choose, verify
 from tacit.probes.consistency.prompt_variants import Inputs
-from tacit.probes.consistency.questions import choice_forms, forms
+from tacit.probes.consistency.questions import choice_variants, prompt_variants
 from tacit.probes.consistency.sensitivity import choose_alone, verify_alone, wins
 from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.prompt_variants import Floats
 
-FORMS = forms(load_templates())
-INPUTS = Inputs.of(FORMS)
+VARIANTS = prompt_variants(load_templates())
+INPUTS = Inputs.of(VARIANTS)
 NONE = math.nan
 VALUES = st.sampled_from([-3.0, -2.0, -1.0, NONE])
 
@@ -46,13 +46,13 @@ def test_each_form_chooses_alone(scores: Floats, right: np.ndarray[tuple[int]]) 
     """As if the others had no score."""
     sizes = np.array([[1, 2, 3]] * 4)
     alone = choose_alone(scores, sizes, right)
-    assert alone.right.shape == (len(choice_forms(load_templates())),)
-    for form in range(23):
+    assert alone.right.shape == (len(choice_variants(load_templates())),)
+    for variant in range(23):
         others = scores.copy()
-        others[:, np.arange(23) != form] = NONE
+        others[:, np.arange(23) != variant] = NONE
         chosen = choose(others, sizes)
-        assert alone.scored[form] == (~chosen.missing).sum()
-        assert alone.right[form] == sum(
+        assert alone.scored[variant] == (~chosen.missing).sum()
+        assert alone.right[variant] == sum(
             not gone and one == true
             for one, true, gone in zip(chosen.choice, right, chosen.missing, strict=True)
         )

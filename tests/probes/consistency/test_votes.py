@@ -16,7 +16,7 @@ from tacit.probes.consistency.answers import Method, by_votes
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.prompt_variants import Inputs
-from tacit.probes.consistency.questions import forms
+from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.votes import COLUMNS
 from tacit.requests import Prompt, Votes
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from tacit.findings.findings import Findings
 
-FORMS = forms(load_templates())
-INPUTS = Inputs.of(FORMS)
+VARIANTS = prompt_variants(load_templates())
+INPUTS = Inputs.of(VARIANTS)
 VERIFY = ("verify",)
 
 
@@ -57,14 +57,16 @@ def measured(method: Method | None = None) -> Findings:
 
 
 def pooled(question: str) -> tuple[int, int]:
-    """All positive and all negative replies to a question, counted form by form."""
-    votes = [(form, replied(form.prompt(question))) for form in FORMS]
-    yes = sum(of.counts[word] for form, of in votes for word in form.answers if word in POSITIVE)
+    """All positive and all negative replies to a question, counted variant by variant."""
+    votes = [(variant, replied(variant.prompt(question))) for variant in VARIANTS]
+    yes = sum(
+        of.counts[word] for variant, of in votes for word in variant.answers if word in POSITIVE
+    )
     return yes, sum(sum(of.counts.values()) for _, of in votes) - yes
 
 
 def test_a_fact_is_answered_as_most_replies_say() -> None:
-    """Over all forms; the margin is the share of positive replies less that of negative ones."""
+    """Over all variants; the margin is the share of positive replies less that of negative ones."""
     rows = measured().tables["facts"].to_dicts()
     assert rows
     for row in rows:
@@ -80,7 +82,7 @@ def test_a_fact_is_answered_as_most_replies_say() -> None:
     ids=lambda m: m.preset,
 )
 def test_the_share_of_each_fact_stands_with_its_interval(method: Method) -> None:
-    """Wilson's, over the replies of all forms, or of one; what could not be read is counted."""
+    """Wilson's, over the replies of all variants, or of one; what could not be read is counted."""
     found = measured(method)
     clear = {}
     for row in found.tables["facts"].to_dicts():
@@ -91,9 +93,11 @@ def test_the_share_of_each_fact_stands_with_its_interval(method: Method) -> None
                 assert told == [None] * 5
                 continue
             single = method.preset == "single"
-            of = [form for form in FORMS if not single or form.meta == 1]
-            votes = [replied(form.prompt(question)) for form in of]
-            words = {"On", "Off"} if single else {w for form in FORMS for w in form.answers}
+            of = [variant for variant in VARIANTS if not single or variant.meta == 1]
+            votes = [replied(variant.prompt(question)) for variant in of]
+            words = (
+                {"On", "Off"} if single else {w for variant in VARIANTS for w in variant.answers}
+            )
             yes = sum(each.count(*(words & POSITIVE)) for each in votes)
             no = sum(each.count(*(words - POSITIVE)) for each in votes)
             share = wilson(yes, yes + no)
@@ -117,11 +121,11 @@ def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
     """By the share of positive replies to whether it is the answer."""
     found = measured()
     probe = probe_of(CASES, reading=Reading(Method(), VERIFY))
-    verify = iter(probe.prompts[len(probe.asked.texts) * len(FORMS) :])
+    verify = iter(probe.prompts[len(probe.asked.texts) * len(VARIANTS) :])
     for row, case in zip(found.tables["anchors"].to_dicts(), CASES, strict=True):
         margins = []
         for _ in case.anchor.choices:
-            votes = [(replied(next(verify)), form.answers) for form in FORMS]
+            votes = [(replied(next(verify)), variant.answers) for variant in VARIANTS]
             yes = sum(of.counts[word] for of, words in votes for word in words if word in POSITIVE)
             total = sum(of.parsed for of, _ in votes)
             margins.append(2 * yes / total - 1)
@@ -140,7 +144,7 @@ def test_of_tied_choices_none_is_the_answer() -> None:
     assert found.tables["anchors"]["choice"].null_count() == len(CASES)
     assert found.tables["anchors"]["right"].null_count() == len(CASES)
     assert found.summary["tied_anchors"] == found.summary["without_answer"] == len(CASES)
-    assert found.tables["anchor_ways"]["n"].sum() == 0
+    assert found.tables["anchor_variants"]["n"].sum() == 0
 
 
 def test_replies_are_kept_as_votes_and_counted() -> None:
@@ -148,14 +152,14 @@ def test_replies_are_kept_as_votes_and_counted() -> None:
     found = measured()
     assert "logprob" not in found.questions.columns
     for row in found.questions.sample(200, seed=0).to_dicts():
-        form = next(
-            form
-            for form in FORMS
-            if form.meta == row["meta"]
-            and row["word"] in form.answers
-            and (form.pair is None or "/".join(form.pair) == row["pair"])
+        variant = next(
+            variant
+            for variant in VARIANTS
+            if variant.meta == row["meta"]
+            and row["word"] in variant.answers
+            and (variant.pair is None or "/".join(variant.pair) == row["pair"])
         )
-        votes = replied(form.prompt(row["question"]))
+        votes = replied(variant.prompt(row["question"]))
         assert row["votes"] == (votes.counts[row["word"]] if votes.parsed else None)
         share = wilson(votes.counts[row["word"]], votes.parsed)
         told = [share.value, share.low, share.high, votes.unparsed, votes.truncated]
@@ -168,9 +172,9 @@ def test_replies_are_kept_as_votes_and_counted() -> None:
 def test_the_ways_of_votes_are_those_that_votes_have(tmp_path: Path) -> None:
     """All together, by contests, and each meta-prompt and pair; and figures are drawn of them."""
     found = measured()
-    ways = found.tables["background_ways"]
+    ways = found.tables["background_variants"]
     assert ways["preset"].unique(maintain_order=True).to_list() == ["votes", "count", "single"]
-    assert [way["preset"] for way in found.summary["background_ways"]] == ["votes", "count"]
+    assert [way["preset"] for way in found.summary["background_variants"]] == ["votes", "count"]
     write_figures(FIGURES, {"m": found}, tmp_path)
     assert (tmp_path / "prompting_bias.svg").is_file()
 
@@ -179,12 +183,12 @@ def test_the_ways_of_votes_are_those_that_votes_have(tmp_path: Path) -> None:
     "method", [Method("count"), Method("single", 3, ("Yes", "No"))], ids=lambda m: m.preset
 )
 def test_other_methods_read_votes_too(method: Method) -> None:
-    """By one form alone, or by contests between words, as of scores."""
+    """By one variant alone, or by contests between words, as of scores."""
     for row in measured(method).tables["facts"].to_dicts():
         question = row["positive_question"]
         if method.preset == "single":
-            form = next(f for f in FORMS if (f.meta, f.pair) == (3, ("Yes", "No")))
-            votes = replied(form.prompt(question))
+            variant = next(f for f in VARIANTS if (f.meta, f.pair) == (3, ("Yes", "No")))
+            votes = replied(variant.prompt(question))
             yes, no = votes.count("Yes"), votes.count("No")
             expected = yes > no if yes + no else None
             assert row["positive_right"] is expected
@@ -192,9 +196,9 @@ def test_other_methods_read_votes_too(method: Method) -> None:
         # A pair that nobody named is no contest; of none held at all there is no answer.
         contests = [
             (votes.counts[yes] > votes.counts[no]) - (votes.counts[yes] < votes.counts[no])
-            for form in FORMS
-            for votes in [replied(form.prompt(question))]
-            for yes, no in zip(form.answers[::2], form.answers[1::2], strict=True)
+            for variant in VARIANTS
+            for votes in [replied(variant.prompt(question))]
+            for yes, no in zip(variant.answers[::2], variant.answers[1::2], strict=True)
         ]
         assert row["positive_right"] is (sum(contests) > 0)
 
@@ -202,20 +206,20 @@ def test_other_methods_read_votes_too(method: Method) -> None:
 def test_a_pair_that_no_reply_names_verifies_no_choice() -> None:
     """Alone it answers only the anchors on all whose choices replies named it."""
     probe = probe_of(CASES, reading=Reading(Method(), VERIFY))
-    rest = probe.prompts[len(probe.asked.texts) * len(FORMS) :]
+    rest = probe.prompts[len(probe.asked.texts) * len(VARIANTS) :]
     verify = iter(rest)
     named: dict[tuple[int, str], int] = {}
     for case in CASES:
         held: dict[tuple[int, str], bool] = {}
         for _ in case.anchor.choices:
-            for form in FORMS:
+            for variant in VARIANTS:
                 votes = replied(next(verify))
-                for yes, no in zip(form.answers[::2], form.answers[1::2], strict=True):
-                    key = (form.meta, f"{yes}/{no}")
+                for yes, no in zip(variant.answers[::2], variant.answers[1::2], strict=True):
+                    key = (variant.meta, f"{yes}/{no}")
                     held[key] = held.get(key, True) and votes.count(yes, no) > 0
         for key, all_of_them in held.items():
             named[key] = named.get(key, 0) + all_of_them
-    rows = measured().tables["anchor_ways"].to_dicts()
+    rows = measured().tables["anchor_variants"].to_dicts()
     assert all(row["n"] <= named[row["meta"], row["pair"]] for row in rows)
     assert any(row["n"] for row in rows)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FALLING = np.linspace(1, 0, 40).tolist()
 
 
-def said(
+def words_of(
     right: Sequence[bool],
     score: Sequence[float],
     clusters: Sequence[int] | None = None,
@@ -39,15 +39,15 @@ def said(
 
 def test_no_question() -> None:
     """Nothing to compute."""
-    assert said([], []).startswith("No question has both a background score and an answer")
+    assert words_of([], []).startswith("No question has both a background score and an answer")
 
 
 @pytest.mark.parametrize(("right", "side"), [(True, "right"), (False, "wrong")])
 def test_all_questions_right_or_all_wrong(right: bool, side: str) -> None:  # noqa: FBT001
     """There is nothing to predict; it does not speak of too few questions."""
     expected = "there is nothing to predict, and conceptual consistency has no lift."
-    assert said([right] * 40, FALLING) == f"All 40 questions are answered {side}: {expected}"
-    assert said([right], [0.5]) == f"The only question is answered {side}: {expected}"
+    assert words_of([right] * 40, FALLING) == f"All 40 questions are answered {side}: {expected}"
+    assert words_of([right], [0.5]) == f"The only question is answered {side}: {expected}"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_background_score_that_is_always_the_same(
     accuracies: tuple[float, float], alike: str
 ) -> None:
     """It says so, and when the model gives one answer to everything."""
-    sentence = said([True, False] * 20, [0.5] * 40, accuracies=accuracies)
+    sentence = words_of([True, False] * 20, [0.5] * 40, accuracies=accuracies)
     assert sentence.startswith("All 40 questions have the same background score, 0.500")
     assert alike in sentence
     assert sentence.endswith("the share of right answers, 0.500.")
@@ -70,7 +70,7 @@ def test_a_background_score_that_is_always_the_same(
 
 def test_a_perfect_ranking() -> None:
     """It is not too few questions: the sentence has the p-value of 40 independent ones."""
-    sentence = said([True] * 15 + [False] * 25, FALLING)
+    sentence = words_of([True] * 15 + [False] * 25, FALLING)
     assert sentence.startswith("Every question answered right has a higher background score than")
     assert "a lift of 1.000 on 40 questions, 15 of them answered right" in sentence
     assert sentence.endswith("ranked so by chance has p = 0.005.")
@@ -79,7 +79,7 @@ def test_a_perfect_ranking() -> None:
 def test_one_question_concept() -> None:
     """It does not show how concepts differ."""
     right = [True, False, True, True] * 10
-    sentence = said(right, FALLING, [1] * 40)
+    sentence = words_of(right, FALLING, [1] * 40)
     assert sentence.startswith("All 40 questions share one question concept")
     assert "interval" not in sentence
 
@@ -87,7 +87,7 @@ def test_one_question_concept() -> None:
 def test_few_question_concepts() -> None:
     """Nine of them have no interval, ten have one."""
     right = [number % 3 > 0 for number in range(40)]
-    few, enough = (said(right, FALLING, [at % n for at in range(40)]) for n in (9, 10))
+    few, enough = (words_of(right, FALLING, [at % n for at in range(40)]) for n in (9, 10))
     assert few.startswith("Too few question concepts to tell")
     assert few.endswith("An interval takes 10 concepts.")
     assert "95" not in few
@@ -98,7 +98,7 @@ def test_few_question_concepts() -> None:
 def test_too_few_questions_have_no_interval() -> None:
     """Three wrong answers of 28 bound the lift by no more than -1.1 and 0.8."""
     right = [number not in {9, 14, 26} for number in range(28)]
-    sentence = said(right, FALLING[:28])
+    sentence = words_of(right, FALLING[:28])
     assert sentence.startswith("Too few questions to tell")
     assert "a lift of 0.371 on 28 questions, 25 of them answered right." in sentence
     assert "95" not in sentence
@@ -113,6 +113,6 @@ def test_what_an_interval_shows() -> None:
         (uniform > np.array(FALLING), "Higher background scores go with wrong answers: "),
         (uniform < 0.4, "These questions do not show whether background scores go with"),
     ):
-        sentence = said(right.tolist(), FALLING)
+        sentence = words_of(right.tolist(), FALLING)
         assert sentence.startswith(start)
         assert "interval" in sentence

@@ -124,7 +124,7 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
         options = replace(options, gpus_per_worker=1)
     if loading.adapter is not None:
         loading = replace(loading, adapter=loading.adapter.absolute())
-    return ray_engine(_Named(name, _place(name), loading), store, options)
+    return ray_engine(_Named(name, _absolute(name), loading), store, options)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class _Named:
         return load_model(self.place, self.loading, hashes, self.name)
 
 
-def _place(name: str) -> str:
+def _absolute(name: str) -> str:
     """A folder as every process knows it, whatever folder it works in; other names as they are."""
     folder = Path(name).expanduser()
     return str(folder.absolute()) if name not in DEMOS and folder.is_dir() else name

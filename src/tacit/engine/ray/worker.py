@@ -166,11 +166,11 @@ class Worker:
 
     def load(self) -> Loaded | Failed:
         """Loads the model."""
-        return _told(self._load)
+        return _or_failed(self._load)
 
     def call(self, method: str, arguments: Sequence[object]) -> object:
         """What a method of the model returns."""
-        return _told(lambda: getattr(self._asked.model, method)(*arguments))
+        return _or_failed(lambda: getattr(self._asked.model, method)(*arguments))
 
     def work(
         self, digest: str, shared: Callable[[], Any], of: type, rows: Sequence[Any]
@@ -183,7 +183,7 @@ class Worker:
             of: The class of the block's requests.
             rows: The block's requests, as their kind writes them.
         """
-        return _told(lambda: self._work(digest, shared, of, rows))
+        return _or_failed(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:
         """Shows that the process is there, also while it computes; Ray's name of its node."""
@@ -265,7 +265,7 @@ def _compute_in(threads: int) -> None:
         torch.set_num_threads(threads)
 
 
-def _told(do: Callable[[], T]) -> T | Failed:
+def _or_failed(do: Callable[[], T]) -> T | Failed:
     try:
         return do()
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told where the run is

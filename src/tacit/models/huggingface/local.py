@@ -170,7 +170,7 @@ class LocalModel:
             "dtype": identity.dtype,
             "special_tokens": identity.specials,
             "scorer": identity.scorer,
-            "obtained": WHOLE + (IN_CHAT if self._chat else ""),
+            "elicitation": WHOLE + (IN_CHAT if self._chat else ""),
             "chat": self._chat and self._chat.description,
             "window": self._checkpoint.window,
             "batch_tokens": self._budget.tokens,

@@ -38,7 +38,7 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextM
     import torch
 
     rows = torch.arange(len(positions), device=positions.device)
-    return _cutting(body, lambda states: _at(states, rows, positions).unsqueeze(1))
+    return _sliced_output(body, lambda states: _at(states, rows, positions).unsqueeze(1))
 
 
 def gathered(
@@ -51,7 +51,7 @@ def gathered(
         rows: The row of each place, of shape (places,).
         columns: The place in it, of shape (places,).
     """
-    return _cutting(body, lambda states: _at(states, rows, columns).unsqueeze(0))
+    return _sliced_output(body, lambda states: _at(states, rows, columns).unsqueeze(0))
 
 
 def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
@@ -60,7 +60,9 @@ def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torc
 
 
 @contextmanager
-def _cutting(body: torch.nn.Module, cut: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+def _sliced_output(
+    body: torch.nn.Module, cut: Callable[[torch.Tensor], torch.Tensor]
+) -> Iterator[None]:
     def replace(_body: object, _given: object, output: Any) -> Any:  # noqa: ANN401 - any model's class
         kept = cut(output[0])
         if isinstance(output, tuple):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPrefix:
+class CachedPrefix:
     """A beginning that was computed.
 
     Args:
@@ -88,7 +88,7 @@ class Packer:
             lambda batch: tally.add(self._score([packs[i] for i in batch], kept)),
         )
 
-    def _keep(self, begin: tuple[int, ...]) -> KeptPrefix:
+    def _keep(self, begin: tuple[int, ...]) -> CachedPrefix:
         """A beginning's keys and values."""
         caches: list[Any] = []
 
@@ -103,16 +103,16 @@ class Packer:
                 )
 
         in_batches([len(begin)] if begin else [], self.budget, compute)
-        return KeptPrefix(len(begin), *caches)
+        return CachedPrefix(len(begin), *caches)
 
-    def _score(self, packs: Sequence[Pack], kept: KeptPrefix) -> Found:
+    def _score(self, packs: Sequence[Pack], kept: CachedPrefix) -> Found:
         """One pass; where memory ran out since the packs were made, some, over shorter packs."""
         shorter = max(1, self.budget.tokens - kept.size)
         parts = [part for pack in packs for part in pack.again(shorter)]
         size = how_many(kept.size + max(map(len, parts)), self.budget)
         return [self._pass(parts[at : at + size], kept) for at in range(0, len(parts), size)]
 
-    def _pass(self, packs: Sequence[Pack], kept: KeptPrefix) -> Values:
+    def _pass(self, packs: Sequence[Pack], kept: CachedPrefix) -> Values:
         """All that is read off the packs."""
         device = self.model.device
         width = max(map(len, packs))
@@ -134,7 +134,7 @@ class Packer:
         return self.body
 
     def _logits(
-        self, packs: Sequence[Pack], kept: KeptPrefix, places: tuple[torch.Tensor, torch.Tensor]
+        self, packs: Sequence[Pack], kept: CachedPrefix, places: tuple[torch.Tensor, torch.Tensor]
     ) -> torch.Tensor:
         """The logits at places (row and column of each), of shape (places, vocabulary)."""
         import torch

@@ -151,7 +151,7 @@ class RankingModel(LocalModel):
     def _asked(self, prompts: Sequence[RankingPrompt]) -> list[Asked]:
         first = [prompt.asking(prompt.vocabulary.words[:1]) for prompt in prompts]
         filled = [self._first_filled(prompt) for prompt in first]
-        placed = self._writing.place(prompts, filled, self._written)
+        placed = self._writing.locate(prompts, filled, self._written)
         framed = [(prompt, one.frame) for prompt, one in zip(first, placed, strict=True)]
         places = iter(self._positions_of([(p, frame) for p, frame in framed if frame]))
         return [

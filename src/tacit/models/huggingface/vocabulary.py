@@ -105,7 +105,7 @@ class CandidateTokens:
         self._reaches = _reaches(tokenizer)
         self._seen: dict[tuple[str, ...], Candidates] = {}
 
-    def place(
+    def locate(
         self,
         prompts: Sequence[RankingPrompt],
         filled: Sequence[Filled],

@@ -46,7 +46,7 @@ class ChatReply:
         return self.thought + self.text
 
     @property
-    def thinks(self) -> bool:
+    def has_reasoning(self) -> bool:
         """Whether there is a thought in it."""
         return self.hidden or bool(self.thought.strip()) or CLOSES in self.text or self._opens
 
@@ -67,7 +67,7 @@ class ChatReply:
         if ended:
             return Sample(behind.strip(), "cut" if self.cut else "whole")
         silent = self.cut and not self.text.strip()
-        if self._opens or begun or (silent and (meant or self.thinks)):
+        if self._opens or begun or (silent and (meant or self.has_reasoning)):
             return Sample("", "thinking")
         return Sample(self.text.strip(), "cut" if self.cut else "whole")
 

@@ -18,7 +18,7 @@ from tacit.models.openai.client import RefusalError
 from tacit.models.openai.first_tokens import watch_of
 from tacit.models.openai.monitoring import EVERY, QUIET
 from tacit.models.openai.preflight import TEXTS, warn
-from tacit.models.openai.text_pairs import MOST_TEXTS, refusal, tell_apart, told
+from tacit.models.openai.text_pairs import MOST_TEXTS, compare_pairs, problems_and_notes, refusal
 from tacit.models.openai.token_lists import returned
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
     settled = brief.but(thinking=talk.thinking)
     drawn = _drawn(brief, first)
     ended = chat.ended(settled)
-    _check_thinking(talk, where, ended, drawn)
+    _check_reasoning(talk, where, ended, drawn)
     if talk.thinking and any(one.silent for some in drawn for one in some):
         # The thought is hidden: a few words of it are nothing that could differ.
         brief, drawn = settled, _drawn(settled)
@@ -110,7 +110,7 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
     several = _gives_several(brief, refused)
     canaries = _canaries(brief, refused)
     temperature = watch = redraw = None
-    if not any(one.thinks for one in (ended, *(said for some in drawn for said in some))):
+    if not any(one.has_reasoning for one in (ended, *(said for some in drawn for said in some))):
         temperature, watch, redraw = _read_alike(
             brief, where, concurrency, refused, several=several
         )
@@ -135,21 +135,21 @@ def _read_alike(
     if not firsts or returned(list(firsts.values())) <= 1:
         return None, None, None
     top = talk.but(top=returned(list(firsts.values())))
-    differences = tell_apart(
+    differences = compare_pairs(
         lambda texts: top.first_tokens(texts, concurrency), firsts, lambda *_: False, QUIET, top.top
     )
-    wrong, notes = told(differences, trims=True)
+    wrong, notes = problems_and_notes(differences, trims=True)
     if wrong:
         raise ModelError(f"{where} cannot be asked for votes: {refusal(wrong, '')}")
 
     known = {**firsts, **differences.drawn}
     drawing = vote_checks.Drawing(talk, known, concurrency, several=several)
-    look = drawing.look(1000)
+    look = drawing.inspect(1000)
     if look is not None and look.is_off:
         notes.append(look.note)
     warn(where, notes)
     refused += notes
-    again = drawing.look if look is not None and not look.is_off else None
+    again = drawing.inspect if look is not None and not look.is_off else None
     temperature = None if look is None else look.temperature
     return temperature, watch_of(differences, {}, top, concurrency), again
 
@@ -214,7 +214,7 @@ def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
     return talk, ["it takes no top_k and min_p, and may cut off unlikely words"]
 
 
-def _check_thinking(
+def _check_reasoning(
     talk: Talk, where: str, ended: ChatReply, drawn: Sequence[Sequence[ChatReply]]
 ) -> None:
     """Refuses a model that thinks where it was not said for how long, or was told not to.
@@ -223,7 +223,7 @@ def _check_thinking(
         ModelError: It is one.
     """
     short = [one for some in drawn for one in some]
-    if not any(one.thinks or one.silent for one in (ended, *short)):
+    if not any(one.has_reasoning or one.silent for one in (ended, *short)):
         return
     if talk.thinking is None:
         raise ModelError(
@@ -346,7 +346,7 @@ class ReplyWatch:
         self._last: dict[str, str] = {}
         self._clock, self._looked = clock, clock()
 
-    def look(self) -> None:
+    def recheck(self) -> None:
         """Asks for one likeliest reply and one draw, at once, where that is due.
 
         Raises:
@@ -357,7 +357,7 @@ class ReplyWatch:
             return
         self._looked = self._clock()
         if self._watch is not None:
-            self._watch.look()
+            self._watch.recheck()
         turn = next(self._turn)
         text = OPEN_ENDED[turn % len(OPEN_ENDED)]
         some = self._canaries[turn % len(self._canaries) :][:1] if self._canaries else []
@@ -400,14 +400,14 @@ class ReplyWatch:
                 "samples; what it replied since the last trial is not kept"
             )
 
-    def look_well(self) -> None:
+    def recheck_fully(self) -> None:
         """Asks again what tells most, as at the end of a run.
 
         Raises:
             ScoringError: The server replies otherwise than it did; or it failed.
         """
         if self._watch is not None:
-            self._watch.look_well()
+            self._watch.recheck_fully()
         else:
             self._check_likeliest()
         if self._redraw is not None:

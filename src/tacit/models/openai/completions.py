@@ -291,7 +291,7 @@ class ServerModel(ScoringServer):
             "kind": "server",
             "fingerprint": self.fingerprint,
             "identity": self._identity,
-            "obtained": WHOLE,
+            "elicitation": WHOLE,
             "window": self._served.window,
             "refused": list(abilities.refused),
             "concurrency": self._concurrency,

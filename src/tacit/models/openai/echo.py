@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.token_lists import ENOUGH, TYPICAL, agree, tells
+from tacit.models.openai.token_lists import ENOUGH, TYPICAL, agree, identifies_token
 from tacit.models.openai.tokenizer import MOST_BEFORE, Cut, cut_by_texts
 
 if TYPE_CHECKING:
@@ -284,12 +284,12 @@ def _candidates(
 def _behind(token: Token, tokenizer: TokenizerFile | None, *, spaced: bool) -> str | None:
     """A next token as it is written behind its text; None where that is not known."""
     if tokenizer is None:
-        return token.text if tells(token.text) else None
+        return token.text if identifies_token(token.text) else None
     number = token.number
     if number is None and token.text is not None:
         number = tokenizer.numbered(token.text, spaced=spaced)
     spelled = "" if number is None else tokenizer.spelled(number)
-    return spelled if tells(spelled) else None
+    return spelled if identifies_token(spelled) else None
 
 
 def _compare(
@@ -318,7 +318,7 @@ def _compare(
             f"{ENOUGH} are needed"
         )
     if not agree([pair.apart for pair in pairs]):
-        return _told(pairs, asked)
+        return _worst_example(pairs, asked)
     if not agree([one for pair in pairs for one in pair.drift]):
         return (
             f"its echo is not right ({asked.way}): the same token has another log-probability in "
@@ -359,7 +359,7 @@ def _apart(one: float | None, other: float | None) -> float:
     return abs(one - other)
 
 
-def _told(pairs: Sequence[_Pair], asked: Questions) -> str:
+def _worst_example(pairs: Sequence[_Pair], asked: Questions) -> str:
     """How wrong an echo is, with the worst example."""
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)

@@ -21,7 +21,7 @@ from tacit.models.openai.preflight import (
     warn,
 )
 from tacit.models.openai.schema import WrongRepliesError, are_rescaled
-from tacit.models.openai.text_pairs import MOST_TEXTS, refusal, tell_apart, told
+from tacit.models.openai.text_pairs import MOST_TEXTS, compare_pairs, problems_and_notes, refusal
 from tacit.models.openai.token_lists import ENOUGH, LARGEST, TOPS, agree, find, likeliest, returned
 from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
 
@@ -83,7 +83,7 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
             f"{where} gives no log-probabilities in a chat: count answers instead, with --samples N"
         )
     opens = any((token.text or "").strip() == OPENS for token in there.values())
-    if opens or chat.ended(asked.but(seeded=False)).thinks:
+    if opens or chat.ended(asked.but(seeded=False)).has_reasoning:
         raise ModelError(
             f"{where} thinks before it answers, so that a reply's first token is no answer: turn "
             "thinking off with --thinking-tokens 0, or count answers with --samples N"
@@ -96,14 +96,14 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
         )
     noise = _noise(asked, where, there, concurrency)
     top = returned(list(there.values()))
-    differences = tell_apart(
+    differences = compare_pairs(
         lambda texts: asked.first_tokens(texts, concurrency),
         there,
         lambda *_: False,
         noise,
         top or asked.top,
     )
-    wrong, notes = told(differences, trims=True)
+    wrong, notes = problems_and_notes(differences, trims=True)
     if wrong:
         raise ModelError(f"{where} cannot be scored with: {refusal(wrong, '')}")
     if noise > QUIET:
@@ -250,13 +250,13 @@ class FirstTokensModel(ScoringServer):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and what it covers, and how scores are obtained."""
+        """Name, kind, fingerprint and what it covers, and how scores are elicited."""
         return {
             "name": self.name,
             "kind": "server",
             "fingerprint": self.fingerprint,
             "identity": self._identity,
-            "obtained": FIRST + IN_CHAT,
+            "elicitation": FIRST + IN_CHAT,
             "refused": list(self._notes),
             "concurrency": self._concurrency,
             "canaries": self._canaries,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.models.openai.token_lists import tells
+from tacit.models.openai.token_lists import identifies_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -88,7 +88,7 @@ class Counted:
 def word_of(text: str) -> str:
     """A token or a reply as it is compared: without white space, however a tokenizer writes it."""
     word = text.strip(_SPACES)
-    return word if tells(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
+    return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 
 
 def probabilities_of(token: Token) -> dict[str, float]:

@@ -95,7 +95,7 @@ class Watch:
         self._order = itertools.cycle(self._watched)
         self._lock = threading.Lock()
 
-    def look(self) -> None:
+    def recheck(self) -> None:
         """Asks a few texts again, the next ones in turn, where that is due.
 
         Raises:
@@ -109,7 +109,7 @@ class Watch:
             some = list(itertools.islice(self._order, min(AT_A_LOOK, len(self._watched))))
         self._check(some)
 
-    def look_well(self) -> None:
+    def recheck_fully(self) -> None:
         """Asks again those texts that tell most, as at the end of a run.
 
         Raises:
@@ -117,7 +117,7 @@ class Watch:
         """
         self._check(self._watched[: self._telling])
         for note in self._tally.notes(again=True) if self._tally else ():
-            self._tell("draws", note)
+            self._note("draws", note)
 
     def _check(self, some: Sequence[Watched]) -> None:
         if not some:
@@ -127,7 +127,7 @@ class Watch:
             every = [each for differs in differences.values() for each in differs]
             if every and agree(every):
                 if max(every) > self._quiet:
-                    self._tell(
+                    self._note(
                         "noise",
                         f"its log-probabilities now differ by up to {max(every):.2g} nats from "
                         "those that it gave when it was tried",
@@ -142,7 +142,7 @@ class Watch:
                     "was"
                 )
 
-    def _tell(self, kind: str, note: str) -> None:
+    def _note(self, kind: str, note: str) -> None:
         """Says what a user should know, one thing of each kind."""
         with self._lock:
             known = kind in self._told
@@ -196,7 +196,7 @@ class ScoringServer(ABC):
         Raises:
             ScoringError: Also where the server no longer answers as when it was tried.
         """
-        found = dict(itertools.chain.from_iterable(self._under_way(requests, math.inf)))
+        found = dict(itertools.chain.from_iterable(self._in_flight(requests, math.inf)))
         return [found[index] for index in range(len(requests))]
 
     def stream(
@@ -207,21 +207,21 @@ class ScoringServer(ABC):
         Raises:
             ScoringError: As ``answer``.
         """
-        with closing(self._under_way(requests, seconds)) as parts:
+        with closing(self._in_flight(requests, seconds)) as parts:
             for part in parts:
                 yield [(requests[index], scores) for index, scores in part]
 
     def recheck(self) -> None:
         """See ``Rechecks``."""
-        self._watch.look_well()
+        self._watch.recheck_fully()
 
     @abstractmethod
     def _score(self, prompt: Prompt) -> Scores:
         """The scores of one prompt's answers."""
 
-    def _under_way(
+    def _in_flight(
         self, prompts: Sequence[Prompt], seconds: float
     ) -> Generator[list[tuple[int, Scores]]]:
         """Scores as they come, each with its prompt's index."""
-        look = self._watch.look
+        look = self._watch.recheck
         return self._client.stream(self._score, prompts, self._concurrency, seconds, look)

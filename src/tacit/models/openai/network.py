@@ -184,7 +184,7 @@ class _Network(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         with _connecting("no connection"):
-            connected = self._connected(_looked_up(host, port, self.budget.seconds()))
+            connected = self._connected(_addresses(host, port, self.budget.seconds()))
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for option in socket_options or ():
                 connected.setsockopt(*option)
@@ -291,7 +291,7 @@ def _pool(
     return httpcore.SOCKSProxy(proxy_url=address, proxy_auth=login, **limits)
 
 
-def _looked_up(host: str, port: int, seconds: float) -> list[Any]:
+def _addresses(host: str, port: int, seconds: float) -> list[Any]:
     """The addresses of a name.
 
     Raises:
@@ -302,14 +302,14 @@ def _looked_up(host: str, port: int, seconds: float) -> list[Any]:
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     found: Future[list[Any]] = Future()
 
-    def look_up() -> None:
+    def resolve() -> None:
         try:
             found.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         except (OSError, UnicodeError) as error:
             found.set_exception(OSError(str(error)))
 
     # The system's own look-up takes no time-out; a daemon keeps nobody from leaving.
-    threading.Thread(target=look_up, daemon=True, name="look up a name").start()
+    threading.Thread(target=resolve, daemon=True, name="look up a name").start()
     return found.result(seconds)
 
 

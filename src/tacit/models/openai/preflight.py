@@ -21,8 +21,16 @@ from tacit.models.openai import server_habits
 from tacit.models.openai.echo import find_echo
 from tacit.models.openai.monitoring import AT_A_LOOK, QUIET, Watched, echo_of
 from tacit.models.openai.schema import WrongRepliesError, are_rescaled
-from tacit.models.openai.text_pairs import refusal, tell_apart, told
-from tacit.models.openai.token_lists import ENOUGH, LARGEST, TOPS, agree, likeliest, returned, tells
+from tacit.models.openai.text_pairs import compare_pairs, problems_and_notes, refusal
+from tacit.models.openai.token_lists import (
+    ENOUGH,
+    LARGEST,
+    TOPS,
+    agree,
+    identifies_token,
+    likeliest,
+    returned,
+)
 from tacit.models.openai.tokenizer import MOST_BEFORE
 
 if TYPE_CHECKING:
@@ -190,10 +198,10 @@ def _differences(
     def is_same(one: str, other: str) -> bool:
         return tokenizer is not None and tokenizer.cut(one).tokens == tokenizer.cut(other).tokens
 
-    differences = tell_apart(
+    differences = compare_pairs(
         lambda texts: asked.next_tokens(texts, concurrency), nexts, is_same, noise, top or asked.top
     )
-    wrong, notes = told(differences)
+    wrong, notes = problems_and_notes(differences)
     if wrong:
         hint = "" if tokenizer else "; if its tokenizer does, give that with --tokenizer"
         raise ModelError(f"{where} cannot be scored with: {refusal(wrong, hint)}")
@@ -313,7 +321,9 @@ def _noise(
             alone = [
                 one
                 for one in given
-                if (tokenizer.names(one, spaced=spaced) if tokenizer else tells(one.text))
+                if (
+                    tokenizer.names(one, spaced=spaced) if tokenizer else identifies_token(one.text)
+                )
             ]
             apart += _apart(_given(nexts[text]), alone)
         return apart
@@ -409,12 +419,12 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
     wrong, compared = [], 0
     for reply in replies.values():
         token = reply.tokens[0] if len(reply.tokens) == 1 else None
-        if token is None or not tells(reply.text.strip()):
+        if token is None or not identifies_token(reply.text.strip()):
             continue
         named = token.text
         if token.number is not None and tokenizer is not None:
             named = tokenizer.spelled(token.number)
-        if not tells((named or "").strip()):
+        if not identifies_token((named or "").strip()):
             continue
         compared += 1
         if (named or "").strip() != reply.text.strip():

@@ -61,7 +61,7 @@ def proxy_for(address: str) -> Proxy | None:
     if not named or is_this_machine(host) or proxy_bypass(parts.netloc):
         return None
     proxy = _read(named, parts.scheme.lower())
-    _say(address, proxy.shown, host)
+    _warn(address, proxy.shown, host)
     return proxy
 
 
@@ -85,7 +85,7 @@ def is_this_machine(host: str) -> bool:
 
 
 @cache
-def _say(address: str, proxy: str, host: str) -> None:
+def _warn(address: str, proxy: str, host: str) -> None:
     log.warning(
         "%s is reached through the proxy %s, which the environment names; NO_PROXY=%s would have "
         "it reached directly",

@@ -136,15 +136,15 @@ def _begin(character: str) -> str:
 
 
 def _written(piece: str) -> str:
-    return _blanks(piece) if piece.isspace() else _forms(piece)
+    return _blanks(piece) if piece.isspace() else _spellings(piece)
 
 
 def _blanks(blanks: str) -> str:
     """A pattern of blanks, which some texts write as one."""
-    return rf"(?:\s|\+|{_forms(' ')}){{1,{len(blanks)}}}"
+    return rf"(?:\s|\+|{_spellings(' ')}){{1,{len(blanks)}}}"
 
 
-def _forms(character: str) -> str:
+def _spellings(character: str) -> str:
     """A pattern of all the ways in which a character is written."""
     number = ord(character)
     digits = f"{number:02x}"

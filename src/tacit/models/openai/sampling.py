@@ -78,7 +78,7 @@ class SampledModel:
             "kind": "server",
             "fingerprint": self.fingerprint,
             "identity": self._identity,
-            "obtained": obtained(self.samples, self._talk.thinking),
+            "elicitation": elicitation_method(self.samples, self._talk.thinking),
             "samples": self.samples,
             "several_at_once": self._sampler.several,
             "refused": list(self._sampler.refused),
@@ -119,7 +119,7 @@ class SampledModel:
             ScoringError: As ``answer``.
         """
         asked = (piece for each in requests for piece in self._pieces(each))
-        client, look = self._talk.client, self._watch.look
+        client, look = self._talk.client, self._watch.recheck
 
         def drawn(piece: SamplingPrompt) -> tuple[SamplingPrompt, Samples]:
             return piece, Samples(tuple(self._drawn(piece)))
@@ -130,7 +130,7 @@ class SampledModel:
 
     def recheck(self) -> None:
         """See ``Rechecks``."""
-        self._watch.look_well()
+        self._watch.recheck_fully()
 
     def _pieces(self, prompt: SamplingPrompt) -> list[SamplingPrompt]:
         """What each call of the server asks for."""
@@ -162,8 +162,8 @@ class SampledModel:
         return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
 
 
-def obtained(samples: int, thinking: Thinking = None) -> str:
-    """What a description says of how beliefs were obtained; of thoughts where they were meant."""
+def elicitation_method(samples: int, thinking: Thinking = None) -> str:
+    """What a description says of how beliefs were elicited; of thoughts where they were meant."""
     votes = f"votes of {samples} samples{IN_CHAT}"
     if not thinking:
         return votes

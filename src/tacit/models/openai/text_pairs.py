@@ -116,7 +116,7 @@ class Differences:
         return {} if self.unread else dict(itertools.islice(self.nexts.items(), 1))
 
 
-def tell_apart(
+def compare_pairs(
     at_once: Callable[[Sequence[str]], Sequence[Token | None]],
     known: Mapping[str, Token],
     is_same: Callable[[str, str], bool],
@@ -230,7 +230,9 @@ def _are_alike(one: Token | None, other: Token | None, noise: float) -> bool:
     return bool(differences) and all(each <= max(_SAME, 2 * noise) for each in differences)
 
 
-def told(differences: Differences, *, trims: bool = False) -> tuple[list[str], list[str]]:
+def problems_and_notes(
+    differences: Differences, *, trims: bool = False
+) -> tuple[list[str], list[str]]:
     """What is wrong with a server's differences, and what is only worth saying.
 
     Args:

@@ -129,7 +129,7 @@ def _prompt_token(entry: PromptEntry | None) -> Token:
     return Token(one.decoded_token, written_id(number), one.logprob)
 
 
-def tells(text: str | None) -> bool:
+def identifies_token(text: str | None) -> bool:
     """Whether a token's text says which token it is: no part of a character does."""
     return bool(text) and _HALF not in str(text) and not _BYTE.fullmatch(str(text))
 
@@ -138,7 +138,7 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
     """The token of that id, or where the server gives no ids, of that text; None if not one is."""
     if number is not None and any(one.number is not None for one in top):
         return next((one for one in top if one.number == number), None)
-    named = [one for one in top if tells(text) and one.text == text]
+    named = [one for one in top if identifies_token(text) and one.text == text]
     return named[0] if len(named) == 1 else None
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
-from tacit.models.openai.token_lists import tells
+from tacit.models.openai.token_lists import identifies_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -108,14 +108,14 @@ class TokenizerFile:
 
     def knows(self, text: str) -> bool:
         """Whether a token is written so, but for spaces before it, or text cannot tell."""
-        return not tells(text) or text.lstrip(" ") in self._stripped
+        return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
     def is_written(self, number: int, token: Token) -> bool:
         """Whether what the server returned may be the token of that id."""
         if token.number is not None:
             return token.number == number
         own = self.spelled(number)
-        if token.text is None or not (tells(token.text) and tells(own)):
+        if token.text is None or not (identifies_token(token.text) and identifies_token(own)):
             return True
         return token.text.lstrip(" ") == own.lstrip(" ")
 
@@ -156,7 +156,11 @@ def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
     tokens: dict[str, list[int]] = {}
     for number, text in own:
         tokens.setdefault(_whole(text), []).append(number)
-    return {text: number for number, text in own if len(tokens[_whole(text)]) == 1 and tells(text)}
+    return {
+        text: number
+        for number, text in own
+        if len(tokens[_whole(text)]) == 1 and identifies_token(text)
+    }
 
 
 def _whole(text: str) -> str:

@@ -237,7 +237,7 @@ class Drawing:
         listed = {text: some for text, some in shares.items() if len(some) > 1}
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
-    def look(self, seed: int) -> Inspection | None:
+    def inspect(self, seed: int) -> Inspection | None:
         """Draws, and where that does not agree, draws again; None where the server refuses to.
 
         Args:

@@ -95,7 +95,7 @@ def _completed(words: list[str], feature: list[str]) -> str | None:
     if first in prepositions:
         stop = next((at for at, word in enumerate(feature) if word.lower() in prepositions), 1)
         return " ".join([*feature[:stop], *words])
-    if _is_base_form(first) and (verb in _DO or not _may_be_noun(first)):
+    if _is_base_verb(first) and (verb in _DO or not _may_be_noun(first)):
         return " ".join(["does", *words])
     if kinds_of(words[-1].lower()).all == {"ADJ"}:
         return " ".join(["is", *words])
@@ -185,7 +185,7 @@ def _is_wrong(one: tuple[str, bool], another: tuple[str, bool], before: str) -> 
     )
 
 
-def _is_base_form(word: str) -> bool:
+def _is_base_verb(word: str) -> bool:
     return word in kinds_of(word).verbs
 
 

@@ -294,7 +294,7 @@ class Prince:
     examples: Sequence[Example] = field(default_factory=lambda: load_templates().prince)
 
     @cached_property
-    def told(self) -> Sequence[ListPrompt]:
+    def shown(self) -> Sequence[ListPrompt]:
         """The prompts."""
         return [
             told
@@ -312,7 +312,7 @@ class Prince:
                 tuple(target for target in one.targets if target in self.candidates),
                 top=self.top,
             )
-            for one in self.told
+            for one in self.shown
         ]
 
     def _concept(self, example: Example) -> ListPrompt:

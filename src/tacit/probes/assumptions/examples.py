@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tacit.charts.marks import DASH, Cells, page, written
+from tacit.charts.marks import DASH, Grid, page, written
 from tacit.charts.shown import titled
 from tacit.charts.theme import PAPER, mixed
 from tacit.english import several
@@ -162,7 +162,7 @@ def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> 
     concept, word, wording = part.select("concept", "word", "wording").row(0)
     steps = phrases(part["text"].to_list(), wording)
     rows = {n: f"{n}. {step}" for n, step in zip(part["n"], steps, strict=True)}
-    cells = [_cell(row, rows, word, colours) for row in top.iter_rows(named=True)]
+    cells = [_square(row, rows, word, colours) for row in top.iter_rows(named=True)]
     for row in part.iter_rows(named=True):
         rank = DASH if row["rank"] is None else f"{row['rank']:,}"
         pair = (rank, written(row["shown"], "percent"))
@@ -173,13 +173,13 @@ def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> 
     named = concept if concept == word else f"{concept} (as {word})"
     among = several(max(part["candidates"]), "candidate")
     heading = f"{named}: {of}, among {among}"
-    panel = Cells(
+    panel = Grid(
         pl.DataFrame(cells), colours, heading, list(rows.values()), _COLUMNS, cell=(104, 20)
     )
     return panel.chart()
 
 
-def _cell(
+def _square(
     row: Mapping[str, Any], rows: Mapping[int, str], word: str, colours: Palette
 ) -> dict[str, Any]:
     probability = written(row["shown"], "percent")

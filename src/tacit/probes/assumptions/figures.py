@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.charts.marks import Axis, Cells, Curves, Rows, bounds, measured, page, written
+from tacit.charts.marks import Axis, Curves, Grid, Rows, bounds, measured, page, written
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
@@ -386,7 +386,7 @@ def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
     )
     rows = cells["row"].unique(maintain_order=True).to_list()
     columns = sorted(cells["column"].unique(), key=int)
-    return Cells(cells, colours, "concepts", rows, columns, cell=(34, 24)).chart()
+    return Grid(cells, colours, "concepts", rows, columns, cell=(34, 24)).chart()
 
 
 def _elicited(shown: Shown) -> Iterator[tuple[str, pl.DataFrame]]:

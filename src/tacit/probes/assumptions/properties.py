@@ -130,7 +130,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
     if one.frequency < limits.people:
         return RARE
     own = corrections.wording(one)
-    said, reason = (own, None) if own else _said(one)
+    said, reason = (own, None) if own else _stated(one)
     if said is None:
         return UNWORDED
     if limits.words is not None and len(said.split()) > limits.words:
@@ -138,7 +138,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
     return NAMING if names(said, one.concept) else Worded(one, said, own is not None, reason)
 
 
-def _said(one: Property) -> tuple[str | None, str | None]:
+def _stated(one: Property) -> tuple[str | None, str | None]:
     """The predicate of a property, and why its first alternative is not stated."""
     if not one.alternatives:
         return predicate(one.feature), None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.findings.published import beside, cells, published
+from tacit.findings.published import beside, printed_values, published
 from tacit.probes.assumptions.retrieval_measures import MAIN
 from tacit.probes.assumptions.wording import american
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.findings.published import Cell
+    from tacit.findings.published import PrintedValue
 
 PAPER = "assumptions"
 
@@ -38,7 +38,7 @@ _SHOWN = {"each": "all four models", "mean": "mean of the four models"}
 _DIGITS = 6
 _COLUMNS = (
     *("table", "row", "column", "ours", "published", "low", "high", "difference"),
-    *("candidates", "chance", "note", "obtained"),
+    *("candidates", "chance", "note", "elicitation"),
 )
 
 
@@ -53,15 +53,15 @@ def published_table(
         tables: The run's findings by name; those of ``TABLES`` are looked at, any may be absent.
         model: One of ``MODELS``, with which the run's model is compared. Without it the figures of
             all four are given, and none of them is taken for the run's: no difference.
-        summary: The run's summary, for the size of the norms and how beliefs were obtained.
+        summary: The run's summary, for the size of the norms and how beliefs were elicited.
 
     Returns:
         Columns table, row, column, ours (null where the run has none), published, low, high (the
         ends where a range is printed), difference (null for a mean over the paper's models, and for
         ranks among other candidates than the paper's), candidates and chance (of figures of ranks:
         how many words the run ranks, and what random rankings of them give), note (why there is no
-        difference, or what it hides), and obtained: how the run's were had, null where it does not
-        say.
+        difference, or what it hides), and elicitation: how the run's were had, null where it does
+        not say.
 
     Raises:
         RequestError: The model is none of the paper's.
@@ -73,7 +73,7 @@ def published_table(
     told = summary or {}
     ours = {**tables, **dict(_derived(tables, told))}
     wanted = {None, *_SHOWN, model} if model else {None, *_SHOWN, *MODELS}
-    printed = [cell for cell in cells(PAPER) if cell.model in wanted]
+    printed = [cell for cell in printed_values(PAPER) if cell.model in wanted]
     found = beside([_named(cell, model) for cell in printed], ours, _DIGITS)
     rows = [
         _compared(cell, row, _Ranks.of(cell, ours, told), model)
@@ -81,11 +81,11 @@ def published_table(
     ]
     more = {"candidates": pl.Int64, "chance": pl.Float64, "note": pl.String}
     compared = pl.DataFrame(rows, {"difference": pl.Float64, **more}, orient="row")
-    obtained = pl.lit(told.get("obtained"), pl.String).alias("obtained")
-    return found.with_columns(*compared.iter_columns(), obtained).select(_COLUMNS)
+    elicitation = pl.lit(told.get("elicitation"), pl.String).alias("elicitation")
+    return found.with_columns(*compared.iter_columns(), elicitation).select(_COLUMNS)
 
 
-def _named(cell: Cell, model: str | None) -> Cell:
+def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
     """The same, with the model in its column's name unless it is the run's own."""
     if cell.model in {None, model}:
         return cell
@@ -94,7 +94,7 @@ def _named(cell: Cell, model: str | None) -> Cell:
 
 
 def _compared(
-    cell: Cell, row: Mapping[str, Any], ranks: _Ranks, model: str | None
+    cell: PrintedValue, row: Mapping[str, Any], ranks: _Ranks, model: str | None
 ) -> tuple[float | None, int | None, float | None, str | None]:
     """The difference where there may be one, what ranks are among, and a note."""
     own = cell.model is None or (model is not None and cell.model != "mean")
@@ -124,7 +124,7 @@ class _Ranks:
 
     @classmethod
     def of(
-        cls, cell: Cell, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
+        cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
         """Of a cell; nothing where it is not made of ranks."""
         among, rows = cell.block.get("among"), cell.rows(tables)

@@ -104,7 +104,7 @@ class ResponseReader:
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
         """The words of one property by relation and response, with who gave them."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
-        for said in self._said(one):
+        for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
             if completed is not None:
                 relation, word = completed
@@ -112,7 +112,7 @@ class ResponseReader:
                 found.setdefault((relation, american(number)), []).append((word, said))
         return found
 
-    def _said(self, one: Property) -> Iterator[Predicate]:
+    def _counted_predicates(self, one: Property) -> Iterator[Predicate]:
         """The predicates of a property that count."""
         own = self.corrections.wording(one)
         if own is not None:

@@ -166,7 +166,7 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _counted("Responses", summary.get("responses", {}))
     yield from _steps(summary.get("steps", ()), "Concepts left out")
     yield from _steps(summary.get("elicitation_steps", ()), "Concepts left out of elicitation")
-    for sentence in ranked_told(summary):
+    for sentence in ranking_notes(summary):
         yield f"{sentence}."
 
 
@@ -187,7 +187,7 @@ def notes(findings: Findings) -> Iterator[str]:
         )
 
 
-def ranked_told(summary: Mapping[str, Any]) -> Iterator[str]:
+def ranking_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     """How many candidates took several tokens, and how many are missing."""
     if summary.get("several"):
         yield f"{several(summary['several'], 'candidate')} took several tokens: their sum counts"

@@ -141,7 +141,7 @@ def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
     import polars as pl
 
     rows = []
-    for one, ranking in zip(part.told, rankings, strict=True):
+    for one, ranking in zip(part.shown, rankings, strict=True):
         best = list(_placed(ranking))
         shown = {word for _, word, _ in best}
         best += [(s.rank, s.target, s.logprob) for s in ranking.targets if s.target not in shown]

@@ -79,7 +79,7 @@ def names(said: str, concept: str) -> bool:
     """Whether a text names a concept: as whole words, the last of them inflected or not."""
     *before, last = _words(bare(concept)) or [""]
     words = _words(said)
-    forms = _forms(last)
+    forms = _inflections(last)
     return any(
         word in forms and words[place - len(before) : place] == before
         for place, word in enumerate(words)
@@ -174,7 +174,7 @@ def _conjugated(verb: str) -> str | None:
 
 
 @cache
-def _forms(word: str) -> frozenset[str]:
+def _inflections(word: str) -> frozenset[str]:
     """A word with its plural or singular, and with its regular inflections as a verb."""
     forms = {word, *_inflected(word, "NNS", unknown=True)}
     singulars = kinds_of(word).nouns
@@ -252,12 +252,12 @@ def _pairs() -> Mapping[str, str]:
 
 
 @cache
-def _either_way() -> Mapping[str, str]:
+def _both_directions() -> Mapping[str, str]:
     return {other: one for one, other in _pairs().items()} | dict(_pairs())
 
 
 def _other(piece: str) -> str | None:
-    other = _either_way().get(piece.lower())
+    other = _both_directions().get(piece.lower())
     return other and (other.capitalize() if piece[:1].isupper() else other)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.answers import Answers, Chosen, Method
     from tacit.probes.consistency.background_scores import CorrectAnswers
     from tacit.probes.consistency.prompt_variants import Floats, Ints
-    from tacit.probes.consistency.questions import Asked, Form
+    from tacit.probes.consistency.questions import Asked, PromptVariant
     from tacit.probes.consistency.votes import Unread
     from tacit.sources.anchors import Anchor
 
@@ -34,10 +34,10 @@ class Scored:
     """All scores of a run, in the shapes that answers are read from.
 
     Args:
-        forms: The forms of a yes/no question.
-        choice_forms: The forms that a choice answers.
+        variants: The variants of a yes/no question.
+        choice_variants: The variants that a choice answers.
         background: Nats, shape (questions, inputs); nan where there is none.
-        choices: Nats, shape (anchors, choice forms, choices); None when it was not asked.
+        choices: Nats, shape (anchors, choice variants, choices); None when it was not asked.
         verified: Nats, shape (anchors, choices, inputs); None when it was not asked.
         sizes: The choices' UTF-8 bytes, shape (anchors, choices); 0 for no choice.
         bounds: What missing scores are at most.
@@ -45,8 +45,8 @@ class Scored:
             log-probabilities but counts; None where they are log-probabilities.
     """
 
-    forms: tuple[Form, ...]
-    choice_forms: tuple[Form, ...]
+    variants: tuple[PromptVariant, ...]
+    choice_variants: tuple[PromptVariant, ...]
     background: Floats
     choices: Floats | None
     verified: Floats | None
@@ -62,8 +62,8 @@ class Scored:
     def answers(self, method: Method) -> Answers:
         """How the background questions are answered.
 
-        Of votes, ``max`` stands for all of them together: the best share of many forms would be 1
-        on both sides.
+        Of votes, ``max`` stands for all of them together: the best share of many variants would be
+        1 on both sides.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
@@ -81,7 +81,7 @@ class Scored:
     @cached_property
     def inputs(self) -> Inputs:
         """What the columns of yes/no scores are."""
-        return Inputs.of(self.forms)
+        return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:
         """What each anchor was answered with, in one of two ways; None when it was not asked."""
@@ -95,11 +95,11 @@ class Scored:
             return answers.verify_votes(self.verified, self.inputs, self.sizes)
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
-    def spoken(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
+    def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
         """The meta-prompt, the pair and the word that each winner of ``chosen`` stands for."""
         if anchoring == "choice":
-            return [(form.meta, _joined(form.pair), None) for form in self.choice_forms]
-        return _inputs_told(self.forms, self.inputs)
+            return [(variant.meta, _joined(variant.pair), None) for variant in self.choice_variants]
+        return _input_labels(self.variants, self.inputs)
 
 
 def facts(
@@ -127,15 +127,17 @@ def facts(
     import polars as pl
 
     table = asked.facts
-    told = _inputs_told(scored.forms, scored.inputs)
+    told = _input_labels(scored.variants, scored.inputs)
     for side, right in (("positive", known.positive), ("negative", known.negative)):
         place = table[f"{side}_question"]
         at = place.fill_null(0).to_numpy()
         winner = answers.winner[at]
         there = place.is_not_null()
-        spoken = [told[w] if w >= 0 else (None, None, None) for w in winner]
+        chosen_variants = [told[w] if w >= 0 else (None, None, None) for w in winner]
         meta, pair, word = (
-            (list(column) for column in zip(*spoken, strict=True)) if spoken else ([], [], [])
+            (list(column) for column in zip(*chosen_variants, strict=True))
+            if chosen_variants
+            else ([], [], [])
         )
         columns = {
             f"{side}_question": pl.Series([asked.texts[p] for p in at], dtype=pl.String),
@@ -183,7 +185,7 @@ def anchors(
         }
     )
     answered = [
-        _answered(of, chosen, scored.spoken(way), "" if way == anchoring else f"{way}_")
+        _answered(of, chosen, scored.chosen_variants(way), "" if way == anchoring else f"{way}_")
         for way in (anchoring, *(other for other in ANCHORING if other != anchoring))
         if (chosen := scored.chosen(way)) is not None
     ]
@@ -225,7 +227,7 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
     """
     import polars as pl
 
-    told = _inputs_told(scored.forms, scored.inputs)
+    told = _input_labels(scored.variants, scored.inputs)
     n = len(asked.texts)
     meta, pair, word = (list(column) for column in zip(*told, strict=True))
     table = pl.DataFrame(
@@ -247,20 +249,20 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
 
 
 def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
-    """Every choice's log-probability in every form; no row when choices were not asked.
+    """Every choice's log-probability in every variant; no row when choices were not asked.
 
     Returns:
-        ``anchor`` (the file's id), ``meta``, ``pair`` (null when the form names none), ``choice``,
-        ``logprob`` (nats; null where there is none), ``per_byte``.
+        ``anchor`` (the file's id), ``meta``, ``pair`` (null when the variant names none),
+        ``choice``, ``logprob`` (nats; null where there is none), ``per_byte``.
     """
     import polars as pl
 
     table = scored.choices
     rows = (
         [
-            (anchor.id, form.meta, _joined(form.pair), choice, table[a, f, c], size)
+            (anchor.id, variant.meta, _joined(variant.pair), choice, table[a, f, c], size)
             for a, anchor in enumerate(of)
-            for f, form in enumerate(scored.choice_forms)
+            for f, variant in enumerate(scored.choice_variants)
             for c, (choice, size) in enumerate(zip(anchor.choices, scored.sizes[a], strict=False))
         ]
         if table is not None
@@ -278,12 +280,12 @@ def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
     return frame.with_columns(per_byte=pl.col("logprob") / pl.col("bytes"))
 
 
-def _inputs_told(forms: Sequence[Form], inputs: Inputs) -> list[tuple[int, str, str]]:
+def _input_labels(variants: Sequence[PromptVariant], inputs: Inputs) -> list[tuple[int, str, str]]:
     """The meta-prompt, the pair and the word of each input."""
     pair_of = {word: "/".join(pair) for pair in inputs.pairs for word in pair}
     return [
-        (forms[form].meta, pair_of[word], word)
-        for form, word in zip(inputs.forms, inputs.words, strict=True)
+        (variants[variant].meta, pair_of[word], word)
+        for variant, word in zip(inputs.variants, inputs.words, strict=True)
     ]
 
 

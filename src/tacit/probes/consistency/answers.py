@@ -98,7 +98,7 @@ class Method:
         """
         if self.meta is None or self.pair is None:
             return inputs.positive.ravel(), inputs.negative.ravel()
-        cell = inputs.cell(self.meta, self.pair)
+        cell = inputs.indexes(self.meta, self.pair)
         return inputs.positive[cell][None], inputs.negative[cell][None]
 
 
@@ -134,7 +134,7 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
     """Positive when more of all replies that could be read are positive than negative.
 
     Args:
-        counts: Shape (questions, inputs), votes; nan where no reply to a form could be read.
+        counts: Shape (questions, inputs), votes; nan where no reply to a variant could be read.
         inputs: What the columns are.
 
     Returns:
@@ -154,7 +154,7 @@ def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """The counts, those of pairs that no reply named made missing: nobody decided between them.
 
     Args:
-        counts: Shape (..., inputs), votes; nan where no reply to a form could be read.
+        counts: Shape (..., inputs), votes; nan where no reply to a variant could be read.
         inputs: What the last axis is.
     """
     told = counts.copy()
@@ -242,8 +242,8 @@ class Chosen:
         missing: Whether it is not known how good one of the choices is, so that none can be taken
             for the best; of votes also whether choices are tied.
         tied: Whether another choice is exactly as good.
-        winner: The form (``choose``) or input (``verify``) that speaks for it, from 0; -1 where the
-            choice is missing.
+        winner: The variant (``choose``) or input (``verify``) that speaks for it, from 0; -1 where
+            the choice is missing.
         margin: By how much it is better than the second best: nats per byte (``choose``) or nats
             (``verify``); nan where the choice is missing.
     """
@@ -256,23 +256,24 @@ class Chosen:
 
 
 def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """The choice with the single highest score over all forms, normalised per byte.
+    """The choice with the single highest score over all variants, normalised per byte.
 
     Args:
-        scores: Log-probabilities in nats, shape (anchors, forms, choices); nan where there is none.
+        scores: Log-probabilities in nats, shape (anchors, variants, choices); nan where there is
+            none.
         sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 for no choice.
         most: What missing scores are at most (``Bounds.choices``): a choice that may be better in
-            a form without a score is not known.
+            a variant without a score is not known.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     per_byte = scores / lengths
     known = np.where(np.isnan(per_byte), -np.inf, per_byte)
-    form = known.argmax(axis=1)
-    best = np.take_along_axis(per_byte, form[:, None, :], axis=1)[:, 0]
+    variant = known.argmax(axis=1)
+    best = np.take_along_axis(per_byte, variant[:, None, :], axis=1)[:, 0]
     if most is not None:
         hidden = np.where(np.isnan(scores), most / lengths, -np.inf).max(axis=1)
         best = np.where(hidden > best, np.nan, best)
-    return _chosen(best, form, sizes)
+    return _chosen(best, variant, sizes)
 
 
 def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
@@ -330,15 +331,15 @@ def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
     """What ``choose`` takes: the scores of all anchors, and the sizes of their choices.
 
     Args:
-        scored: For each anchor, the scores of its forms in their order; at least one anchor.
+        scored: For each anchor, the scores of its variants in their order; at least one anchor.
     """
     widest = max(len(scores[0].answers) for scores in scored)
     table = np.full((len(scored), len(scored[0]), widest), np.nan)
     sizes = np.zeros((len(scored), widest), dtype=np.int64)
-    for anchor, forms in enumerate(scored):
-        for form, scores in enumerate(forms):
+    for anchor, variants in enumerate(scored):
+        for variant, scores in enumerate(variants):
             for choice, one in enumerate(scores.answers):
-                table[anchor, form, choice] = nan_or(one.logprob)
+                table[anchor, variant, choice] = nan_or(one.logprob)
                 sizes[anchor, choice] = one.bytes
     return table, sizes
 
@@ -347,9 +348,9 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
     """The scores of all anchors as ``verify`` takes them.
 
     Args:
-        scored: For each anchor and each of its choices, the scores of the forms in their order; at
-            least one anchor.
-        inputs: The inputs of the forms.
+        scored: For each anchor and each of its choices, the scores of the variants in their order;
+            at least one anchor.
+        inputs: The inputs of the variants.
     """
     widest = max(map(len, scored))
     table = np.full((len(scored), widest, len(inputs.words)), np.nan)
@@ -363,9 +364,9 @@ def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: I
     """The votes of all anchors as ``verify_votes`` takes them.
 
     Args:
-        votes: Of each anchor's choices, each in all forms, one after the other.
+        votes: Of each anchor's choices, each in all variants, one after the other.
         choices: How many choices each anchor has; at least one anchor.
-        inputs: The inputs of the forms.
+        inputs: The inputs of the variants.
     """
     table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
     there = np.arange(max(choices))[None] < np.array(choices)[:, None]
@@ -374,7 +375,7 @@ def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: I
 
 
 def _chosen(values: Floats, spoken: Ints, sizes: Ints) -> Chosen:
-    """The choice of the highest value, and the form or input that speaks for it."""
+    """The choice of the highest value, and the variant or input that speaks for it."""
     present = sizes > 0
     missing: Bools = np.asarray((np.isnan(values) & present).any(axis=1))
     known = np.where(present & ~np.isnan(values), values, -np.inf)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from tacit.charts.marks import (
     DASH,
     Axis,
-    Cells,
     Curves,
+    Grid,
     Rows,
     bounds,
     heading,
     measured,
     page,
-    told_apart,
+    series_styles,
     written,
 )
 from tacit.charts.shown import Shown, counted, titled
@@ -53,7 +53,7 @@ _SMALLEST = "tick: the smallest lift that so many anchors would show (at 5 %, in
 _P = "p: one-sided, from permutations"
 _HALF = 0.5  # the background score of who always gives the same answer
 _LEAST = 0.1  # the least distance from one half that is given its full shade
-_NO_PAIR = "no pair"  # of a form that names none
+_NO_PAIR = "no pair"  # of a variant that names none
 _SINGLE = "Yes/No"  # with the last meta-prompt: the paper does not name its single prompt
 _SIGNS = ("positive_accuracy", "negative_accuracy")
 
@@ -75,7 +75,7 @@ def consistency(shown: Shown) -> Chart | None:
         f"a) average precision of the background score as a predictor of right anchors; {_CHANCE}",
         f"b) {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}; {_P}",
         f"{counted(table['n'], *_ANCHORS)}; {_HOLLOW}",
-        *_sizes_told(shown),
+        *_size_caption(shown),
     )
     return page(title, panels)
 
@@ -126,7 +126,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
         )
     if not panels:
         return None
-    return page(titled("Background score and accuracy", *told, *_sizes_told(shown)), panels)
+    return page(titled("Background score and accuracy", *told, *_size_caption(shown)), panels)
 
 
 @figure("Background against consistency, by relation", "Figure 5 of the paper.")
@@ -174,7 +174,7 @@ def prompting_bias(shown: Shown) -> Chart | None:
     """Figure 6: accuracy on positive and on negative facts, majority-style and by one input."""
     import polars as pl
 
-    table = shown.defined("background_ways", "background_score")
+    table = shown.defined("background_variants", "background_score")
     if table is None:
         return None
     most = table.filter(pl.col("preset").is_in(("max", "votes")))
@@ -240,7 +240,7 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
     """Not in the paper: the background score of every meta-prompt and pair of words."""
-    ways, winners = shown.table("background_ways"), shown.table("winners")
+    ways, winners = shown.table("background_variants"), shown.table("winners")
     alone = None if ways is None else ways.filter(preset="single")
     if ways is None or alone is None or alone["background_score"].is_null().all():
         return None
@@ -250,7 +250,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     for (model,), part in alone.group_by("model", maintain_order=True):
         shades = [_shade(value, max([_LEAST, *far]), colours) for value in part["background_score"]]
         column = declared.BACKGROUND_WAYS.column("background_score")
-        heat = _cells(part, column, shades, colours, f"{model}: background score")
+        heat = _grid(part, column, shades, colours, f"{model}: background score")
         panels.append([heat, *_gives(winners, str(model), "background", colours)])
     parts = ways.filter(ways["preset"] != "single")
     together = [
@@ -273,12 +273,12 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
-@figure("How the way to ask changes the answers", "Not in the paper: each form alone.")
+@figure("How the way to ask changes the answers", "Not in the paper: each variant alone.")
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Not in the paper: the accuracy on the anchors of every form, for each way to answer."""
+    """Not in the paper: the accuracy on the anchors of every variant, for each way to answer."""
     import polars as pl
 
-    ways, winners = shown.defined("anchor_ways", "accuracy"), shown.table("winners")
+    ways, winners = shown.defined("anchor_variants", "accuracy"), shown.table("winners")
     if ways is None:
         return None
     ways = ways.with_columns(
@@ -287,7 +287,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     colours, column = shown.look.colours, declared.ANCHOR_WAYS.column("accuracy")
     pairs = series(ways["series"].unique(maintain_order=True), colours)
     keys = ways.select("model", "anchoring").unique(maintain_order=True).rows()
-    known = {(model, way): _known(model, way, shown) for model, way in keys}
+    known = {(model, way): _baselines(model, way, shown) for model, way in keys}
     domain = bounds([*ways["accuracy"], *(value for both in known.values() for value in both)])
     panels = []
     for (model, way), (guess, together) in known.items():
@@ -304,8 +304,8 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
         panels.append([panel.chart(), *_gives(winners, model, way, colours)])
     title = titled(
         "Anchor accuracy by the way to ask",
-        f"left: each form alone, share of {counted(ways['n'], 'answered anchor')} that are right; "
-        "solid line: all forms together; dotted line: guessing",
+        f"left: each variant alone, share of {counted(ways['n'], 'answered anchor')} that are "
+        "right; solid line: all variants together; dotted line: guessing",
         "right: how many anchors each gave the answer to, the highest score of all deciding"
         * _beside(panels),
         *_meta_prompts(ways),
@@ -371,7 +371,7 @@ def _models(
     return Curves(table, axis, colours, text, "parameters", told, log=True, joined="family").chart()
 
 
-def _sizes_told(shown: Shown) -> Iterator[str]:
+def _size_caption(shown: Shown) -> Iterator[str]:
     """What a caption says of panels against size."""
     if shown.by_size:
         joined = len(set(shown.families.values())) < len(shown.families)
@@ -463,7 +463,10 @@ def _scatter(
         others.encode(x=x, y=y, description="tip:N"),
         spans.encode(x=x, y=alt.Y("low:Q", **up.shared), y2="high:Q"),
         named.encode(
-            x=x, y=y, description="tip:N", **told_apart(series(far["series"], colours), legend=True)
+            x=x,
+            y=y,
+            description="tip:N",
+            **series_styles(series(far["series"], colours), legend=True),
         ),
     ]
     chart = alt.LayerChart(layer=layers)
@@ -473,14 +476,14 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """The panel of how often each form or input gives the answer; none where that is not known."""
+    """How often each variant or input gives the answer, as a panel; none where it is unknown."""
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
         column = declared.WINNERS.column("share")
         most = max(won["share"].drop_nulls(), default=1.0)
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
         text = f"gave the answer (% of {won['count'].sum():,})"
-        yield _cells(won, column, shades, colours, text)
+        yield _grid(won, column, shades, colours, text)
 
 
 def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
@@ -488,7 +491,7 @@ def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
     return any(len(row) > 1 for row in panels)
 
 
-def _cells(
+def _grid(
     part: pl.DataFrame, column: Column, shades: Sequence[str], colours: Palette, text: str
 ) -> alt.LayerChart:
     """Meta-prompts down and pairs across, each cell with its number."""
@@ -502,7 +505,7 @@ def _cells(
     rows, columns = (
         table[name].unique(maintain_order=True).to_list() for name in ("row", "column")
     )
-    return Cells(table, colours, text, sorted(rows, key=int), columns, "meta-prompt").chart()
+    return Grid(table, colours, text, sorted(rows, key=int), columns, "meta-prompt").chart()
 
 
 def _shade(value: float | None, most: float, colours: Palette) -> str:
@@ -531,8 +534,8 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
     return dict(widest.group_by("model").agg((1 / pl.col("len")).mean()).iter_rows())
 
 
-def _known(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """What guessing gets and what all forms together get; None where that is not known."""
+def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
+    """What guessing gets and what all variants together get; None where that is not known."""
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:

@@ -21,9 +21,9 @@ from tacit.probes.consistency.prompt_variants import Bounds, Inputs, at_most
 from tacit.probes.consistency.questions import (
     Asked,
     background_prompts,
-    choice_forms,
     choice_prompts,
-    forms,
+    choice_variants,
+    prompt_variants,
     verify_prompts,
 )
 from tacit.probes.consistency.tables import HEADLINES, TABLES
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.prompt_variants import Floats
-    from tacit.probes.consistency.questions import Form
+    from tacit.probes.consistency.questions import PromptVariant
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
     from tacit.requests import Prompt, Scores, Votes
@@ -164,10 +164,10 @@ class ConsistencyProbe:
                 "--relations, or another knowledge base"
             )
         # What cannot be read is refused before anything is asked.
-        _ = self.asked, self.forms
+        _ = self.asked, self.variants
         method = self.reading.method
         if method.meta is not None and method.pair is not None:
-            Inputs.of(self.forms).cell(method.meta, method.pair)
+            Inputs.of(self.variants).indexes(method.meta, method.pair)
 
     @cached_property
     def asked(self) -> Asked:
@@ -175,24 +175,24 @@ class ConsistencyProbe:
         return Asked.of(self.background.facts, self.templates, self.wording)
 
     @cached_property
-    def forms(self) -> tuple[Form, ...]:
-        """The forms of a yes/no question."""
-        return forms(self.templates, self.version)
+    def variants(self) -> tuple[PromptVariant, ...]:
+        """The variants of a yes/no question."""
+        return prompt_variants(self.templates, self.version)
 
     @cached_property
-    def choice_forms(self) -> tuple[Form, ...]:
-        """The forms that a choice answers."""
-        return choice_forms(self.templates, self.version)
+    def choice_variants(self) -> tuple[PromptVariant, ...]:
+        """The variants that a choice answers."""
+        return choice_variants(self.templates, self.version)
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """Every background question in every form, then the anchors."""
-        prompts = [p for text in self.asked.texts for p in background_prompts(text, self.forms)]
+        """Every background question in every variant, then the anchors."""
+        prompts = [p for text in self.asked.texts for p in background_prompts(text, self.variants)]
         return [*prompts, *self.anchor_prompts]
 
     @cached_property
     def anchor_prompts(self) -> Sequence[Prompt]:
-        """The anchors in every form, as ``reading`` says: all choices, then all verifications."""
+        """The anchors in every variant: all choices, then all verifications."""
         prompts: list[Prompt] = []
         if "choice" in self.reading.anchoring:
             prompts += [p for group in self._choice_prompts for p in group]
@@ -202,17 +202,18 @@ class ConsistencyProbe:
 
     @cached_property
     def _choice_prompts(self) -> list[list[Prompt]]:
-        return [choice_prompts(a.question, a.choices, self.choice_forms) for a in self.anchors]
+        return [choice_prompts(a.question, a.choices, self.choice_variants) for a in self.anchors]
 
     @cached_property
     def _verify_prompts(self) -> list[list[list[Prompt]]]:
         return [
-            verify_prompts(a.question, a.choices, self.forms, self.templates) for a in self.anchors
+            verify_prompts(a.question, a.choices, self.variants, self.templates)
+            for a in self.anchors
         ]
 
     def requests(self) -> Mapping[str, Requests]:
         """See ``Probe.requests``: background questions, choices, and verified choices."""
-        n, m = len(self.forms), len(self.choice_forms)
+        n, m = len(self.variants), len(self.choice_variants)
         background = self.prompts[: len(self.asked.texts) * n]
         found = {"background": Requests(_keys(len(self.asked.texts), n), background)}
         if "choice" in self.reading.anchoring:
@@ -237,7 +238,7 @@ class ConsistencyProbe:
         Returns:
             The tables that ``tacit.probes.consistency.tables`` declares.
         """
-        n = len(self.asked.texts) * len(self.forms)
+        n = len(self.asked.texts) * len(self.variants)
         told = {
             **_tokens(scores[:n]),
             **_anchor_tokens(scores[n:]),
@@ -326,8 +327,8 @@ class ConsistencyProbe:
             "consistency_by_concept": consistency.by_concept(anchors, self.asked, how),
             "background_by_relation": background_scores.by_relation(known, self.asked, bootstrap),
             "relevance": relevance(known, self.asked, anchors, how),
-            "background_ways": sensitivity.background_ways(scored, self.asked, anchors),
-            "anchor_ways": sensitivity.anchor_ways(scored, self.anchors),
+            "background_variants": sensitivity.background_variants(scored, self.asked, anchors),
+            "anchor_variants": sensitivity.anchor_variants(scored, self.anchors),
             "winners": sensitivity.winners(
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
@@ -359,16 +360,16 @@ class ConsistencyProbe:
         tables = self._tables(scores)
         most = [at_most(one) for one in scores]
         bounds = Bounds() if most == scores else Bounds(*self._tables(most))
-        return Scored(self.forms, self.choice_forms, *tables, self._sizes, bounds)
+        return Scored(self.variants, self.choice_variants, *tables, self._sizes, bounds)
 
     def _tables(self, scores: Sequence[Scores]) -> tuple[Floats, Floats | None, Floats | None]:
         """The scores of the background, of choices, and of verified choices."""
-        n = len(self.asked.texts) * len(self.forms)
-        inputs = Inputs.of(self.forms)
+        n = len(self.asked.texts) * len(self.variants)
+        inputs = Inputs.of(self.variants)
         background, rest = inputs.table(scores[:n]), list(scores[n:])
         choices = verified = None
         if "choice" in self.reading.anchoring:
-            step = len(self.choice_forms)
+            step = len(self.choice_variants)
             count = step * len(self.anchors)
             choices, _ = choice_table([rest[i : i + step] for i in range(0, count, step)])
             rest = rest[count:]
@@ -376,7 +377,7 @@ class ConsistencyProbe:
             left = iter(rest)
             verified = verify_table(
                 [
-                    [[next(left) for _ in self.forms] for _ in anchor.choices]
+                    [[next(left) for _ in self.variants] for _ in anchor.choices]
                     for anchor in self.anchors
                 ],
                 inputs,
@@ -385,16 +386,16 @@ class ConsistencyProbe:
 
     def _voted(self, votes: Sequence[Votes]) -> Scored:
         """The votes in the shapes that answers are read from; anchors are verified."""
-        n = len(self.asked.texts) * len(self.forms)
-        inputs, sizes = Inputs.of(self.forms), [len(anchor.choices) for anchor in self.anchors]
+        n = len(self.asked.texts) * len(self.variants)
+        inputs, sizes = Inputs.of(self.variants), [len(anchor.choices) for anchor in self.anchors]
         return Scored(
-            self.forms,
-            self.choice_forms,
+            self.variants,
+            self.choice_variants,
             inputs.votes(votes[:n]),
             None,
             verify_votes_table(votes[n:], sizes, inputs),
             self._sizes,
-            unread=Unread.of(votes[:n], len(self.forms)),
+            unread=Unread.of(votes[:n], len(self.variants)),
         )
 
     @cached_property
@@ -408,7 +409,7 @@ class ConsistencyProbe:
     def _summary(self, tables: dict[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[str, Any]:
         anchors = tables["anchors"]
         able = anchors.filter(anchors["facts"] > 0)
-        read = tables["background_ways"]
+        read = tables["background_variants"]
         mean = background_scores.over_relations(tables["background_by_relation"])
         return {
             "anchors": anchors.height,
@@ -439,18 +440,18 @@ class ConsistencyProbe:
                 for name, part in (("all", anchors), ("with facts", able))
             ],
             "relevance": tables["relevance"].to_dicts()[0],
-            "background_ways": read.filter(read["preset"] != "single").to_dicts(),
+            "background_variants": read.filter(read["preset"] != "single").to_dicts(),
         }
 
 
-def _keys(questions: int, forms: int) -> pl.DataFrame:
-    """The keys of questions in every form, the forms of a question together."""
+def _keys(questions: int, variants: int) -> pl.DataFrame:
+    """The keys of questions in every variant, the variants of a question together."""
     import polars as pl
 
     return pl.DataFrame(
         {
-            "question": np.repeat(np.arange(questions), forms),
-            "form": np.tile(np.arange(forms), questions),
+            "question": np.repeat(np.arange(questions), variants),
+            "variant": np.tile(np.arange(variants), questions),
         }
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.probes.consistency.questions import Form
+    from tacit.probes.consistency.questions import PromptVariant
     from tacit.requests import Votes
 
     Bools: TypeAlias = NDArray[np.bool_]
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs (form, word) of a yes/no question, in the order of the forms and of their words.
+    """The inputs (variant, word) of a yes/no question, ordered by variant and answer word.
 
     Args:
-        forms: The form of each input, from 0.
+        variants: The variant of each input, from 0.
         words: The answer word of each.
         metas: The meta-prompts' numbers.
         pairs: The pairs of answer words, the positive one first.
@@ -38,7 +38,7 @@ class Inputs:
         negative: Where its negative word is, shape (metas, pairs).
     """
 
-    forms: tuple[int, ...]
+    variants: tuple[int, ...]
     words: tuple[str, ...]
     metas: tuple[int, ...]
     pairs: tuple[tuple[str, str], ...]
@@ -46,25 +46,25 @@ class Inputs:
     negative: Ints
 
     @classmethod
-    def of(cls, forms: Sequence[Form]) -> Inputs:
-        """The inputs of a question that is put in all these forms."""
+    def of(cls, variants: Sequence[PromptVariant]) -> Inputs:
+        """The inputs of a question that is put in all these variants."""
         columns: dict[tuple[int, tuple[str, str]], int] = {}
-        for form in forms:
-            for pair in zip(form.answers[::2], form.answers[1::2], strict=True):
-                columns[form.meta, pair] = 2 * len(columns)
+        for variant in variants:
+            for pair in zip(variant.answers[::2], variant.answers[1::2], strict=True):
+                columns[variant.meta, pair] = 2 * len(columns)
         metas = tuple(dict.fromkeys(meta for meta, _ in columns))
         pairs = tuple(dict.fromkeys(pair for _, pair in columns))
         positive = np.array([[columns[meta, pair] for pair in pairs] for meta in metas])
         return cls(
-            tuple(at for at, form in enumerate(forms) for _ in form.answers),
-            tuple(word for form in forms for word in form.answers),
+            tuple(at for at, variant in enumerate(variants) for _ in variant.answers),
+            tuple(word for variant in variants for word in variant.answers),
             metas,
             pairs,
             positive,
             positive + 1,
         )
 
-    def cell(self, meta: int, pair: tuple[str, str]) -> tuple[int, int]:
+    def indexes(self, meta: int, pair: tuple[str, str]) -> tuple[int, int]:
         """Where a meta-prompt and a pair stand in ``metas`` and ``pairs``.
 
         Raises:
@@ -80,10 +80,10 @@ class Inputs:
         return self.metas.index(meta), self.pairs.index(pair)
 
     def table(self, scored: Sequence[Scores]) -> Floats:
-        """The scores of questions, each put in all forms, side by side.
+        """The scores of questions, each put in all variants, side by side.
 
         Args:
-            scored: For one question after the other, the scores of its forms in their order.
+            scored: For one question after the other, the scores of its variants in their order.
 
         Returns:
             Log-probabilities in nats, shape (questions, inputs); nan where there is none.
@@ -92,13 +92,13 @@ class Inputs:
         return np.array(values, dtype=np.float64).reshape(-1, len(self.words))
 
     def votes(self, voted: Sequence[Votes]) -> Floats:
-        """The votes on questions, each put in all forms, side by side.
+        """The votes on questions, each put in all variants, side by side.
 
         Args:
-            voted: For one question after the other, the votes of its forms in their order.
+            voted: For one question after the other, the votes of its variants in their order.
 
         Returns:
-            Counts, shape (questions, inputs); nan where no reply to the form could be read.
+            Counts, shape (questions, inputs); nan where no reply to the variant could be read.
         """
         each = [
             [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]

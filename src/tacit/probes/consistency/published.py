@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.findings.published import beside, cells
+from tacit.findings.published import beside, printed_values
 from tacit.probes.consistency.consistency import frequent_concepts
 from tacit.probes.consistency.prompt_variants import Inputs
 
@@ -34,7 +34,7 @@ def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.Da
     import polars as pl
 
     version = probe.version if probe.version == _ARXIV else "review"
-    inputs = Inputs.of(probe.forms)
+    inputs = Inputs.of(probe.variants)
     ours = {
         "meta-prompts": len(inputs.metas),
         "answer words": len({*inputs.words}),
@@ -45,6 +45,6 @@ def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.Da
         "concepts with their own consistency": frequent_concepts(probe.asked).height,
     }
     table = pl.DataFrame({"row": list(ours), "value": list(ours.values())})
-    printed = [cell for cell in cells("consistency") if cell.model == version]
+    printed = [cell for cell in printed_values("consistency") if cell.model == version]
     numbers = pl.col("ours", "published", "difference").cast(pl.Int64)
     return beside(printed, {"method": table}).select("table", "row", numbers)

@@ -24,7 +24,7 @@ _BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PromptVariant:
     """One way to put a question.
 
     Args:
@@ -54,22 +54,26 @@ class Form:
         return Prompt(self.text.format(question=question), named)
 
 
-def forms(templates: Templates, version: str = "review-lexicon") -> tuple[Form, ...]:
-    """All forms of a yes/no question: 24; in the arXiv version 23.
+def prompt_variants(
+    templates: Templates, version: str = "review-lexicon"
+) -> tuple[PromptVariant, ...]:
+    """All variants of a yes/no question: 24; in the arXiv version 23.
 
     Raises:
         RequestError: There is no such version.
     """
     words = tuple(word for pair in templates.pairs for word in pair)
     return tuple(
-        Form(meta, pair, pair or words, _labelled(text, pair))
+        PromptVariant(meta, pair, pair or words, _labelled(text, pair))
         for meta, text in enumerate(templates.of_version(version), start=1)
         for pair in (templates.pairs if "{label_a}" in text else (None,))
     )
 
 
-def choice_forms(templates: Templates, version: str = "review-lexicon") -> tuple[Form, ...]:
-    """The forms that a choice can answer, which is all but those that ask for a truth value.
+def choice_variants(
+    templates: Templates, version: str = "review-lexicon"
+) -> tuple[PromptVariant, ...]:
+    """The variants that a choice can answer, which is all but those that ask for a truth value.
 
     They are 23; in the arXiv version 22.
 
@@ -77,7 +81,9 @@ def choice_forms(templates: Templates, version: str = "review-lexicon") -> tuple
         RequestError: There is no such version.
     """
     return tuple(
-        form for form in forms(templates, version) if form.meta not in templates.asks_for_truth
+        variant
+        for variant in prompt_variants(templates, version)
+        if variant.meta not in templates.asks_for_truth
     )
 
 
@@ -91,31 +97,34 @@ def background_question(fact: tuple[str, str, str], templates: Templates, wordin
     return wording.question(templates.relation(relation), first, second)
 
 
-def background_prompts(question: str, forms: Sequence[Form]) -> list[Prompt]:
-    """A background question in every form; its scores side by side are a row of the inputs."""
-    return [form.prompt(question) for form in forms]
+def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list[Prompt]:
+    """A background question in every variant; its scores side by side are a row of the inputs."""
+    return [variant.prompt(question) for variant in variants]
 
 
-def choice_prompts(question: str, choices: Sequence[str], forms: Sequence[Form]) -> list[Prompt]:
-    """An anchor's question in every form, to be answered by one of its choices.
+def choice_prompts(
+    question: str, choices: Sequence[str], variants: Sequence[PromptVariant]
+) -> list[Prompt]:
+    """An anchor's question in every variant, to be answered by one of its choices.
 
     Args:
         question: As the anchor has it; see ``bare``.
         choices: The choices, all different.
-        forms: Those of ``choice_forms``.
+        variants: Those of ``choice_variants``.
     """
     choices = strings(choices, "choices")
-    return [form.prompt(bare(question), choices) for form in forms]
+    return [variant.prompt(bare(question), choices) for variant in variants]
 
 
 def verify_prompts(
-    question: str, choices: Sequence[str], forms: Sequence[Form], templates: Templates
+    question: str, choices: Sequence[str], variants: Sequence[PromptVariant], templates: Templates
 ) -> list[list[Prompt]]:
-    """For each choice, whether it is the answer: a yes/no question in every form."""
+    """For each choice, whether it is the answer: a yes/no question in every variant."""
     asked = bare(question)
     return [
         background_prompts(
-            templates.verify.format(choice=_BLANK.sub(BLANK + "_", choice), question=asked), forms
+            templates.verify.format(choice=_BLANK.sub(BLANK + "_", choice), question=asked),
+            variants,
         )
         for choice in strings(choices, "choices")
     ]
@@ -177,14 +186,14 @@ class Asked:
         links = found.select(*FACT, anchor=pl.col("question").cast(pl.Int64))
         texts: dict[str, int] = {}
 
-        def place(head: str, relation: str, tail: str | None) -> int | None:
+        def text_index(head: str, relation: str, tail: str | None) -> int | None:
             if tail is None:
                 return None
             text = background_question((head, relation, tail), templates, wording)
             return texts.setdefault(text, len(texts))
 
-        positive = [place(*fact) for fact in facts.select(FACT).iter_rows()]
-        negative = [place(*fact) for fact in facts.select(*FACT[:2], "negative").iter_rows()]
+        positive = [text_index(*fact) for fact in facts.select(FACT).iter_rows()]
+        negative = [text_index(*fact) for fact in facts.select(*FACT[:2], "negative").iter_rows()]
         return cls(
             facts.with_columns(
                 pl.Series("positive_question", positive, pl.Int64),

@@ -57,7 +57,7 @@ def wins(answers: Answers, inputs: Inputs) -> Ints:
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Each form alone, as ``choose`` takes it.
+    """Each variant alone, as ``choose`` takes it.
 
     Args:
         scores: As for ``choose``.
@@ -66,11 +66,11 @@ def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None =
         most: As for ``choose``.
 
     Returns:
-        Shape (forms,).
+        Shape (variants,).
     """
     each = [
-        choose(scores[:, [form]], sizes, None if most is None else most[:, [form]])
-        for form in range(scores.shape[1])
+        choose(scores[:, [variant]], sizes, None if most is None else most[:, [variant]])
+        for variant in range(scores.shape[1])
     ]
     return _alone(each, right, (len(each),))
 
@@ -117,7 +117,7 @@ _WITHOUT_A_PAIR: tuple[Preset, ...] = ("max", "count", "calibrated")
 _OF_VOTES: tuple[Preset, ...] = ("max", "count")
 
 
-def background_ways(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
+def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
     """The background read in every way: each preset, and each meta-prompt and pair alone.
 
     Args:
@@ -147,11 +147,11 @@ def background_ways(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.D
     return pl.DataFrame(rows, schema, orient="row")
 
 
-def anchor_ways(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """The anchors answered in each form, or by each meta-prompt and pair, alone.
+def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
+    """The anchors answered in each variant, or by each meta-prompt and pair, alone.
 
     Returns:
-        ``anchoring`` (choice or verify), ``meta``, ``pair`` (null when the form names none),
+        ``anchoring`` (choice or verify), ``meta``, ``pair`` (null when the variant names none),
         ``right``, ``n`` (answered ones), ``accuracy``.
     """
     import polars as pl
@@ -160,7 +160,7 @@ def anchor_ways(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
     rows: list[tuple[str, int, str | None, int, int]] = []
     if scored.choices is not None:
         alone = choose_alone(scored.choices, scored.sizes, answers, scored.bounds.choices)
-        for at, (meta, pair, _) in enumerate(scored.spoken("choice")):
+        for at, (meta, pair, _) in enumerate(scored.chosen_variants("choice")):
             rows.append(("choice", meta, pair, int(alone.right[at]), int(alone.scored[at])))
     if scored.verified is not None:
         inputs = scored.inputs
@@ -197,8 +197,8 @@ def winners(
         anchors: Each way in which anchors were answered, and what it chose.
 
     Returns:
-        ``of`` (background, choice or verify), ``meta``, ``pair`` (null when the form names none),
-        ``count``, ``share`` of the answers that one input gave.
+        ``of`` (background, choice or verify), ``meta``, ``pair`` (null when the variant names
+        none), ``count``, ``share`` of the answers that one input gave.
     """
     import polars as pl
 
@@ -211,7 +211,7 @@ def winners(
     ]
     for anchoring, chosen in anchors:
         counts: dict[tuple[int, str | None], int] = {}
-        for at, (meta, pair, _) in enumerate(scored.spoken(anchoring)):
+        for at, (meta, pair, _) in enumerate(scored.chosen_variants(anchoring)):
             here = int((chosen.winner == at).sum())
             counts[meta, pair] = counts.get((meta, pair), 0) + here
         rows += [(anchoring, meta, pair, count) for (meta, pair), count in counts.items()]

@@ -374,7 +374,7 @@ RELEVANCE = TableSpec(
     ),
 )
 BACKGROUND_WAYS = TableSpec(
-    "background_ways",
+    "background_variants",
     "Ways to read the background",
     "Each meta-prompt and pair alone, and all together.",
     columns=(
@@ -392,9 +392,9 @@ BACKGROUND_WAYS = TableSpec(
     keys=3,
 )
 ANCHOR_WAYS = TableSpec(
-    "anchor_ways",
+    "anchor_variants",
     "Ways to answer questions",
-    "Each form alone.",
+    "Each variant alone.",
     columns=(
         Column("anchoring", "way", meaning="Choice or verify."),
         *VARIANT,
@@ -406,7 +406,7 @@ ANCHOR_WAYS = TableSpec(
 )
 WINNERS = TableSpec(
     "winners",
-    "Which form gave the answer",
+    "Which variant gave the answer",
     "How often each meta-prompt and pair had the highest score of all.",
     columns=(
         Column("of", "of", meaning="Of background questions, or of questions by choice or verify."),

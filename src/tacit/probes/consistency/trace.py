@@ -25,7 +25,7 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
 
     Returns:
         The row of ``anchors``, where ``facts_count`` is its number of facts; ``choices``, each
-        with its best form in nats per byte; ``facts``, the rows of the finding; and
+        with its best variant in nats per byte; ``facts``, the rows of the finding; and
         ``contribution``: ``background_score`` (the threshold), ``at_least`` (anchors with such a
         score or a higher one), ``right`` of these, ``precision``, ``all_right`` (right anchors in
         all), ``adds`` (precision over ``all_right``; 0 for an anchor that is wrong),
@@ -104,14 +104,14 @@ def _question_lines(found: Mapping[str, Any]) -> Iterator[str]:
             if holds
         ]
         score = "no score" if choice["per_byte"] is None else f"{choice['per_byte']:.4f}"
-        where = _form(choice["meta"], choice["pair"])
+        where = _variant_text(choice["meta"], choice["pair"])
         told = f"  <- {' and '.join(marks)}" if marks else ""
         yield f"  {score:>9} nats per byte  {choice['choice']}  ({where}){told}"
     if verified:
         voted = found["meta"] is None and found["margin"] is not None
         unit = "of the votes" if voted else "nats"
         by = "" if found["margin"] is None else f", ahead by {found['margin']:.3f} {unit}"
-        where = "all replies" if voted else _form(found["meta"], found["pair"])
+        where = "all replies" if voted else _variant_text(found["meta"], found["pair"])
         yield f"  by verify, which counts: {found['choice'] or 'no answer'} ({where}{by})"
     if not found["choices"]:
         yield f"  right: {found['answer']}"
@@ -125,10 +125,10 @@ def _fact_lines(found: Mapping[str, Any]) -> Iterator[str]:
                 yield f"       {fact['head']} {fact['relation']}: no possible negative"
                 continue
             verdict = {True: "right", False: "WRONG", None: "no answer"}[fact[f"{side}_right"]]
-            yield f"  {verdict:>9}  {fact[f'{side}_question']}? {truth}; {_said(fact, side)}"
+            yield f"  {verdict:>9}  {fact[f'{side}_question']}? {truth}; {_answer_text(fact, side)}"
 
 
-def _said(fact: Mapping[str, Any], side: str) -> str:
+def _answer_text(fact: Mapping[str, Any], side: str) -> str:
     """What was answered, and by how much: a word in nats, else in votes or contests."""
     word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
     if fact[f"{side}_right"] is None:
@@ -137,7 +137,7 @@ def _said(fact: Mapping[str, Any], side: str) -> str:
     if word is None and margin is not None:
         by = f"by {margin:+.3g} in votes or contests"
         return f"{tie}said {'yes' if margin > 0 else 'no'} ({by}{_replied(fact, side)})"
-    where = _form(fact[f"{side}_meta"], fact[f"{side}_pair"])
+    where = _variant_text(fact[f"{side}_meta"], fact[f"{side}_pair"])
     by = "by how much is not known" if margin is None else f"{margin:+.3f} nats"
     return f"{tie}said {word!r} ({where}, {by}{_replied(fact, side)})"
 
@@ -175,7 +175,7 @@ def _contribution_lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"adds {part['adds']:.6f} ({why}) to conceptual consistency {part['consistency']:.4f}"
 
 
-def _form(meta: int | None, pair: str | None) -> str:
+def _variant_text(meta: int | None, pair: str | None) -> str:
     if meta is None:
         return "no single prompt"
     return f"meta-prompt {meta}" if pair is None else f"meta-prompt {meta}, {pair}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings.spec import Column, TableSpec, View
-from tacit.probes.consistency.questions import bare, forms
+from tacit.probes.consistency.questions import bare, prompt_variants
 from tacit.probes.consistency.tables import (
     ANCHORS,
     LOGPROB,
@@ -34,8 +34,8 @@ _QUESTIONS = tuple(column for name in _READ for column in ANCHORS.columns if col
 _CHOICES = TableSpec(
     "choices",
     "Choices",
-    "Each choice behind each form, the best first: the first of them is the answer when questions "
-    "are answered by choice.",
+    "Each choice with each variant, the best first: the first is the answer when questions are "
+    "answered by choice.",
     columns=(
         Column("choice", "choice"),
         *VARIANT,
@@ -167,14 +167,16 @@ def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
 
     schema = {"meta": pl.Int64, "pair": pl.String, "prompt": pl.String}
     try:
-        of = forms(load_templates(), str(request.get("version", "review-lexicon")))
+        of = prompt_variants(load_templates(), str(request.get("version", "review-lexicon")))
     except TacitError:  # a version of another Tacit: the prompts are not known
         return pl.DataFrame(schema=schema)
     rows: dict[tuple[int, str | None], str] = {}
-    for form in of:
-        pairs: list[str | None] = [None] if form.pair is None else ["/".join(form.pair)]
-        if form.pair is None:
-            pairs += ["/".join(form.answers[i : i + 2]) for i in range(0, len(form.answers), 2)]
-        rows |= {(form.meta, pair): form.text for pair in pairs}
+    for variant in of:
+        pairs: list[str | None] = [None] if variant.pair is None else ["/".join(variant.pair)]
+        if variant.pair is None:
+            pairs += [
+                "/".join(variant.answers[i : i + 2]) for i in range(0, len(variant.answers), 2)
+            ]
+        rows |= {(variant.meta, pair): variant.text for pair in pairs}
     found = [(meta, pair, text) for (meta, pair), text in rows.items()]
     return pl.DataFrame(found, schema, orient="row")

@@ -28,7 +28,7 @@ COLUMNS = ("share", "low", "high", "unparsed", "truncated")
 
 @dataclass(frozen=True)
 class Unread:
-    """Replies to background questions that could not be read; shape (questions, forms).
+    """Replies to background questions that could not be read; shape (questions, variants).
 
     Args:
         unparsed: How many they are.
@@ -39,15 +39,15 @@ class Unread:
     truncated: Ints
 
     @classmethod
-    def of(cls, votes: Sequence[Votes], forms: int) -> Unread:
+    def of(cls, votes: Sequence[Votes], variants: int) -> Unread:
         """Counts them.
 
         Args:
-            votes: For one question after the other, those on its forms in their order.
-            forms: How many forms there are.
+            votes: For one question after the other, those on its variants in their order.
+            variants: How many variants there are.
         """
         unparsed, truncated = (
-            np.array([getattr(each, name) for each in votes], dtype=np.int64).reshape(-1, forms)
+            np.array([getattr(each, name) for each in votes], dtype=np.int64).reshape(-1, variants)
             for name in ("unparsed", "truncated")
         )
         return cls(unparsed, truncated)
@@ -59,7 +59,7 @@ def of_questions(
     """How each background question is answered by all replies that count.
 
     Args:
-        votes: Shape (questions, inputs); nan where no reply to a form could be read.
+        votes: Shape (questions, inputs); nan where no reply to a variant could be read.
         unread: What could not be read.
         inputs: What the columns of votes are.
         positive: The inputs that count as positive answers.
@@ -68,13 +68,13 @@ def of_questions(
     Returns:
         A row per question: ``share`` of positive answers with ``low`` and ``high`` (Wilson's 95 %
         interval), null where no reply could be read; ``unparsed`` and of these ``truncated``
-        replies to the forms that count.
+        replies to the variants that count.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))
-    forms = sorted({inputs.forms[at] for at in (*positive, *negative)})
-    unreadable = (each[:, forms].sum(axis=1) for each in (unread.unparsed, unread.truncated))
-    return _told(yes, yes + no, *unreadable)
+    variants = sorted({inputs.variants[at] for at in (*positive, *negative)})
+    unreadable = (each[:, variants].sum(axis=1) for each in (unread.unparsed, unread.truncated))
+    return _vote_table(yes, yes + no, *unreadable)
 
 
 def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
@@ -83,15 +83,15 @@ def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
     Returns:
         A row per question and input: as ``of_questions``, of the replies to the input's prompt.
     """
-    forms = np.array(inputs.forms)
+    variants = np.array(inputs.variants)
     counts = np.nan_to_num(votes)
     parsed = np.zeros(unread.unparsed.shape)
-    np.add.at(parsed.T, forms, counts.T)
-    unreadable = (each[:, forms].ravel() for each in (unread.unparsed, unread.truncated))
-    return _told(counts.ravel(), parsed[:, forms].ravel(), *unreadable)
+    np.add.at(parsed.T, variants, counts.T)
+    unreadable = (each[:, variants].ravel() for each in (unread.unparsed, unread.truncated))
+    return _vote_table(counts.ravel(), parsed[:, variants].ravel(), *unreadable)
 
 
-def _told(yes: Floats, of: Floats, unparsed: Ints, truncated: Ints) -> pl.DataFrame:
+def _vote_table(yes: Floats, of: Floats, unparsed: Ints, truncated: Ints) -> pl.DataFrame:
     import polars as pl
 
     pairs = list(zip(yes.astype(int).tolist(), of.astype(int).tolist(), strict=True))

@@ -64,7 +64,7 @@ class Grammatical:
         if template.singular is None or template.plural is None:
             return Paper().question(template, first, second)
         text = template.plural if self.is_plural(first) else template.singular
-        return _ended(text.format(**self._forms("c1", first), **self._forms("c2", second)))
+        return _ended(text.format(**self._wordings("c1", first), **self._wordings("c2", second)))
 
     def is_plural(self, concept: str) -> bool:
         """Whether the verb of a concept is plural."""
@@ -75,7 +75,7 @@ class Grammatical:
             return False
         return self._is_many(concept) or self._is_plural_noun(concept)
 
-    def _forms(self, name: str, concept: str) -> dict[str, str]:
+    def _wordings(self, name: str, concept: str) -> dict[str, str]:
         return {
             name: self._agreeing(concept),
             f"a_{name}": self.noun(concept),

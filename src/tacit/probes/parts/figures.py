@@ -40,7 +40,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     """Figure 3: the share of drawings with at least s % of their gold statements right."""
     import polars as pl
 
-    table, look = _worlds("accuracy_at", "share", shown), shown.look
+    table, look = _by_objective("accuracy_at", "share", shown), shown.look
     if table is None:
         return None
     column = BY_NAME["accuracy_at"].column("share")
@@ -74,7 +74,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
 
     Relations stand by falling accuracy before repair.
     """
-    table = _worlds("accuracy_by_relation", "accuracy", shown)
+    table = _by_objective("accuracy_by_relation", "accuracy", shown)
     if table is None:
         return None
     title = titled(
@@ -122,7 +122,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
     """Accuracy by thing, a panel for each value of ``by``, those of a model side by side."""
     import polars as pl
 
-    table = _worlds("accuracy_by_thing", "accuracy", shown)
+    table = _by_objective("accuracy_by_thing", "accuracy", shown)
     table = None if table is None else table.filter(band).drop_nulls("rank").sort("rank")
     if table is None or table.is_empty():
         return None
@@ -179,7 +179,7 @@ def _rows(
     return replace(panel, width=280 if intervals else 200).chart()
 
 
-def _worlds(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
+def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
     """A finding before and after repair, with the world as ``series``; None of nulls alone."""
     import polars as pl
 

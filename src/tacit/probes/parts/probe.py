@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Theme
-    from tacit.findings.spec import FigureSpec, Headline, Pictures, TableSpec, View
+    from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
     from tacit.probes.parts.repaired import RepairedBeliefs
     from tacit.requests import Prompt, Scores, Votes
     from tacit.sources.drawings import Drawing
@@ -153,11 +153,11 @@ class PartsProbe:
         return views(findings, request, most)
 
     @staticmethod
-    def report_pictures(found: Mapping[str, Findings], look: Theme) -> Pictures | None:
+    def report_graphs(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         """The graphs of drawings, before and after repair."""
-        from tacit.probes.parts.reading import pictures
+        from tacit.probes.parts.reading import graph_set
 
-        return pictures(found, look)
+        return graph_set(found, look)
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:
@@ -166,7 +166,7 @@ class PartsProbe:
 
         return FIGURES
 
-    def check_pictures(self, options: PartsOptions) -> None:
+    def check_graphs(self, options: PartsOptions) -> None:
         """Refuses graphs of things that nobody drew.
 
         Raises:
@@ -180,7 +180,7 @@ class PartsProbe:
             )
 
     @staticmethod
-    def pictures(shown: Shown, probe: PartsProbe, options: PartsOptions) -> list[tuple[str, str]]:
+    def graphs(shown: Shown, probe: PartsProbe, options: PartsOptions) -> list[tuple[str, str]]:
         """The graphs of some drawings, each with its name: those of the things that are named."""
         from tacit.probes.parts.graph import graphs
 
@@ -239,7 +239,7 @@ class PartsProbe:
             DataError: A belief is malformed.
         """
         bootstrap = Bootstrap()
-        made = repaired.worlds(beliefs.beliefs(self.statements, answers), self.ontology)
+        made = repaired.check_and_repair(beliefs.beliefs(self.statements, answers), self.ontology)
         judged = made.beliefs.join(
             self.gold, on=beliefs.STATEMENT, how="left", maintain_order="left"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.findings.published import beside, cells
+from tacit.findings.published import beside, printed_values
 from tacit.sources.statements import agreed, agreement, drawing_statements
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.probes.parts.probe import PartsProbe
 
 PAPER = "parrot"
-SCHEMA = ("table", "row", "column", "model", "ours", "published", "difference", "obtained")
+SCHEMA = ("table", "row", "column", "model", "ours", "published", "difference", "elicitation")
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
@@ -27,21 +27,21 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         seed: The seed parts that the annotators were given; None where they are not there.
 
     Returns:
-        Columns table, row, column, model (null), ours, published, difference, obtained (null);
+        Columns table, row, column, model (null), ours, published, difference, elicitation (null);
         averages are rounded to the two decimals that the paper prints. ``ours`` is null where it
         cannot be had.
     """
     tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
-    printed = [cell for cell in cells(PAPER, tables) if cell.model is None]
-    return _obtained(beside(printed, tables), None)
+    printed = [cell for cell in printed_values(PAPER, tables) if cell.model is None]
+    return _with_method(beside(printed, tables), None)
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
     """Tables 3, 4, 6 and 7, Figure 3 and changed drawings, beside each of the paper's models.
 
     Returns:
-        As :func:`data_tables`, with ``model`` the paper's, and ``obtained`` how the beliefs were
-        obtained, where that is known; shares in per cent with two decimals.
+        As :func:`data_tables`, with ``model`` the paper's, and ``elicitation`` how the beliefs were
+        elicited, where that is known; shares in per cent with two decimals.
     """
     import polars as pl
 
@@ -50,14 +50,16 @@ def model_tables(findings: Findings) -> pl.DataFrame:
     )
     tables = {**findings.tables, "summary": summary, "changed": _changed(findings)}
     agreed_on = pl.DataFrame({"thing": []}, {"thing": pl.String})
-    printed = [cell for cell in cells(PAPER, {"agreed": agreed_on}) if cell.model is not None]
-    return _obtained(beside(printed, tables), findings.summary.get("obtained"))
+    printed = [
+        cell for cell in printed_values(PAPER, {"agreed": agreed_on}) if cell.model is not None
+    ]
+    return _with_method(beside(printed, tables), findings.summary.get("elicitation"))
 
 
-def _obtained(table: pl.DataFrame, how: str | None) -> pl.DataFrame:
+def _with_method(table: pl.DataFrame, how: str | None) -> pl.DataFrame:
     import polars as pl
 
-    return table.with_columns(obtained=pl.lit(how, pl.String)).select(SCHEMA)
+    return table.with_columns(elicitation=pl.lit(how, pl.String)).select(SCHEMA)
 
 
 def _figures(figures: Mapping[str, float | None]) -> pl.DataFrame:

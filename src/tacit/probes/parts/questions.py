@@ -165,7 +165,7 @@ def _made(name: str, content: Any, path: Path) -> Template:  # noqa: ANN401 - wh
     problem = next(_problems(content), None)
     if problem is not None:
         raise DataError(problem, path)
-    positive, negative = (_forms(content, side) for side in ("positive", "negative"))
+    positive, negative = (_spellings(content, side) for side in ("positive", "negative"))
     return Template(
         name,
         content["text"],
@@ -182,7 +182,7 @@ def _problems(content: Any) -> Iterator[str]:  # noqa: ANN401 - whatever YAML ho
     if not isinstance(content, dict) or not set(content) <= set(_FIELDS):
         yield f"expected a mapping with the fields {', '.join(_FIELDS)}"
         return
-    if not isinstance(content.get("text"), str) or _places(content["text"]) != _PLACES:
+    if not isinstance(content.get("text"), str) or _placeholders(content["text"]) != _PLACES:
         yield "text must hold {a_thing} and {statement}, written so, and no other braces"
     if not isinstance(content.get("any_case", False), bool):
         yield "any_case must be true or false, not in quotes"
@@ -205,11 +205,11 @@ def _problems_of_answers(content: Mapping[str, Any]) -> Iterator[str]:
             return
         if len(set(answers)) < len(answers):
             yield f"{side} names an answer twice, which would count twice"
-    if set(_forms(content, "positive")) & set(_forms(content, "negative")):
+    if set(_spellings(content, "positive")) & set(_spellings(content, "negative")):
         yield "an answer cannot mean both true and false"
 
 
-def _places(text: str) -> set[str]:
+def _placeholders(text: str) -> set[str]:
     """The names in braces; none where the braces hold more than a name, or are malformed."""
     try:
         fields = [field for field in string.Formatter().parse(text) if field[1] is not None]
@@ -222,7 +222,7 @@ def _is_answer(answer: object) -> bool:
     return isinstance(answer, str) and bool(answer)
 
 
-def _forms(content: Mapping[str, Any], side: str) -> tuple[str, ...]:
+def _spellings(content: Mapping[str, Any], side: str) -> tuple[str, ...]:
     """A side's answers; in any case: each as it stands, capitalised and in capitals, once."""
     answers = content[side]
     if content.get("any_case", False):

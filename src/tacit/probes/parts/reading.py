@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.spec import Column, Pictures, TableSpec, View
+from tacit.findings.spec import Column, GraphSet, TableSpec, View
 from tacit.probes.parts.tables import BY_NAME
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _KEY = ("thing", "annotator")
 _QUESTION = ("thing", "subject", "relation", "object")
 
 
-def pictures(found: Mapping[str, Findings], look: Theme) -> Pictures | None:
+def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     """The graphs of each model's drawings, all of them or a sample; None without beliefs."""
     import polars as pl
 
@@ -58,7 +58,7 @@ def pictures(found: Mapping[str, Findings], look: Theme) -> Pictures | None:
         f"reach it with Tab and the arrow keys, and it says what it clashes with. The one that "
         f"contradicts itself most is shown first. {told}"
     )
-    return Pictures("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
+    return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:

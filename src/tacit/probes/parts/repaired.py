@@ -42,7 +42,7 @@ class RepairedBeliefs:
     repairs: Mapping[Objective, Repaired]
 
 
-def worlds(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBeliefs:
+def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBeliefs:
     """Checks the beliefs, and repairs them under each objective.
 
     Args:

@@ -44,7 +44,7 @@ def sentences(findings: Findings) -> Iterator[str]:
         yield from _baselines(summary)
     else:
         yield "Nobody drew these things, so there is no accuracy."
-    yield from _contradictions(summary)
+    yield from _violations(summary)
     yield from missing(summary)
 
 
@@ -93,7 +93,7 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _contradictions(summary: Mapping[str, Any]) -> Iterator[str]:
+def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
     micro = _row(summary["violation"], constraint="micro", world="before")
     if micro is None:
         return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _OTHER = "Is water wet?"
 
 
-def _said(change: Callable[[Answer], Answer]) -> Callable[[], Respond]:
+def _replies_with(change: Callable[[Answer], Answer]) -> Callable[[], Respond]:
     """Changes each choice."""
     return on_answer(
         lambda answer: {**answer, "choices": [change(choice) for choice in answer["choices"]]}
@@ -30,7 +30,7 @@ def _content(change: Callable[[str], object]) -> Callable[[], Respond]:
         message = choice["message"]
         return {**choice, "message": {**message, "content": change(message["content"])}}
 
-    return _said(one)
+    return _replies_with(one)
 
 
 def _with(**fields: object) -> Callable[[], Respond]:
@@ -136,7 +136,7 @@ FAULTS = [
     Fault("replies cut to a token", _with(max_tokens=1), VOTES),
     Fault("replies cut to a word, and called whole", _content(_first_word), VOTES),
     Fault("n ignored", on_answer(_one_alone), VOTES),
-    Fault("one index for all replies", _said(_same_index), VOTES),
+    Fault("one index for all replies", _replies_with(_same_index), VOTES),
     Fault("the best replies of several", on_answer(_likelier), VOTES),
     Fault("empty replies", _content(lambda _: ""), VOTES),
     Fault("null replies", _content(lambda _: None), VOTES),

@@ -127,11 +127,11 @@ def outcome(fault: Fault, road: Road, start: Start) -> Outcome:
     if error is not None:
         kind: Kind = "refused"
         if wrong:
-            kind = "told" if _told(road, run) else "wrong stored"
+            kind = "told" if _explained(road, run) else "wrong stored"
         return Outcome(kind, str(error), **counts)  # type: ignore[arg-type]
     if not run.faulty:
         return Outcome("not reached", **counts)  # type: ignore[arg-type]
-    told = _told(road, run)
+    told = _explained(road, run)
     kind = "missing" if missing else "right"
     if wrong:
         kind = "told" if told else "silent wrong"
@@ -358,7 +358,7 @@ def _pairs(by_text: Mapping[str, Sequence[str]]) -> Iterator[_Term]:
 # What was told
 
 
-def _told(road: Road, run: _Run) -> str:
+def _explained(road: Road, run: _Run) -> str:
     """What the description says, or a warning, that it does not say of an honest server.
 
     What the server is not used for, such as an echo that is not right, is told of nothing else.

@@ -51,10 +51,10 @@ def changed(answer: Answer, change: Callable[[Positions], Positions]) -> Answer:
 def entries(answer: Answer, change: Callable[[Entry], Entry]) -> Answer:
     """An answer with each entry changed that has a log-probability."""
 
-    def known(one: Entry) -> Entry:
+    def positions_of(one: Entry) -> Entry:
         return one if one.value is None else change(one)
 
-    return changed(answer, lambda positions: [one.each(known) for one in positions])
+    return changed(answer, lambda positions: [one.each(positions_of) for one in positions])
 
 
 def values(answer: Answer, change: Callable[[float], Any]) -> Answer:

@@ -89,13 +89,13 @@ def _print_table(found: Sequence[tuple[Case, Outcome]]) -> None:
         cells = []
         for column in columns:
             one = known.get((name, *column))
-            cell = "" if one is None else _cell(one)
+            cell = "" if one is None else _entry(one)
             cells.append(f"({cell})" if hidden.get((name, *column)) else cell)
         sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
     sys.stdout.write("\nIn brackets: what cannot be seen from outside.\n\n")
 
 
-def _cell(one: Outcome) -> str:
+def _entry(one: Outcome) -> str:
     number = one.wrong or one.missing
     kind = one.kind if one.kind in ACCEPTED else one.kind.upper()
     return f"{kind} {number}" if number else kind

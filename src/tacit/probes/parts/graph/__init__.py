@@ -18,7 +18,7 @@ from tacit.charts.theme import Theme
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.probes.parts.graph.drawing import Column, Subject, drawn
-from tacit.probes.parts.graph.edges import BEFORE, parts_of, picture
+from tacit.probes.parts.graph.edges import BEFORE, graph_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.theme import Palette
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.parts.graph.edges import Picture
+    from tacit.probes.parts.graph.edges import Graph
 
 _GROUP = ("model", "thing", "annotator")
 
@@ -112,8 +112,8 @@ def graphs(
 def _columns(
     beliefs: pl.DataFrame, ontology: Ontology, objective: str, colours: Palette
 ) -> list[Column]:
-    before = picture(beliefs, ontology, BEFORE)
-    after = picture(beliefs, ontology, objective)
+    before = graph_of(beliefs, ontology, BEFORE)
+    after = graph_of(beliefs, ontology, objective)
     missing = beliefs["p_true"].null_count()
     columns = [
         Column(
@@ -129,14 +129,14 @@ def _columns(
     ]
     if "label" not in beliefs.columns or beliefs["label"].null_count() == len(beliefs):
         return columns
-    gold = picture(beliefs, ontology, "label")
+    gold = graph_of(beliefs, ontology, "label")
     labelled = beliefs["label"].count()
     about = (f"{several(gold.believed, 'statement')} true, {labelled - gold.believed:,} false,",)
     title = "Gold: the annotator's drawing"
     return [*columns, Column(gold, colours.gold, title, (*about, "with what follows from it"))]
 
 
-def _counts(world: Picture) -> tuple[str, ...]:
+def _counts(world: Graph) -> tuple[str, ...]:
     share = f" ({world.violated / world.decided:.0%})" if world.decided else ""
     undecided = (f"{world.undecided:,} undecided",) if world.undecided else ()
     return (

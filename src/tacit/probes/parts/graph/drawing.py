@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.theme import Palette
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.parts.graph.edges import Edge, Picture
+    from tacit.probes.parts.graph.edges import Edge, Graph
     from tacit.probes.parts.graph.svg import Element, Value
 
     Point = tuple[float, float]
@@ -51,13 +51,13 @@ class Column:
     """One world, and what stands above it.
 
     Args:
-        picture: The world.
+        graph: The world.
         colour: Its colour in all figures.
         title: What it is.
         about: Its counts, a line each.
     """
 
-    picture: Picture
+    graph: Graph
     colour: str
     title: str
     about: tuple[str, ...]
@@ -81,12 +81,12 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
         ontology: The relations.
         colours: The palette.
     """
-    lines = [_lines(column.picture, ontology) for column in columns]
+    lines = [_lines(column.graph, ontology) for column in columns]
     parts = _ordered(subject.parts, [line for each in lines for line in each])
     for factor in _FACTORS:
         radius = factor * max(95.0, 40 + 13.0 * len(parts))
         spots = {part: _spot(rank, len(parts), radius) for rank, part in enumerate(parts)}
-        places = [_places(found, spots) for found in lines]
+        places = [_label_positions(found, spots) for found in lines]
         if all(each is not None for each in places) and max(map(len, lines)) <= MOST_LINES:
             page = _Page(subject, [_with_left_out(column) for column in columns], colours)
             return _graphs(page, [each or {} for each in places], spots, radius)
@@ -122,10 +122,10 @@ class _Line:
         return longest * _LETTER * _SMALL, len(self.names) * _SMALL * _LINE
 
 
-def _lines(picture: Picture, ontology: Ontology) -> list[_Line]:
+def _lines(graph: Graph, ontology: Ontology) -> list[_Line]:
     """The edges that are drawn, those between the same two parts together, the gravest first."""
     found: dict[frozenset[str], list[Edge]] = {}
-    for edge in picture.drawn:
+    for edge in graph.drawn:
         found.setdefault(frozenset((edge.tail, edge.head)), []).append(edge)
     return sorted((_line_of(edges, ontology) for edges in found.values()), key=_gravity)
 
@@ -144,13 +144,13 @@ def _gravity(line: _Line) -> int:
 
 def _with_left_out(column: Column) -> Column:
     """The column, its counts with how many edges are not drawn."""
-    edges = column.picture.edges
-    follow = len(edges) - len(column.picture.drawn)
+    edges = column.graph.edges
+    follow = len(edges) - len(column.graph.drawn)
     if not follow:
         return column
     why = number_of(follow, "it follows", "they follow")
     told = f"{follow} of {several(len(edges), 'edge')} not drawn: {why}"
-    return Column(column.picture, column.colour, column.title, (*column.about, told))
+    return Column(column.graph, column.colour, column.title, (*column.about, told))
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class _Page:
     @property
     def kinds(self) -> list[int]:
         """The kinds of fault that any world has."""
-        edges = (edge for each in self.columns for edge in each.picture.edges)
+        edges = (edge for each in self.columns for edge in each.graph.edges)
         return sorted({edge.fault for edge in edges if edge.fault is not None})
 
     @property
@@ -234,7 +234,7 @@ def _graphs(
     root = page.begin(width, height)
     for rank, (column, found) in enumerate(zip(page.columns, places, strict=True)):
         place = f"translate({_MARGIN + rank * width + half:.1f} {page.top + height / 2:.1f})"
-        group = add(root, "g", transform=place, data_world=column.picture.world)
+        group = add(root, "g", transform=place, data_world=column.graph.world)
         for line, at in reversed(list(found.items())):
             _draw(group, line, at, spots, page.colours)
         for part, spot in spots.items():
@@ -242,7 +242,9 @@ def _graphs(
     return page.finished(root, page.top + height, tables=False)
 
 
-def _places(lines: Sequence[_Line], spots: Mapping[str, Point]) -> dict[_Line, Point] | None:
+def _label_positions(
+    lines: Sequence[_Line], spots: Mapping[str, Point]
+) -> dict[_Line, Point] | None:
     """Where the relations of each line stand: on it, clear of all else; None where one cannot."""
     taken = [(x - 12, y - 12, x + 12, y + 12) for x, y in spots.values()]
     for part, (x, y) in spots.items():
@@ -314,7 +316,7 @@ def _draw(
 ) -> None:
     """A line, and its relations on it."""
     group = add(parent, "g")
-    tip(group, "\n".join(edge.told for _, edge in line.names))
+    tip(group, "\n".join(edge.description for _, edge in line.names))
     fault = line.gravity if line.gravity < len(FAULTS) else None
     _line(group, (spots[line.tail], spots[line.head]), fault, colours, arrow=line.directed)
     for rank, (name, edge) in enumerate(line.names):
@@ -330,7 +332,7 @@ def _draw(
             stroke_width=4.0,
             paint_order="stroke",
         )
-        mark(told, **_known(edge))
+        mark(told, **_edge_attributes(edge))
 
 
 def _line(
@@ -377,7 +379,7 @@ def _tables(page: _Page, ontology: Ontology) -> str:
     relations = [
         name
         for name in ontology.relations
-        if any(name in column.picture.by_relation for column in page.columns)
+        if any(name in column.graph.by_relation for column in page.columns)
     ]
     root = page.begin(width, height * len(relations))
     for row, relation in enumerate(relations):
@@ -385,13 +387,13 @@ def _tables(page: _Page, ontology: Ontology) -> str:
         said = f"{relation}: row x, column y: x {relation} y"
         write(root, _MARGIN, top + 14, said, font_size=_HEADING, fill=page.colours.ink)
         for rank, column in enumerate(page.columns):
-            edges = column.picture.by_relation.get(relation, ())
+            edges = column.graph.by_relation.get(relation, ())
             violated = sum(edge.fault is not None for edge in edges)
             told = f"{several(len(edges), 'edge')}: {violated} violated" if edges else "no edge"
             x = _MARGIN + rank * width
             write(root, x, top + 32, told, font_size=_SMALL, fill=page.colours.ink)
             place = f"translate({x:.1f} {top + 40:.1f})"
-            group = add(root, "g", transform=place, data_world=column.picture.world)
+            group = add(root, "g", transform=place, data_world=column.graph.world)
             if edges:
                 _table(group, edges, dict(zip(parts, names, strict=True)), left, page.colours)
     return page.finished(root, page.top + height * len(relations), tables=True)
@@ -421,8 +423,8 @@ def _table(
     for edge in edges:
         x, y = left + _PITCH * (places[edge.head] + 0.5), _PITCH * (places[edge.tail] + 1.5)
         sign = _sign(parent, (x, y), edge.fault, colours)
-        mark(sign, **_known(edge))
-        tip(sign, edge.told)
+        mark(sign, **_edge_attributes(edge))
+        tip(sign, edge.description)
 
 
 def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -> Element:
@@ -443,7 +445,7 @@ def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -
     return group
 
 
-def _known(edge: Edge) -> Mapping[str, str]:
+def _edge_attributes(edge: Edge) -> Mapping[str, str]:
     """The attributes that say which edge an element shows."""
     return {
         "class_": "edge" if edge.fault is None else "edge violated",

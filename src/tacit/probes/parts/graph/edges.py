@@ -65,7 +65,7 @@ class Edge:
         return self.faults[0][0] if self.faults else None
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """All about it in words, one thing per line."""
         lines = [" and ".join(" ".join(statement) for statement in self.held)]
         lines += [f"violated: {why}" for _, why in self.faults[:_TOLD]]
@@ -77,7 +77,7 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Graph:
     """One world of one drawing.
 
     Args:
@@ -117,7 +117,7 @@ def parts_of(beliefs: pl.DataFrame) -> list[str]:
     return list(dict.fromkeys([*beliefs["subject"], *beliefs["object"]]))
 
 
-def picture(beliefs: pl.DataFrame, ontology: Ontology, world: str) -> Picture:
+def graph_of(beliefs: pl.DataFrame, ontology: Ontology, world: str) -> Graph:
     """The edges of one world.
 
     Args:
@@ -152,7 +152,7 @@ def picture(beliefs: pl.DataFrame, ontology: Ontology, world: str) -> Picture:
         for key in sorted(held, key=keys.order)
     ]
     total = checked.total
-    return Picture(
+    return Graph(
         world,
         tuple(_reduced(edges, ontology)),
         checked.statements,

@@ -45,7 +45,7 @@ def row_of(
     """A row of the table, less what names it."""
     (row,) = [
         row
-        for row in run.rows("background_ways")
+        for row in run.rows("background_variants")
         if (row["preset"], row["meta"], row["pair"]) == (preset, meta, pair)
     ]
     return {name: row[name] for name in row if name not in {"preset", "meta", "pair"}}
@@ -83,7 +83,7 @@ def test_the_preset_calibrated() -> None:
 
 def test_every_single_meta_prompt_and_pair(run: Run) -> None:
     """42 ways, 35 in the arXiv version; those of three pairs as by hand."""
-    rows = [row for row in run.rows("background_ways") if row["preset"] == "single"]
+    rows = [row for row in run.rows("background_variants") if row["preset"] == "single"]
     assert len(rows) == 7 * run.metas
     for meta in range(1, run.metas + 1):
         for pair in ("/".join(words) for words in PAIRS[::3]):
@@ -95,16 +95,16 @@ def test_every_single_meta_prompt_and_pair(run: Run) -> None:
 
 def test_the_summary_names_the_ways_without_a_pair(run: Run) -> None:
     """Max, count and calibrated."""
-    ways = run.found.summary["background_ways"]
+    ways = run.found.summary["background_variants"]
     assert [way["preset"] for way in ways] == ["max", "count", "calibrated"]
-    assert ways == run.rows("background_ways")[:3]
+    assert ways == run.rows("background_variants")[:3]
 
 
 def test_anchors_answered_in_each_way_alone(run: Run) -> None:
-    """A single form of a choice, a single meta-prompt and pair of verifying."""
-    rows = run.rows("anchor_ways")
-    forms, pairs = (22, 35) if run.metas == 5 else (23, 42)
-    counts = {"choice": forms, "verify": pairs}
+    """A single variant of a choice, a single meta-prompt and pair of verifying."""
+    rows = run.rows("anchor_variants")
+    variants, pairs = (22, 35) if run.metas == 5 else (23, 42)
+    counts = {"choice": variants, "verify": pairs}
     assert len(rows) == sum(counts[way] for way in run.anchoring)
     for row in rows:
         take = asking.choose if row["anchoring"] == "choice" else asking.verify
@@ -142,10 +142,10 @@ def test_nothing_answered_has_no_shares() -> None:
     winners = found.tables["winners"]
     assert winners["count"].sum() == 0
     assert winners["share"].null_count() == winners.height
-    ways = found.tables["background_ways"]
+    ways = found.tables["background_variants"]
     assert ways["n"].sum() == 0
     assert ways.select("consistency", "chance", "lift", "background_score").null_count().row(0) == (
         (ways.height,) * 4
     )
-    assert set(found.tables["anchor_ways"]["accuracy"]) == {None}
+    assert set(found.tables["anchor_variants"]["accuracy"]) == {None}
     assert found.summary["consistency"]["n"] == 0
