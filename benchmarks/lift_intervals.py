@@ -92,7 +92,7 @@ class Population:
         return random.random(n) < expit(odds), (positive + negative) / (2 * facts), cluster
 
 
-WORLDS = (
+POPULATIONS = (
     Population("independent", 0.0),
     Population("independent, clustered", 0.0, shared=1.5),
     Population("weakly dependent", 0.5),
@@ -121,18 +121,18 @@ class Trial:
 
 
 def undecided(
-    world: Population, n: int, accuracy: float, random: np.random.Generator
+    population: Population, n: int, accuracy: float, random: np.random.Generator
 ) -> tuple[NDArray[np.bool_], Floats, NDArray[np.int64]]:
     """A sample in which some anchors are right and some wrong."""
-    drawn = world.draw(n, accuracy, random)
+    drawn = population.draw(n, accuracy, random)
     while drawn[0].all() or not drawn[0].any():
-        drawn = world.draw(n, accuracy, random)
+        drawn = population.draw(n, accuracy, random)
     return drawn
 
 
-def trial(world: Population, n: int, accuracy: float, random: np.random.Generator) -> Trial:
+def trial(population: Population, n: int, accuracy: float, random: np.random.Generator) -> Trial:
     """SamplingPrompt a sample and makes every interval of it."""
-    right, score, cluster = undecided(world, n, accuracy, random)
+    right, score, cluster = undecided(population, n, accuracy, random)
     how = Permutations(DRAWS, seed=int(random.integers(2**32)))
     sample = Sample.of(right, score, cluster)
     permuted = sample.permuted(how)
@@ -162,14 +162,16 @@ def permuted_precision(sample: Sample, how: Permutations) -> Floats:
     return average_precisions(right, sample.rows)
 
 
-def clustered(world: Population, n: int, simulations: int, seed: int) -> dict[str, str]:
+def clustered(population: Population, n: int, simulations: int, seed: int) -> dict[str, str]:
     """A line of the table of clusters: shares of samples without any lift, in per cent."""
-    random = np.random.default_rng([seed, n, world.size])
+    random = np.random.default_rng([seed, n, population.size])
     counts: Counter[str] = Counter()
     shown = 0
     how = Permutations(FEWER)
     for number in range(simulations):
-        right, score, cluster = undecided(world, n, ACCURACIES[number % len(ACCURACIES)], random)
+        right, score, cluster = undecided(
+            population, n, ACCURACIES[number % len(ACCURACIES)], random
+        )
         sample = Sample.of(right, score, cluster)
         permuted = sample.permuted(how)
         precision = average_precision(right, score)
@@ -188,7 +190,7 @@ def clustered(world: Population, n: int, simulations: int, seed: int) -> dict[st
         counts["shown"] += includes(stated, 0.0)
     share = {name: f"{count / simulations:.1%}" for name, count in counts.items()}
     return {
-        "clusters": world.name,
+        "clusters": population.name,
         "anchors": f"{n:,}",
         "p ≤ 0.05, free permutations": share["free"],
         "p ≤ 0.05": share["p ≤ 0.05"],
@@ -278,11 +280,11 @@ def _corrected(lifts: Floats, value: float, moved: Floats) -> Ends:
 
 
 @cache
-def truth(world: Population, accuracy: float) -> dict[str, float]:
+def truth(population: Population, accuracy: float) -> dict[str, float]:
     """The lift and the area of very many anchors; what chance gives where they tell nothing."""
-    if world.slope == 0:
+    if population.slope == 0:
         return {CHOSEN: 0.0, OTHER: 0.5}
-    right, score, _ = world.draw(LARGE, accuracy, np.random.default_rng(1))
+    right, score, _ = population.draw(LARGE, accuracy, np.random.default_rng(1))
     value = lift(average_precision(right, score), chance_level(right, score))
     area = auroc(right, score)
     if value is None or area is None:
@@ -290,7 +292,7 @@ def truth(world: Population, accuracy: float) -> dict[str, float]:
     return {CHOSEN: value, OTHER: area}
 
 
-def row(world: Population, n: int, simulations: int, seed: int) -> dict[str, str]:
+def row(population: Population, n: int, simulations: int, seed: int) -> dict[str, str]:
     """A line of the table: shares in per cent, median widths in parentheses."""
     random = np.random.default_rng([seed, n])
     held: Counter[str] = Counter()
@@ -299,19 +301,19 @@ def row(world: Population, n: int, simulations: int, seed: int) -> dict[str, str
     small = missing = 0
     for number in range(simulations):
         accuracy = ACCURACIES[number % len(ACCURACIES)]
-        made = trial(world, n, accuracy, random)
+        made = trial(population, n, accuracy, random)
         small += made.p <= TAILS[0] * 2
         missing += made.intervals[CHOSEN] is None
         for name, ends in made.intervals.items():
             if ends is not None:
-                true = truth(world, accuracy)
+                true = truth(population, accuracy)
                 holds = ends[0] <= true[OTHER if name == OTHER else CHOSEN] <= ends[1]
                 held[name] += holds
                 by_accuracy[accuracy] += holds and name == CHOSEN
                 widths[name].append(ends[1] - ends[0])
     per = simulations / len(ACCURACIES)
     return {
-        "correctness": world.name,
+        "correctness": population.name,
         "anchors": f"{n}",
         "p ≤ 0.05": f"{small / simulations:.1%}",
         **{name: f"{held[name] / simulations:.1%} ({median(widths[name]):.2f})" for name in widths},
@@ -323,7 +325,7 @@ def row(world: Population, n: int, simulations: int, seed: int) -> dict[str, str
 def smallest(n: int, accuracy: float = 0.4, samples: int = 20) -> dict[str, str]:
     """A line of the second table: what so many anchors could show, on average over samples."""
     random, right = np.random.default_rng(n), round(accuracy * n)
-    scores = [WORLDS[0].draw(n, accuracy, random)[1] for _ in range(samples)]
+    scores = [POPULATIONS[0].draw(n, accuracy, random)[1] for _ in range(samples)]
     chances = [chance_level(np.arange(n) < right, score) for score in scores]
     lifts = [smallest_lift(right, score) for score in scores]
     return {
@@ -357,13 +359,13 @@ def main() -> None:
     off = 1.96 * (0.05 * 0.95 / simulations) ** 0.5
     print(f"{simulations:,} samples a line: 5 % and 95 % are counted to within {off:.1%}.\n")
     if "clusters" in chosen.tables:
-        show(clustered(world, n, simulations, seed) for world, n in CLUSTERS)
+        show(clustered(population, n, simulations, seed) for population, n in CLUSTERS)
     if "methods" in chosen.tables:
-        show(row(world, n, simulations, seed) for world in WORLDS for n in SIZES)
-        for world in WORLDS:
-            if world.slope:
-                lifts = ", ".join(f"{truth(world, each)[CHOSEN]:.2f}" for each in ACCURACIES)
-                print(f"True lifts, {world.name}: {lifts}\n")
+        show(row(population, n, simulations, seed) for population in POPULATIONS for n in SIZES)
+        for population in POPULATIONS:
+            if population.slope:
+                lifts = ", ".join(f"{truth(population, each)[CHOSEN]:.2f}" for each in ACCURACIES)
+                print(f"True lifts, {population.name}: {lifts}\n")
     if "smallest" in chosen.tables:
         show(smallest(n) for n in (*SIZES, 1221))
 

@@ -23,7 +23,7 @@ def best_value(
     *,
     stratified: bool = False,
 ) -> int:
-    """The largest sum of the weights that a consistent world agrees with.
+    """The largest sum of the weights that a consistent assignment agrees with.
 
     Args:
         weights: A whole weight per statement, positive for it and negative against it.

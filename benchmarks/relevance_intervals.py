@@ -117,7 +117,11 @@ LINES = (
     (INDEPENDENT, SMALL, 0.01),
     (INDEPENDENT, LARGE, 0.005),
     (INDEPENDENT, LARGE, 0.01),
-    *((world, SMALL, share) for world in (INDEPENDENT, DEPENDENT) for share in (0.05, 0.5)),
+    *(
+        (population, SMALL, share)
+        for population in (INDEPENDENT, DEPENDENT)
+        for share in (0.05, 0.5)
+    ),
     (Population("independent, clusters of 10", 0.0, 1.5, 10), SMALL, 0.05),
     (DEPENDENT, LARGE, 0.005),
     (DEPENDENT, LARGE, 0.01),
@@ -125,17 +129,17 @@ LINES = (
 )
 
 
-def row(world: Population, sizes: Sizes, right: float, simulations: int) -> dict[str, str]:
+def row(population: Population, sizes: Sizes, right: float, simulations: int) -> dict[str, str]:
     """A line of the table."""
-    random = np.random.default_rng([sizes.anchors, round(right * 1000), world.size])
+    random = np.random.default_rng([sizes.anchors, round(right * 1000), population.size])
     held: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     facts, widths = [], []
     for number in range(simulations):
         accuracy = ACCURACIES[number % len(ACCURACIES)]
-        known, links = world.draw(sizes, right, accuracy, random)
+        known, links = population.draw(sizes, right, accuracy, random)
         facts.append(len(known))
-        true = world.relevance(right, accuracy)
+        true = population.relevance(right, accuracy)
         if known.any():
             low, high = bootstrapped(known, links, number)
             held["bootstrap"] += low <= true <= high
@@ -147,7 +151,7 @@ def row(world: Population, sizes: Sizes, right: float, simulations: int) -> dict
         widths.append(found.gain.high - found.gain.low)
     made = len(widths)
     return {
-        "facts and anchors": world.name,
+        "facts and anchors": population.name,
         "facts": f"{median(facts):,.0f}",
         "right": f"{right:.1%}",
         "no interval": ", ".join(f"{n:,} {why}" for why, n in reasons.items()) or "0",
@@ -175,8 +179,8 @@ def main() -> None:
         f"{simulations:,} samples a line; no interval below {FEWEST_ITEMS} facts right or wrong; "
         f"{PERMUTATIONS} permutations, {RESAMPLES} resamples.\n"
     )
-    for number, (world, sizes, right) in enumerate(LINES):
-        line = row(world, sizes, right, simulations)
+    for number, (population, sizes, right) in enumerate(LINES):
+        line = row(population, sizes, right, simulations)
         if number == 0:
             print("| " + " | ".join(line) + " |")
             print("|---|" + "---:|" * (len(line) - 1))

@@ -36,10 +36,10 @@ parts
 # with what people drew.
 
 # %%
-parts.tables["violation"].select("constraint", "world", "violated", "applicable", "rate")
+parts.tables["violation"].select("constraint", "stage", "violated", "applicable", "rate")
 
 # %%
-parts.tables["accuracy"].filter(gold="all").select("set", "world", "n", "accuracy", "low", "high")
+parts.tables["accuracy"].filter(gold="all").select("set", "stage", "n", "accuracy", "low", "high")
 
 # %% [markdown]
 # Figures are Altair charts. `parts.figures` lists them.

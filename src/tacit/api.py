@@ -215,7 +215,7 @@ def repair(
     objective: str = "paper",
     **options: Any,  # noqa: ANN401 - as there
 ) -> Repaired:
-    """Finds the best world that keeps every constraint.
+    """Finds the best assignment that keeps every constraint.
 
     Args:
         beliefs: As for ``check``.

@@ -152,10 +152,10 @@ def summary_lines(found: Mapping[str, Run]) -> list[str]:
 
 def _parts(found: Run) -> str:
     summary = found.summary
-    micro = _row(summary["violation"], constraint="micro", world="before")
+    micro = _row(summary["violation"], constraint="micro", stage="before")
     before, after = (
-        _row(summary["accuracy"], set="ParRoT", gold="all", world=world)
-        for world in ("before", "paper")
+        _row(summary["accuracy"], set="ParRoT", gold="all", stage=stage)
+        for stage in ("before", "paper")
     )
     decided = micro["applicable"] - micro["undecided"]
     return (

@@ -13,7 +13,7 @@
         ├── NetworkError        a hub or a server that cannot be reached
         ├── StoreError          the store cannot be read or written
         ├── FindingsError       a probe found what it does not declare
-        └── RepairError         a repaired world that breaks a constraint (never expected)
+        └── RepairError         a repaired assignment that breaks a constraint (never expected)
 
 A message says what was wrong, where, what was expected, and what to do. An exception of another
 library is translated where it enters, with ``from``.
@@ -111,4 +111,4 @@ class FindingsError(WorkError):
 
 
 class RepairError(WorkError):
-    """A repaired world breaks a constraint. Never expected: please report it."""
+    """A repaired assignment breaks a constraint. Never expected: please report it."""

@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[object, ...]] = {
     "check-groups.tsv": ("check", "beliefs.tsv", "--by-group"),
     "repaired.tsv": REPAIR,
     "repair-groups.tsv": (*REPAIR, "other.tsv", "--by-group"),
-    "world.tsv": (*REPAIR, "other.tsv", "--world"),
+    "assignment.tsv": (*REPAIR, "other.tsv", "--assignment"),
     "labelled.tsv": ("drawings", "enrich", DRAWINGS, "--out"),
     "retrieval.tsv": ("norms", "prompts", "--norms", NORMS, "--out"),
     "elicitation.tsv": ("norms", "prompts", "--norms", NORMS, "--elicitation", "--out"),

@@ -19,7 +19,7 @@ RELATIONS = ("above", "below", "next to", "connects", "part of", "has part")
 
 
 def beliefs_with_ties(seed: int) -> str:
-    """Two groups of six items whose p have one decimal, so that many worlds are equally good."""
+    """Two groups of six items; p has one decimal, so that many assignments are equally good."""
     draw = random.Random(seed)  # noqa: S311 - test data
     rows = ["thing\tsubject\trelation\tobject\tp_true"]
     for thing in ("egg", "tree"):
@@ -145,19 +145,19 @@ def test_a_result_in_place_of_another_is_refused(
     out = tmp_path / "repaired.tsv"
     folder = tmp_path / "folder.tsv"
     folder.mkdir()
-    for world in (out, beliefs, folder):
-        assert tacit("repair", beliefs, "--out", out, "--world", world).code == 2
+    for assignment in (out, beliefs, folder):
+        assert tacit("repair", beliefs, "--out", out, "--assignment", assignment).code == 2
     assert not out.exists()
 
 
 def test_groups_and_the_world_are_written(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
-    """The world is beliefs again, and checks without a violation."""
-    world, groups = tmp_path / "world.tsv", tmp_path / "groups.tsv"
+    """The assignment is beliefs again, and checks without a violation."""
+    assignment, groups = tmp_path / "assignment.tsv", tmp_path / "groups.tsv"
     out = tmp_path / "repaired.tsv"
-    ran = tacit("repair", beliefs, "--out", out, "--world", world, "--by-group", groups)
+    ran = tacit("repair", beliefs, "--out", out, "--assignment", assignment, "--by-group", groups)
     assert ran.code == 0
     assert len(groups.read_text().splitlines()) == 3
-    result = json.loads(tacit("check", world, "--believed", "repaired", "--json").out)
+    result = json.loads(tacit("check", assignment, "--believed", "repaired", "--json").out)
     assert result["micro"] == 0.0
 
 

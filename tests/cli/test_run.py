@@ -46,8 +46,8 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     assert manifest["model"]["name"] == "demo"
     assert {Path(name).name for name in manifest["data"]} == {"annotations-0.tsv", "things.tsv"}
     violation = pl.read_parquet(workplace / "run" / "findings" / "violation.parquet")
-    after = violation.filter(pl.col("world") != "before")
-    assert set(after["world"]) == {"paper", "log-odds", "margin"}
+    after = violation.filter(pl.col("stage") != "before")
+    assert set(after["stage"]) == {"paper", "log-odds", "margin"}
     assert after["violated"].drop_nulls().to_list() == [0] * 15  # four types and micro, each thrice
     questions = pl.read_parquet(workplace / "run" / "questions.parquet")
     assert questions["p_true"].is_between(0, 1).all()

@@ -1,4 +1,4 @@
-"""All worlds of a few items, written from the constraints' definitions and nothing of Tacit's."""
+"""All assignments of a few items, from the constraints' definitions and nothing of Tacit's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     Statement = tuple[str, str, str]
-    Worlds = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+    Assignments = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 
 
 def linked(ontology: Ontology) -> list[list[str]]:
@@ -37,25 +37,27 @@ def linked(ontology: Ontology) -> list[list[str]]:
 @lru_cache
 def all_assignments(
     name: str, relations: tuple[str, ...], items: tuple[str, ...]
-) -> tuple[list[Statement], Worlds]:
+) -> tuple[list[Statement], Assignments]:
     """Every consistent truth assignment to all statements between different items."""
     ontology = Ontology.load(name)
     statements = [(x, r, y) for x, y in permutations(items, 2) for r in relations]
     number = {statement: position for position, statement in enumerate(statements)}
     clauses = list(clauses_of(ontology, number, items))
-    worlds = np.zeros((1, 0), dtype=bool)
+    assignments = np.zeros((1, 0), dtype=bool)
     for last in range(len(statements)):
-        worlds = np.concatenate(
+        assignments = np.concatenate(
             [
-                np.column_stack([worlds, np.zeros(len(worlds), dtype=bool)]),
-                np.column_stack([worlds, np.ones(len(worlds), dtype=bool)]),
+                np.column_stack([assignments, np.zeros(len(assignments), dtype=bool)]),
+                np.column_stack([assignments, np.ones(len(assignments), dtype=bool)]),
             ]
         )
         for true, then in clauses:
             if max(*true, last if then is None else then) == last and last in {*true, then}:
-                premises = worlds[:, list(true)].all(axis=1)
-                worlds = worlds[~premises if then is None else ~premises | worlds[:, then]]
-    return statements, worlds
+                premises = assignments[:, list(true)].all(axis=1)
+                assignments = assignments[
+                    ~premises if then is None else ~premises | assignments[:, then]
+                ]
+    return statements, assignments
 
 
 def clauses_of(

@@ -89,7 +89,7 @@ def test_counts_are_those_of_the_definitions(name: str, seed: int, n: int) -> No
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> None:
-    """A group is consistent exactly when one of all worlds holds everything believed."""
+    """A group is consistent exactly when one of all assignments holds everything believed."""
     ontology, statements, _ = random_case(name, 3, seed)
     random = np.random.default_rng(seed)
     held = [statement for statement in statements if random.random() < random.choice([0.02, 0.1])]
@@ -98,15 +98,15 @@ def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> N
     items = ("item 0", "item 1", "item 2")
     fits = True
     for relations in linked(ontology):
-        listed, worlds = all_assignments(name, tuple(relations), items)
-        fits &= bool(worlds[:, [each in held for each in listed]].all(axis=1).any())
+        listed, assignments = all_assignments(name, tuple(relations), items)
+        fits &= bool(assignments[:, [each in held for each in listed]].all(axis=1).any())
     assert found.consistent == float(fits)
 
 
 @pytest.mark.parametrize("name", shipped_ontologies())
 @pytest.mark.parametrize("seed", range(4))
 def test_the_revision_cost_is_the_distance_to_the_nearest_world(name: str, seed: int) -> None:
-    """The least number of statements on which any world differs from what is believed."""
+    """The least number of statements on which any assignment differs from what is believed."""
     ontology, statements, believed = random_case(name, 3, seed)
     beliefs = as_beliefs(statements, [0.9 if each else 0.1 for each in believed])
     found = check(beliefs, ontology, revision_cost=True)
@@ -114,9 +114,9 @@ def test_the_revision_cost_is_the_distance_to_the_nearest_world(name: str, seed:
     truth = dict(zip(statements, believed, strict=True))
     nearest = 0
     for relations in linked(ontology):
-        listed, worlds = all_assignments(name, tuple(relations), items)
+        listed, assignments = all_assignments(name, tuple(relations), items)
         held = np.array([truth[each] for each in listed])
-        nearest += int((worlds != held).sum(axis=1).min())
+        nearest += int((assignments != held).sum(axis=1).min())
     assert found.revision_cost == nearest
 
 

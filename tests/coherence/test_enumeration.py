@@ -26,9 +26,9 @@ def test_parts_falls_into_eight_families() -> None:
 def test_the_worlds_of_an_order_are_the_strict_partial_orders(n: int, count: int) -> None:
     """As many as are known of labelled partial orders (OEIS A001035)."""
     families, places = compile_ontology(Ontology.load("parts"))
-    worlds = all_assignments(families[places["above"].family], n)
-    assert worlds is not None
-    assert len(worlds) == count
+    assignments = all_assignments(families[places["above"].family], n)
+    assert assignments is not None
+    assert len(assignments) == count
 
 
 @settings(max_examples=60, deadline=None)
@@ -67,17 +67,17 @@ def test_the_best_order_is_the_best_of_all_permutations(seed: int, n: int, most:
 def test_linear_programs_agree_with_the_list_of_all_worlds(
     name: str, first: str, n: int, most: int
 ) -> None:
-    """The general solver finds the same value, the same free statements and the same world."""
+    """The general solver finds the same value, the same free statements and the same assignment."""
     families, places = compile_ontology(Ontology.load(name))
     family = families[places[first].family]
-    worlds = all_assignments(family, n)
-    assert worlds is not None
+    assignments = all_assignments(family, n)
+    assert assignments is not None
     random = np.random.default_rng(n)
     for _ in range(8):
-        weights = random.integers(-most, most + 1, worlds.shape[1])
-        ties = random.integers(0, 4096, worlds.shape[1])
+        weights = random.integers(-most, most + 1, assignments.shape[1])
+        ties = random.integers(0, 4096, assignments.shape[1])
         solution = solve_program(Program(family, n, weights, ties))
-        best = best_assignments(worlds, weights[None], [ties].__getitem__)
+        best = best_assignments(assignments, weights[None], [ties].__getitem__)
         assert solution.optimal
         assert solution.settled
         assert weights @ solution.true == weights @ best.true[0] == solution.bound

@@ -1,4 +1,4 @@
-"""Local search against lists of all worlds and a plain search of a few lines."""
+"""Local search against lists of all assignments and a plain search of a few lines."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def one_order() -> Family:
 def partial_orders(n: int) -> Booleans:
     """Every strict partial order of n items, shape (orders, n, n)."""
     family = one_order()
-    worlds = all_assignments(family, n)
-    assert worlds is not None
+    assignments = all_assignments(family, n)
+    assert assignments is not None
     _, first, second = clauses_of(family, n).variables.T
-    orders = np.zeros((len(worlds), n, n), dtype=bool)
-    orders[:, first, second] = worlds
+    orders = np.zeros((len(assignments), n, n), dtype=bool)
+    orders[:, first, second] = assignments
     return orders
 
 

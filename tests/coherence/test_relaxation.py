@@ -82,16 +82,16 @@ def test_a_bound_without_time_is_the_pairs() -> None:
 
 @pytest.mark.parametrize("n", [3, 4])
 def test_rows_of_three_items_describe_small_partial_orders(n: int) -> None:
-    """Tightened until nothing is broken, the linear program's value is the best of all worlds."""
+    """Tightened until nothing is broken, the program's value is that of the best assignment."""
     family = one_order()
-    worlds = all_assignments(family, n)
-    assert worlds is not None
+    assignments = all_assignments(family, n)
+    assert assignments is not None
     random = np.random.default_rng(n)
     for _ in range(100):
-        weights = random.integers(-9, 10, worlds.shape[1]).astype(np.float64)
+        weights = random.integers(-9, 10, assignments.shape[1]).astype(np.float64)
         rows = Rows(family, n, total=False)
         relaxed = linprog(-weights, A_ub=rows.matrix.toarray(), b_ub=rows.limits, bounds=(0, 1))
         while rows.tighten(np.asarray(relaxed.x)):
             dense = rows.matrix.toarray()
             relaxed = linprog(-weights, A_ub=dense, b_ub=rows.limits, bounds=(0, 1))
-        assert relaxed.fun == pytest.approx(-(worlds @ weights).max(), abs=1e-6)
+        assert relaxed.fun == pytest.approx(-(assignments @ weights).max(), abs=1e-6)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Objective = Literal["paper", "log-odds", "margin"]
 OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")
-# Of the two largest ontologies, the relations whose worlds of four items can all be listed.
+# Of the two largest ontologies, the relations whose assignments of four items can all be listed.
 FOUR_ITEMS = {
     "parts": None,
     "time": None,
@@ -74,16 +74,16 @@ def weights_by_hand(p: float | None, objective: Objective) -> float:
 def best_by_hand(
     beliefs: pl.DataFrame, ontology: Ontology, objective: Objective
 ) -> tuple[float, int]:
-    """The best value, and how many rows are true in one best world and false in another."""
+    """The best value, and how many rows are true in one best assignment and false in another."""
     items = tuple(sorted({*beliefs["subject"], *beliefs["object"]}))
     asked = {(x, r, y): p for x, r, y, p in beliefs.iter_rows()}
     total, free = 0.0, 0
     for relations in linked(ontology):
-        statements, worlds = all_assignments(ontology.name, tuple(relations), items)
+        statements, assignments = all_assignments(ontology.name, tuple(relations), items)
         weights = np.array([weights_by_hand(asked.get(each), objective) for each in statements])
-        values = worlds @ np.maximum(weights, 0) + ~worlds @ np.maximum(-weights, 0)
+        values = assignments @ np.maximum(weights, 0) + ~assignments @ np.maximum(-weights, 0)
         total += values.max()
-        best = worlds[values > values.max() - 1e-9]
+        best = assignments[values > values.max() - 1e-9]
         undecided = best.any(axis=0) & ~best.all(axis=0)
         free += sum(bool(undecided[i]) for i, each in enumerate(statements) if each in asked)
     return total, free
@@ -116,30 +116,30 @@ def with_relations(ontology: Ontology, names: Sequence[str] | None) -> Ontology:
 def test_the_value_is_the_best_of_all_worlds(
     name: str, objective: Objective, seed: int, n: int, decimals: int, share: float
 ) -> None:
-    """No world listed by hand beats the repaired one, and as many statements are free."""
+    """No assignment listed by hand beats the repaired one, and as many statements are free."""
     ontology = with_relations(Ontology.load(name), FOUR_ITEMS[name] if n > 3 else None)
     beliefs = random_beliefs(ontology, n, seed, decimals, share)
     found = repair(beliefs, ontology, objective, processes=1)
     value, free = best_by_hand(beliefs, ontology, objective)
     assert found.value == pytest.approx(value, abs=1e-4)
     assert found.bound == found.value
-    # Weights are compared in whole millionths, where ln 9 is not twice ln 3, and worlds that a
+    # Weights are compared in whole millionths, where ln 9 is not twice ln 3, and assignments that a
     # millionth sets apart may be more alike than the solver can tell.
     if objective == "paper" or (objective == "margin" and decimals < 9):
         assert found.settled
         assert found.free == free
-    counts = check(found.world, ontology, "repaired").counts.values()
+    counts = check(found.assignment, ontology, "repaired").counts.values()
     assert not any(count.violated for count in counts)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_the_world_holds_what_it_made_true(objective: Objective) -> None:
-    """The repaired column says of each row whether the world has its statement."""
+    """The repaired column says of each row whether the assignment has its statement."""
     ontology = Ontology.load("parts")
     found = repair(random_beliefs(ontology, 6, 1, 2), ontology, objective)
     kept = found.beliefs.filter("repaired").select("subject", "relation", "object")
-    world = found.world.select("subject", "relation", "object")
-    assert kept.sort(kept.columns).equals(world.sort(world.columns))
+    assignment = found.assignment.select("subject", "relation", "object")
+    assert kept.sort(kept.columns).equals(assignment.sort(assignment.columns))
 
 
 def test_the_paper_keeps_only_what_has_weight_or_follows() -> None:
@@ -153,8 +153,8 @@ def test_the_paper_keeps_only_what_has_weight_or_follows() -> None:
             "p_true": [0.9, 0.8, 0.001],
         }
     )
-    world = repair(beliefs, ontology).world
-    above = world.filter(pl.col("relation") == "above").select("subject", "object").rows()
+    assignment = repair(beliefs, ontology).assignment
+    above = assignment.filter(pl.col("relation") == "above").select("subject", "object").rows()
     assert sorted(above) == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
@@ -206,7 +206,7 @@ def test_rows_in_any_order_and_any_number_of_processes_give_the_same(
     assert once.free > 0
     keys = ["thing", "subject", "relation", "object"]
     assert once.beliefs.sort(keys).equals(again.beliefs.sort(keys))
-    assert once.world.equals(again.world)
+    assert once.assignment.equals(again.assignment)
     assert (once.value, once.free) == (again.value, again.free)
     assert once.table.drop("value", "bound").equals(again.table.drop("value", "bound"))
 
@@ -234,7 +234,7 @@ def hanging_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.slow
 def test_a_worker_that_hangs_is_stopped_at_the_deadline(objective: Objective) -> None:
-    """The parent process still returns a consistent world, and says that it is not proven."""
+    """The parent process still returns a consistent assignment, and says that it is not proven."""
     parts = Ontology.load("parts")
     names = ["above", "below", "inside", "contains"]
     ontology = Ontology("orders", {name: parts.relations[name] for name in names})
@@ -242,7 +242,7 @@ def test_a_worker_that_hangs_is_stopped_at_the_deadline(objective: Objective) ->
     found = repair(beliefs, ontology, objective, time_limit=2.0, processes=2)
     assert (found.status, found.optimal, found.settled) == ("timeout", 0, False)
     assert found.bound > found.value > 0
-    counts = check(found.world, ontology, "repaired").counts.values()
+    counts = check(found.assignment, ontology, "repaired").counts.values()
     assert not any(count.violated for count in counts)
     # Half of the weight is what the worse of an order and its reverse reaches.
     if objective == "paper":
@@ -315,7 +315,7 @@ def test_rows_on_demand_agree_with_one_program_of_all_constraints(
 
 
 def test_a_time_limit_gives_a_world_and_a_bound() -> None:
-    """Forty items with signed weights stop at the limit with a consistent world below a bound."""
+    """Forty items with signed weights stop at the limit with an assignment below a bound."""
     parts = Ontology.load("parts")
     ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
     found = repair(random_beliefs(ontology, 40, 0, 9), ontology, "log-odds", time_limit=1.0)
@@ -363,7 +363,11 @@ def test_a_long_chain_keeps_its_time_limit() -> None:
     rows = [(f"{number:03}", "is a", f"{number + 1:03}", 0.9) for number in range(200)]
     beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
     found = repair(beliefs, Ontology.load("taxonomy"), time_limit=0.1, processes=1)
-    assert (found.status, found.value, found.world.height) == ("optimal", 90 * 200, 201 * 200 / 2)
+    assert (found.status, found.value, found.assignment.height) == (
+        "optimal",
+        90 * 200,
+        201 * 200 / 2,
+    )
 
 
 def test_searching_without_time_left_gives_a_consistent_world() -> None:
@@ -378,20 +382,22 @@ def test_searching_without_time_left_gives_a_consistent_world() -> None:
 
 
 def test_adding_together_is_adding_one_by_one() -> None:
-    """Halving what clashes gives the world that single statements in the same order give."""
+    """Halving what clashes gives the assignment that single statements in the same order give."""
     family = compile_ontology(Ontology.load("taxonomy"))[0][0]
     rows = Rows(family, 5, total=False)
     for seed in range(5):
         random = np.random.default_rng(seed)
         weights, likely = random.integers(0, 9, rows.count), random.random(rows.count)
-        world: Booleans = np.zeros(rows.count, dtype=bool)
+        assignment: Booleans = np.zeros(rows.count, dtype=bool)
         for statement in np.lexsort((-weights, -np.round(likely, 3))):
             if weights[statement] > 0:
-                trial = world.copy()
+                trial = assignment.copy()
                 trial[statement] = True
                 closed = rows.closed(trial)
-                world = world if closed is None else closed
-        assert greedy_assignment(rows, weights, likely, float("inf")).tolist() == world.tolist()
+                assignment = assignment if closed is None else closed
+        assert (
+            greedy_assignment(rows, weights, likely, float("inf")).tolist() == assignment.tolist()
+        )
 
 
 def test_too_many_joined_items_are_refused_before_any_table() -> None:
@@ -428,7 +434,7 @@ def test_a_groups_column_may_have_any_name() -> None:
     found = repair(beliefs, ontology, groups=["g", "value"])
     assert found.table.columns[:2] == ["g", "value (group)"]
     assert found.table["value"].to_list() == [found.value]
-    assert found.world.columns[:2] == ["g", "value"]
+    assert found.assignment.columns[:2] == ["g", "value"]
     assert check(beliefs, ontology, groups=["g"]).violations["g"].unique().to_list() == [1]
 
 
@@ -441,7 +447,7 @@ def test_an_item_may_bear_a_relation_to_itself() -> None:
     )
     found = repair(beliefs, Ontology("near", {"next to": near}))
     assert found.beliefs["repaired"].to_list() == [True]
-    assert found.world.height == 1
+    assert found.assignment.height == 1
 
 
 @pytest.mark.parametrize(

@@ -85,13 +85,13 @@ def random_set(ontology: Ontology, random: np.random.Generator) -> dict[Statemen
 
 
 def least_changes(ontology: Ontology, truth: Truth) -> int:
-    """The least number of known statements on which a world differs, over all worlds."""
+    """The least number of known statements on which an assignment differs, over all assignments."""
     cost = 0
     for relations in linked(ontology):
-        listed, worlds = all_assignments(ontology.name, tuple(relations), ITEMS)
+        listed, assignments = all_assignments(ontology.name, tuple(relations), ITEMS)
         known = [number for number, each in enumerate(listed) if truth.get(each) is not None]
         held = np.array([truth[listed[number]] for number in known], dtype=bool)
-        cost += int((worlds[:, known] != held).sum(axis=1).min())
+        cost += int((assignments[:, known] != held).sum(axis=1).min())
     return cost
 
 

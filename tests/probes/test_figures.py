@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from tacit.charts.theme import Chart
 
 PARTS = Ontology.load("parts")
-WORLDS = ("before", "paper", "log-odds", "margin")
+STAGES = ("before", "paper", "log-odds", "margin")
 SVG = "{http://www.w3.org/2000/svg}"
 MINUS = "\N{MINUS SIGN}"
 
 AT = pl.DataFrame(
     [
-        (s, world, 300, 1 - s / 100 + gain, None if s == 100 else 0.1, None if s == 100 else 0.9)
+        (s, stage, 300, 1 - s / 100 + gain, None if s == 100 else 0.1, None if s == 100 else 0.9)
         for s in (50, 60, 70, 80, 90, 100)
-        for world, gain in zip(WORLDS, (0.0, 0.125, 0.2, 0.05), strict=True)
+        for stage, gain in zip(STAGES, (0.0, 0.125, 0.2, 0.05), strict=True)
     ],
-    schema=["s", "world", "n", "share", "low", "high"],
+    schema=["s", "stage", "n", "share", "low", "high"],
     orient="row",
     infer_schema_length=None,
 )
 RELATIONS = pl.DataFrame(
     [
-        (relation, world, n, missing, None if base is None else base + gain, low, high)
+        (relation, stage, n, missing, None if base is None else base + gain, low, high)
         for relation, n, missing, base, low, high in (
             ("above", 1200, 0, 0.25, 0.2, 0.9),
             ("part of", 76, 4, 0.75, 0.2, 0.9),
             ("behind", 0, 9, None, None, None),
             ("requires", 3, 0, 0.5, None, None),
         )
-        for world, gain in zip(WORLDS, (0.0, -0.125, 0.2, 0.05), strict=True)
+        for stage, gain in zip(STAGES, (0.0, -0.125, 0.2, 0.05), strict=True)
     ],
-    schema=["relation", "world", "n", "missing", "accuracy", "low", "high"],
+    schema=["relation", "stage", "n", "missing", "accuracy", "low", "high"],
     orient="row",
     infer_schema_length=None,
 )
@@ -58,15 +58,15 @@ THINGS = pl.DataFrame(
             f"thing {rank:03}",
             rank,
             "best 20" if rank <= 20 else "worst 20" if rank > 80 else "middle",
-            world,
+            stage,
             117,
             2,
             (101 - rank) / 128 + gain,
         )
         for rank in range(1, 101)
-        for world, gain in zip(WORLDS, (0.0, 0.125, 0.2, 0.05), strict=True)
+        for stage, gain in zip(STAGES, (0.0, 0.125, 0.2, 0.05), strict=True)
     ],
-    schema=["thing", "rank", "band", "world", "n", "missing", "accuracy"],
+    schema=["thing", "rank", "band", "stage", "n", "missing", "accuracy"],
     orient="row",
 )
 TABLES = {"accuracy_at": AT, "accuracy_by_relation": RELATIONS, "accuracy_by_thing": THINGS}
@@ -123,10 +123,10 @@ def drawn(chart: Chart | None) -> Chart:
 
 
 def values_of(chart: Chart, table: pl.DataFrame, column: str) -> None:
-    """The chart holds the values and intervals of a table, and no other world's."""
-    shown = [row for row in rows(chart) if row.get("world") is not None]
-    worlds = {row["world"] for row in shown}
-    for row in table.filter(pl.col("world").is_in(worlds)).iter_rows(named=True):
+    """The chart holds the values and intervals of a table, and no other stage's."""
+    shown = [row for row in rows(chart) if row.get("stage") is not None]
+    stages = {row["stage"] for row in shown}
+    for row in table.filter(pl.col("stage").is_in(stages)).iter_rows(named=True):
         wanted = row | {"value": row[column]}
         if "low" in row:
             wanted |= {"low": row["low"], "high": row["high"]}
@@ -137,7 +137,7 @@ def test_accuracy_at_holds_the_table() -> None:
     """Shares and intervals of the raw beliefs and one objective, as they are in the table."""
     chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Theme(objective="margin"))))
     values_of(chart, AT, "share")
-    assert {row["world"] for row in rows(chart) if row.get("world")} == {"before", "margin"}
+    assert {row["stage"] for row in rows(chart) if row.get("stage")} == {"before", "margin"}
     assert fields(chart, "x") == {"at"}
     assert fields(chart, "color") == fields(chart, "shape") == {"series"}
 
@@ -177,7 +177,7 @@ def test_relations_fall_by_accuracy_before_repair() -> None:
 
 
 def test_accuracy_by_relation_holds_the_table() -> None:
-    """Accuracies and intervals as they are; 2 of 4 relations have intervals, in two worlds."""
+    """Accuracies and intervals as they are; 2 of 4 relations have intervals, in two stages."""
     chart = drawn(figures.accuracy_by_relation(of_one({"accuracy_by_relation": RELATIONS})))
     values_of(chart, RELATIONS, "accuracy")
     # And the line at one half.
@@ -208,11 +208,11 @@ def test_a_band_says_which_ranks_it_holds() -> None:
 def test_all_things_are_the_middle() -> None:
     """Ranks 21 to 80, with the accuracies of the table."""
     chart = drawn(figures.all_things(of_one({"accuracy_by_thing": THINGS})))
-    shown = {(row["rank"], row["world"]): row["value"] for row in rows(chart) if "rank" in row}
-    middle = THINGS.filter(pl.col("rank").is_between(21, 80), pl.col("world").is_in(WORLDS[:2]))
+    shown = {(row["rank"], row["stage"]): row["value"] for row in rows(chart) if "rank" in row}
+    middle = THINGS.filter(pl.col("rank").is_between(21, 80), pl.col("stage").is_in(STAGES[:2]))
     assert shown == {
-        (rank, world): accuracy
-        for rank, world, accuracy in middle.select("rank", "world", "accuracy").iter_rows()
+        (rank, stage): accuracy
+        for rank, stage, accuracy in middle.select("rank", "stage", "accuracy").iter_rows()
     }
     expected = {"m: ranks 21 to 40", "m: ranks 41 to 60", "m: ranks 61 to 80"}
     assert expected <= set(texts(chart))
@@ -291,7 +291,7 @@ def test_a_clipped_chart_gives_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("palette", PALETTES)
 def test_a_palette_colours_the_marks(palette: str) -> None:
-    """Raw beliefs and repaired world have the palette's colours."""
+    """Raw beliefs and repaired beliefs have the palette's colours."""
     colours = PALETTES[palette]
     svg = svg_of(
         drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Theme(palette, "margin"))))

@@ -73,7 +73,7 @@ def table(
 
 
 def at_random(n: int, share: float, seed: int = 0) -> pl.DataFrame:
-    """Beliefs at random, and a consistent world and gold of ``above`` in the order of parts."""
+    """Beliefs at random, and consistent assignment and gold of ``above`` in the order of parts."""
     rng = random.Random(seed)  # noqa: S311 - made-up data
     parts = LONG[:n]
     asked = [(s, r, o) for s, o in permutations(parts, 2) for r in PARTS.relations]
@@ -93,11 +93,11 @@ def titles(svg: str) -> list[str]:
     return [each.text or "" for each in elements(svg).iter(f"{SVG}title")]
 
 
-def edges_of(svg: str, world: str, kind: str = "edge") -> set[Edge]:
-    """The edges that the document shows of a world."""
+def edges_of(svg: str, stage: str, kind: str = "edge") -> set[Edge]:
+    """The edges that the document shows of a stage."""
     found = set()
     for group in elements(svg).iter():
-        if group.get("data-world") == world:
+        if group.get("data-stage") == stage:
             for each in group.iter():
                 if kind in (each.get("class") or "").split():
                     found.add(
@@ -218,13 +218,13 @@ def test_no_text_stands_on_another(n: int, share: float) -> None:
 
 @pytest.mark.parametrize(("n", "share"), [(3, 0.3), (7, 0.03), (7, 0.5), (13, 0.01), (13, 0.6)])
 def test_every_belief_is_drawn_or_follows_from_what_is_drawn(n: int, share: float) -> None:
-    """In every world; and nothing else is drawn."""
+    """In every stage; and nothing else is drawn."""
     beliefs = at_random(n, share)
     svg = parts_graph(beliefs, PARTS)
-    for world in ("before", "paper", "label"):
-        held = beliefs.filter(pl.col(world)).select("subject", "relation", "object").rows()
+    for stage in ("before", "paper", "label"):
+        held = beliefs.filter(pl.col(stage)).select("subject", "relation", "object").rows()
         believed = {edge_of(statement, LONG) for statement in held}
-        drawn = edges_of(svg, world)
+        drawn = edges_of(svg, stage)
         assert drawn <= believed
         assert believed <= closure(drawn)
 
@@ -309,10 +309,10 @@ def test_a_palette_colours_the_whole_figure() -> None:
 
 
 def test_without_gold_there_is_no_gold() -> None:
-    """Two worlds instead of three."""
-    world = {("shell", "above", "yolk"), ("yolk", "below", "shell")}
-    assert "Gold" not in parts_graph(table(EGG, world, world), PARTS)
-    assert "Gold" in parts_graph(table(EGG, world, world, dict.fromkeys(world, True)), PARTS)
+    """Two stages instead of three."""
+    stage = {("shell", "above", "yolk"), ("yolk", "below", "shell")}
+    assert "Gold" not in parts_graph(table(EGG, stage, stage), PARTS)
+    assert "Gold" in parts_graph(table(EGG, stage, stage, dict.fromkeys(stage, True)), PARTS)
 
 
 def test_a_constraint_that_a_missing_belief_decides_is_not_drawn_as_violated() -> None:

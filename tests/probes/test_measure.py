@@ -17,7 +17,7 @@ from tacit.probes.parts.accuracy import shifted
 from tacit.probes.parts.compare import compare
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
-from tacit.probes.parts.repaired import WORLDS
+from tacit.probes.parts.repaired import STAGES
 from tacit.probes.parts.sentences import sentences
 from tacit.sources.drawings import Drawing, read_drawings
 from tacit.sources.statements import agreement, all_statements, drawing_statements
@@ -43,14 +43,14 @@ LAMP = Drawing(
     (("shade", "above", "stand"), ("stand", "above", "base"), ("bulb", "inside", "shade")),
 )
 TABLES = {
-    "accuracy": "set gold world n missing accuracy low high",
+    "accuracy": "set gold stage n missing accuracy low high",
     "accuracy_baselines": "set baseline n accuracy low high",
     "accuracy_gain": "set objective part n gain low high",
-    "accuracy_at": "s world n share low high",
-    "accuracy_by_relation": "relation world n missing accuracy low high",
-    "accuracy_by_thing": "thing rank band world n missing accuracy",
+    "accuracy_at": "s stage n share low high",
+    "accuracy_by_relation": "relation stage n missing accuracy low high",
+    "accuracy_by_thing": "thing rank band stage n missing accuracy",
     "accuracy_by_drawing": "thing annotator n missing before paper log-odds margin",
-    "violation": "constraint world violated applicable undecided rate low high",
+    "violation": "constraint stage violated applicable undecided rate low high",
     "repair": "objective groups optimal value bound turned_true turned_false free improved same"
     " worse",
     "agreement": "thing drawings labelled distinct agreed contradicted",
@@ -94,28 +94,28 @@ def only(table: pl.DataFrame, **where: object) -> Row:
 
 
 def accuracies(findings: Findings, gold: str = "all") -> dict[str, float | None]:
-    """The accuracy of each world on ParRoT."""
+    """The accuracy of each stage on ParRoT."""
     rows = findings.tables["accuracy"].filter(set="ParRoT", gold=gold)
-    return dict(zip(rows["world"], rows["accuracy"], strict=True))
+    return dict(zip(rows["stage"], rows["accuracy"], strict=True))
 
 
-def counts(findings: Findings, world: str = "before") -> dict[str, tuple[int | None, int | None]]:
+def counts(findings: Findings, stage: str = "before") -> dict[str, tuple[int | None, int | None]]:
     """Violated and applicable of each constraint."""
-    rows = findings.tables["violation"].filter(world=world)
+    rows = findings.tables["violation"].filter(stage=stage)
     pairs = zip(rows["violated"], rows["applicable"], strict=True)
     return dict(zip(rows["constraint"], pairs, strict=True))
 
 
-def rate(findings: Findings, constraint: str, world: str = "before") -> float | None:
+def rate(findings: Findings, constraint: str, stage: str = "before") -> float | None:
     """How often a constraint is violated."""
-    value = only(findings.tables["violation"], constraint=constraint, world=world)["rate"]
+    value = only(findings.tables["violation"], constraint=constraint, stage=stage)["rate"]
     return None if value is None else float(value)
 
 
 def test_gold_itself_is_right_and_consistent_in_every_world() -> None:
     """Worked by hand: 16 of 16; 8 asymmetric, 4 inverse and 2 transitive constraints apply."""
     findings = knowing(probe_of(LAMP))
-    assert accuracies(findings) == dict.fromkeys(WORLDS, 1.0)
+    assert accuracies(findings) == dict.fromkeys(STAGES, 1.0)
     assert counts(findings) == {
         "symmetric": (0, 0),
         "asymmetric": (0, 8),
@@ -156,7 +156,7 @@ def test_an_inverse_planted_is_found_and_each_objective_repairs_it_its_own_way()
     assert accuracies(findings) == {"before": 15 / 16, **after}
     assert accuracies(findings, "true")["before"] == 7 / 8
     assert accuracies(findings, "true")["margin"] == 6 / 8
-    assert accuracies(findings, "false") == dict.fromkeys(WORLDS, 1.0)
+    assert accuracies(findings, "false") == dict.fromkeys(STAGES, 1.0)
     for objective, changed in (
         ("paper", (1, 0, 1, 0, 0)),
         ("log-odds", (0, 1, 0, 0, 1)),
@@ -171,7 +171,7 @@ def test_an_inverse_planted_is_found_and_each_objective_repairs_it_its_own_way()
         )
         assert gain["gain"] == after[objective] - 15 / 16
     assert only(findings.tables["repair"], objective="paper")["value"] == 6 * 100 + 60 + 30
-    shares = findings.tables["accuracy_at"].filter(world="before")
+    shares = findings.tables["accuracy_at"].filter(stage="before")
     assert dict(zip(shares["s"], shares["share"], strict=True)) == {
         **dict.fromkeys((50, 60, 70, 80, 90), 1.0),
         100: 0.0,
@@ -202,8 +202,8 @@ def test_true_to_everything_breaks_what_is_asymmetric_alone() -> None:
 def test_no_belief_is_no_accuracy() -> None:
     """All are counted as missing; shares and rates are undefined, and nothing is repaired."""
     findings = believing(probe_of(LAMP), lambda *_: None)
-    assert accuracies(findings) == dict.fromkeys(WORLDS, None)
-    row = only(findings.tables["accuracy"], set="ParRoT", gold="all", world="paper")
+    assert accuracies(findings) == dict.fromkeys(STAGES, None)
+    row = only(findings.tables["accuracy"], set="ParRoT", gold="all", stage="paper")
     assert (row["n"], row["missing"], row["low"]) == (0, 16, None)
     assert findings.tables["violation"]["rate"].null_count() == 24
     assert findings.tables["accuracy_at"]["n"].to_list() == [0] * 24
@@ -227,12 +227,12 @@ def test_one_missing_belief_is_left_out_and_counted() -> None:
         return float(gold_is(probe, *question))
 
     findings = believing(probe, p)
-    row = only(findings.tables["accuracy"], set="ParRoT", gold="true", world="before")
+    row = only(findings.tables["accuracy"], set="ParRoT", gold="true", stage="before")
     assert (row["n"], row["missing"], row["accuracy"]) == (7, 1, 1.0)
     drawing = findings.tables["accuracy_by_drawing"].row(0, named=True)
     assert (drawing["n"], drawing["missing"], drawing["before"]) == (15, 1, 1.0)
     missing = findings.tables["beliefs"].filter(pl.col("p_true").is_null()).row(0, named=True)
-    assert [missing[world] for world in WORLDS] == [False, True, True, True]
+    assert [missing[stage] for stage in STAGES] == [False, True, True, True]
 
 
 def test_a_constraint_that_a_missing_belief_decides_is_undecided() -> None:
@@ -247,7 +247,7 @@ def test_a_constraint_that_a_missing_belief_decides_is_undecided() -> None:
         return None if missing else float(gold_is(probe, *question))
 
     findings = believing(probe, p)
-    rows = findings.tables["violation"].filter(world="before")
+    rows = findings.tables["violation"].filter(stage="before")
     undecided = dict(zip(rows["constraint"], rows["undecided"], strict=True))
     assert undecided == {
         "symmetric": 0,
@@ -260,8 +260,8 @@ def test_a_constraint_that_a_missing_belief_decides_is_undecided() -> None:
     assert counts(findings)["inverse"] == (0, 4)
     assert rate(findings, "inverse") == 0.0
     assert findings.summary["drawings_with_violation"] == 0
-    for objective in WORLDS[1:]:
-        after = only(findings.tables["violation"], constraint="micro", world=objective)
+    for objective in STAGES[1:]:
+        after = only(findings.tables["violation"], constraint="micro", stage=objective)
         assert (after["violated"], after["undecided"]) == (0, 0)
     assert "no belief, and left out of rates: 1 rule." in " ".join(sentences(findings))
     both = compare({"one": findings, "other": knowing(probe)})
@@ -340,7 +340,7 @@ def test_balanced_accuracy_of_one_label_alone_is_undefined() -> None:
     """A drawing of two parts that connect implies nothing false."""
     drawing = Drawing("lamp", "ann", ("a", "b"), (("a", "connects", "b"),))
     findings = believing(probe_of(drawing), lambda *_: 0.9)
-    row = only(findings.tables["accuracy"], set="ParRoT", gold="balanced", world="before")
+    row = only(findings.tables["accuracy"], set="ParRoT", gold="balanced", stage="before")
     assert (row["n"], row["accuracy"]) == (2, None)
 
 
@@ -368,7 +368,7 @@ def test_one_thing_has_no_interval_and_two_have() -> None:
     for name in ("accuracy", "accuracy_gain", "accuracy_at", "accuracy_by_relation", "violation"):
         assert alone.tables[name]["low"].null_count() == alone.tables[name].height, name
     both = believing(probe_of(LAMP, other), p)
-    row = only(both.tables["accuracy"], set="ParRoT", gold="all", world="before")
+    row = only(both.tables["accuracy"], set="ParRoT", gold="all", stage="before")
     assert (row["accuracy"], row["low"], row["high"]) == (16 / 34, 8 / 18, 8 / 16)
     assert both.summary["true_share_interval"] == [0.0, 1.0]
     assert both.summary["intervals"] == {
@@ -390,8 +390,8 @@ def test_things_are_ranked_by_what_is_believed_before_repair() -> None:
     relations = (("a", "above", "b"), ("a", "connects", "b"))
     things = [Drawing(name, "ann", ("a", "b"), relations) for name in ("cot", "bin", "axe")]
     table = believing(probe_of(*things), p).tables["accuracy_by_thing"]
-    assert table["world"].to_list() == [*WORLDS] * 3
-    ranked = table.filter(world="before").select("thing", "rank", "band", "accuracy").rows()
+    assert table["stage"].to_list() == [*STAGES] * 3
+    ranked = table.filter(stage="before").select("thing", "rank", "band", "accuracy").rows()
     assert ranked == [
         ("cot", 1, "best 20", 4 / 6),
         ("axe", 2, "middle", 2 / 6),
@@ -406,7 +406,7 @@ def test_annotators_agree_on_what_both_drew() -> None:
     findings = believing(probe_of(first, second), lambda *_: 0.9)
     rows = {
         (row["set"], row["gold"]): (row["n"], row["accuracy"])
-        for row in findings.tables["accuracy"].filter(world="before").iter_rows(named=True)
+        for row in findings.tables["accuracy"].filter(stage="before").iter_rows(named=True)
     }
     assert rows["ParRoT", "all"] == (16, 0.5)
     assert rows["ParRoT++", "all"] == (8, 0.5)
@@ -434,7 +434,7 @@ def test_the_same_beliefs_give_the_same_findings_in_any_order() -> None:
 
 
 def drawn() -> pl.DataFrame:
-    """The real statements with their labels, and random beliefs and worlds."""
+    """The real statements with their labels, and random beliefs and stages."""
     relations = Ontology.load("parts").relations
     drawings = read_drawings(PARROT, relations)
     gold = enrich(drawing_statements(drawings), Ontology.load("parts"))
@@ -442,10 +442,10 @@ def drawn() -> pl.DataFrame:
     random = np.random.default_rng(1)
     p = random.random(statements.height)
     missing = random.random(statements.height) < 0.1
-    worlds = {world: random.random(statements.height) < 0.6 for world in WORLDS}
+    stages = {stage: random.random(statements.height) < 0.6 for stage in STAGES}
     return statements.with_columns(
         pl.Series("p_true", np.where(missing, np.nan, p), nan_to_null=True),
-        *(pl.Series(world, values) for world, values in worlds.items()),
+        *(pl.Series(stage, values) for stage, values in stages.items()),
     ).join(gold, on=statements.columns, how="left", maintain_order="left")
 
 
@@ -472,14 +472,14 @@ def sets_by_hand(rows: list[Row]) -> dict[str, list[Row]]:
     }
 
 
-def right(row: Row, world: str) -> bool:
-    """Whether a world judges a gold statement as its label says."""
-    return bool(row[world] is row["label"])
+def right(row: Row, stage: str) -> bool:
+    """Whether a stage judges a gold statement as its label says."""
+    return bool(row[stage] is row["label"])
 
 
-def by_hand(rows: Iterable[Row], world: str) -> tuple[int, int, float | None]:
+def by_hand(rows: Iterable[Row], stage: str) -> tuple[int, int, float | None]:
     """Those with a belief, those without, and the share of the former that is right."""
-    verdicts = [right(row, world) for row in rows if row["p_true"] is not None]
+    verdicts = [right(row, stage) for row in rows if row["p_true"] is not None]
     missing = sum(row["p_true"] is None for row in rows)
     return len(verdicts), missing, sum(verdicts) / len(verdicts) if verdicts else None
 
@@ -503,7 +503,7 @@ def interval_by_hand(rows: Iterable[Row], figure: Callable[[Row], int]) -> tuple
 
 @pytest.fixture(scope="module")
 def real() -> tuple[Mapping[str, pl.DataFrame], list[Row]]:
-    """The tables of accuracy of random worlds, and the gold rows to recompute them from."""
+    """The tables of accuracy of random stages, and the gold rows to recompute them from."""
     beliefs = drawn()
     gold = beliefs.filter(pl.col("label").is_not_null())
     return accuracy.tables(beliefs, SYMMETRIC, Bootstrap()), gold.to_dicts()
@@ -514,14 +514,14 @@ Real = tuple["Mapping[str, pl.DataFrame]", "list[Row]"]
 
 @needs_parrot
 def test_accuracy_is_what_plain_counting_gives(real: Real) -> None:
-    """Of both sets, of statements labelled true and false, in every world."""
+    """Of both sets, of statements labelled true and false, in every stage."""
     tables, rows = real
     sets = sets_by_hand(rows)
     for found in tables["accuracy"].filter(pl.col("gold") != "balanced").iter_rows(named=True):
         chosen = sets[found["set"]]
         if found["gold"] != "all":
             chosen = [row for row in chosen if row["label"] is (found["gold"] == "true")]
-        assert (found["n"], found["missing"], found["accuracy"]) == by_hand(chosen, found["world"])
+        assert (found["n"], found["missing"], found["accuracy"]) == by_hand(chosen, found["stage"])
     assert tables["accuracy"].height == 48
 
 
@@ -532,7 +532,7 @@ def test_balanced_accuracy_is_the_mean_over_both_labels(real: Real) -> None:
     sets = sets_by_hand(rows)
     for found in tables["accuracy"].filter(gold="balanced").iter_rows(named=True):
         sides = [
-            by_hand([row for row in sets[found["set"]] if row["label"] is label], found["world"])
+            by_hand([row for row in sets[found["set"]] if row["label"] is label], found["stage"])
             for label in (True, False)
         ]
         n, missing = (sum(side[k] or 0 for side in sides) for k in (0, 1))
@@ -567,19 +567,19 @@ def test_baselines_are_what_plain_counting_gives(real: Real) -> None:
 
 @needs_parrot
 def test_the_gain_is_split_into_a_shift_and_consistency(real: Real) -> None:
-    """The shift makes as many beliefs true as the world has, the highest ones."""
+    """The shift makes as many beliefs true as the stage has, the highest ones."""
     tables, rows = real
     beliefs = drawn()
-    for world in WORLDS[1:]:
+    for stage in STAGES[1:]:
         for name, every in sets_by_hand(rows).items():
             known = beliefs.drop_nulls("p_true")
             if name == "asymmetric":
                 known = known.filter(~pl.col("relation").is_in(SYMMETRIC))
-            most = sorted(known["p_true"], reverse=True)[: int(known[world].sum())]
+            most = sorted(known["p_true"], reverse=True)[: int(known[stage].sum())]
             mine = [row for row in every if row["p_true"] is not None]
             shift = sum((row["p_true"] >= most[-1]) is row["label"] for row in mine)
-            before, after = (sum(right(row, of) for row in mine) for of in ("before", world))
-            gains = tables["accuracy_gain"].filter(set=name, objective=world)
+            before, after = (sum(right(row, of) for row in mine) for of in ("before", stage))
+            gains = tables["accuracy_gain"].filter(set=name, objective=stage)
             assert dict(zip(gains["part"], gains["gain"], strict=True)) == pytest.approx(
                 {
                     "whole": (after - before) / len(mine),
@@ -604,7 +604,7 @@ def test_annotators_agree_and_contradict_one_another_as_the_paper_counts() -> No
 def test_intervals_are_what_plain_resampling_gives(real: Real) -> None:
     """Of a share, and of a gain, whose two sides share their resamples."""
     tables, rows = real
-    row = only(tables["accuracy"], set="ParRoT", gold="all", world="paper")
+    row = only(tables["accuracy"], set="ParRoT", gold="all", stage="paper")
     made = interval_by_hand(rows, lambda row: right(row, "paper"))
     assert (row["low"], row["high"]) == pytest.approx(made, abs=1e-12)
     gain = only(tables["accuracy_gain"], set="ParRoT", objective="margin", part="whole")
@@ -616,7 +616,7 @@ def test_intervals_are_what_plain_resampling_gives(real: Real) -> None:
 @needs_parrot
 @pytest.mark.parametrize(("table", "keys"), [("relation", 14), ("thing", 100), ("drawing", 300)])
 def test_accuracy_by_kind_is_what_plain_counting_gives(real: Real, table: str, keys: int) -> None:
-    """By relation, by thing and by drawing, in every world."""
+    """By relation, by thing and by drawing, in every stage."""
     tables, rows = real
     columns = ("thing", "annotator") if table == "drawing" else (table,)
     groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
@@ -628,17 +628,17 @@ def test_accuracy_by_kind_is_what_plain_counting_gives(real: Real, table: str, k
     for row in found.iter_rows(named=True):
         mine = groups[tuple(row[column] for column in columns)]
         if table == "drawing":
-            for world in WORLDS:
-                assert (row["n"], row["missing"], row[world]) == by_hand(mine, world)
+            for stage in STAGES:
+                assert (row["n"], row["missing"], row[stage]) == by_hand(mine, stage)
         else:
             told = (row["n"], row["missing"], row["accuracy"])
-            assert told == by_hand(mine, row["world"])
+            assert told == by_hand(mine, row["stage"])
 
 
 @needs_parrot
 def test_things_are_in_the_order_of_their_accuracy_and_banded(real: Real) -> None:
     """20 best, 60 in the middle and 20 worst."""
-    table = real[0]["accuracy_by_thing"].filter(world="before")
+    table = real[0]["accuracy_by_thing"].filter(stage="before")
     assert table["rank"].to_list() == list(range(1, 101))
     assert table["accuracy"].to_list() == sorted(table["accuracy"], reverse=True)
     assert table["band"].to_list() == ["best 20"] * 20 + ["middle"] * 60 + ["worst 20"] * 20
@@ -654,7 +654,7 @@ def test_accuracy_at_s_is_what_plain_counting_gives(real: Real) -> None:
             drawings[row["thing"], row["annotator"]].append(row)
     for found in tables["accuracy_at"].iter_rows(named=True):
         reached = [
-            100 * sum(right(row, found["world"]) for row in mine) >= found["s"] * len(mine)
+            100 * sum(right(row, found["stage"]) for row in mine) >= found["s"] * len(mine)
             for mine in drawings.values()
         ]
         assert (found["n"], found["share"]) == (len(reached), sum(reached) / len(reached))
@@ -677,7 +677,7 @@ def test_a_model_that_says_true_to_everything_has_the_accuracy_of_the_majority_c
     """58.82 and 60.24 per cent (Tables 4 and 6), and every asymmetric pair violated."""
     probe = PartsProbe.read(PARROT)
     findings = believing(probe, lambda *_: 0.9)
-    rows = findings.tables["accuracy"].filter(gold="all", world="before")
+    rows = findings.tables["accuracy"].filter(gold="all", stage="before")
     assert [f"{share:.2%}" for share in rows["accuracy"]] == ["58.82%", "60.24%", "50.00%"]
     assert rows["n"].to_list() == [11_720, 1_524, 9_652]
     always = findings.tables["accuracy_baselines"].filter(baseline="always true")
@@ -686,5 +686,5 @@ def test_a_model_that_says_true_to_everything_has_the_accuracy_of_the_majority_c
     assert counts(findings)["asymmetric"] == (12 * pairs, 12 * pairs)
     assert counts(findings)["inverse"] == (0, 12 * pairs)
     assert findings.summary["drawings_with_violation"] == 300
-    for objective in WORLDS[1:]:
+    for objective in STAGES[1:]:
         assert counts(findings, objective)["micro"][0] == 0

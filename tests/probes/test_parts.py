@@ -43,15 +43,15 @@ def found(probe: PartsProbe, store: Path, true: Collection[Question]) -> Finding
     return probe.measure_scores(Engine(FakeModel(score), Store(store)).ask(probe.prompts))
 
 
-def rates(findings: Findings, world: str) -> dict[str, tuple[int | None, int | None, float | None]]:
-    """Violated, applicable and rate of each constraint in a world."""
-    rows = findings.tables["violation"].filter(world=world).iter_rows(named=True)
+def rates(findings: Findings, stage: str) -> dict[str, tuple[int | None, int | None, float | None]]:
+    """Violated, applicable and rate of each constraint in a stage."""
+    rows = findings.tables["violation"].filter(stage=stage).iter_rows(named=True)
     return {row["constraint"]: (row["violated"], row["applicable"], row["rate"]) for row in rows}
 
 
-def judged(findings: Findings, world: str) -> tuple[int, int, float | None]:
-    """Judged, missing and accuracy of all gold statements in a world."""
-    rows = findings.tables["accuracy"].filter(set="ParRoT", gold="all", world=world)
+def judged(findings: Findings, stage: str) -> tuple[int, int, float | None]:
+    """Judged, missing and accuracy of all gold statements in a stage."""
+    rows = findings.tables["accuracy"].filter(set="ParRoT", gold="all", stage=stage)
     row = rows.row(0, named=True)
     return row["n"], row["missing"], row["accuracy"]
 
@@ -186,6 +186,6 @@ def test_what_people_drew_contradicts_nothing(tmp_path: Path) -> None:
         for row in first.gold.filter("label").iter_rows(named=True)
     }
     findings = found(first, tmp_path, true)
-    for world in ("before", "paper", "log-odds", "margin"):
-        assert judged(findings, world) == (first.gold.height, 0, 1.0)
+    for stage in ("before", "paper", "log-odds", "margin"):
+        assert judged(findings, stage) == (first.gold.height, 0, 1.0)
     assert findings.summary["drawings_with_violation"] == 0

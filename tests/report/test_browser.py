@@ -183,8 +183,8 @@ def test_csv_holds_the_rows_that_fit(visit: Visit, runs: Path) -> None:
         .to_dicts()
     ]
     assert waiting.value.suggested_filename == "parts-accuracy-by-relation.csv"
-    assert [(row["model"], row["world"], row["n"]) for row in rows] == [
-        (row["model"], row["world"], str(row["n"])) for row in found
+    assert [(row["model"], row["stage"], row["n"]) for row in rows] == [
+        (row["model"], row["stage"], str(row["n"])) for row in found
     ]
     shares = [float(row["accuracy"]) if row["accuracy"] else None for row in rows]
     assert shares == [pytest.approx(row["accuracy"], abs=1e-5) for row in found]

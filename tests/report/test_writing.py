@@ -93,7 +93,7 @@ def test_a_script_that_a_browser_would_read_otherwise_is_refused(within: str) ->
 def test_marks_stand_where_their_values_are(page: Page, runs: Path) -> None:
     """A tile's dot has a rule that places it at its share of the scale."""
     accuracy = pl.read_parquet(runs / "parts-ada" / "findings" / "accuracy.parquet")
-    row = accuracy.filter(set="ParRoT", gold="all", world="before").row(0, named=True)
+    row = accuracy.filter(set="ParRoT", gold="all", stage="before").row(0, named=True)
     rules = dict(re.findall(r"\.scale \.((?:left|right)-\d+) \{ (.*?); \}", page.html))
     classes = [str(a["class"]).split() for tag, a in Elements(page.html).found if tag == "i"]
     dot, interval = (
@@ -130,7 +130,7 @@ def test_first_screen_says_what_was_asked(runs: Path, page: Page) -> None:
     """The summary names each model, what it was asked, and its accuracy with n and interval."""
     text = page.html.replace("\N{NO-BREAK SPACE}", " ")
     accuracy = pl.read_parquet(runs / "parts-ada" / "findings" / "accuracy.parquet")
-    row = accuracy.filter(set="ParRoT", gold="all", world="before").row(0, named=True)
+    row = accuracy.filter(set="ParRoT", gold="all", stage="before").row(0, named=True)
     ends = f"95 % interval {100 * row['low']:.1f} to {100 * row['high']:.1f} %"
     said = f"drawings on {100 * row['accuracy']:.1f} % ({ends}) of {row['n']} statements"
     assert said in text.replace("&#39;", "'")

@@ -188,18 +188,18 @@ def test_95_of_100_intervals_include_0_where_there_is_nothing() -> None:
 
 def test_the_simulation_prints_a_line() -> None:
     """With 0.5 % of 1,150 facts right no sample has an interval; with 5 % all have."""
-    world, sizes = SIMULATION.INDEPENDENT, SIMULATION.SMALL
-    few, some = (SIMULATION.row(world, sizes, share, 3) for share in (0.005, 0.05))
+    population, sizes = SIMULATION.INDEPENDENT, SIMULATION.SMALL
+    few, some = (SIMULATION.row(population, sizes, share, 3) for share in (0.005, 0.05))
     assert (few["no interval"], few["includes the true relevance"]) == ("3 too few marked", "-")
     assert some["no interval"] == "0"
 
 
 def test_the_simulations_true_relevance_is_that_of_many_facts() -> None:
     """By quadrature and by 600,000 facts drawn."""
-    world = SIMULATION.DEPENDENT
-    known, links = world.draw(SIMULATION.Sizes(200_000, 3), 0.3, 0.4, np.random.default_rng(0))
+    population = SIMULATION.DEPENDENT
+    known, links = population.draw(SIMULATION.Sizes(200_000, 3), 0.3, 0.4, np.random.default_rng(0))
     gain = conditional_gain(known, links, Permutations(1)).gain.value
-    assert gain == pytest.approx(world.relevance(0.3, 0.4), abs=0.004)
+    assert gain == pytest.approx(population.relevance(0.3, 0.4), abs=0.004)
 
 
 def test_the_share_of_marked_items_widens_the_interval_where_few_are_not_marked() -> None:

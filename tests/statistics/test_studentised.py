@@ -40,7 +40,7 @@ def _benchmark() -> ModuleType:
 
 
 SIMULATION = _benchmark()
-INDEPENDENT, CLUSTERED, _, STRONG = SIMULATION.WORLDS
+INDEPENDENT, CLUSTERED, _, STRONG = SIMULATION.POPULATIONS
 
 
 def log_shortfall(right: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -194,13 +194,13 @@ def test_what_is_said_of_the_intervals_is_what_made_them() -> None:
     }
 
 
-def simulated(world: Population, n: int, samples: int) -> tuple[float, float]:
+def simulated(population: Population, n: int, samples: int) -> tuple[float, float]:
     """The share of p-values up to 0.05, and of intervals of the lift that hold the true one."""
     random = np.random.default_rng(0)
     small = held = 0
     for number in range(samples):
         accuracy = SIMULATION.ACCURACIES[number % 3]
-        right, score, cluster = world.draw(n, accuracy, random)
+        right, score, cluster = population.draw(n, accuracy, random)
         precision, chance = average_precision(right, score), chance_level(right, score)
         value = lift(precision, chance)
         if precision is None or value is None:
@@ -212,7 +212,9 @@ def simulated(world: Population, n: int, samples: int) -> tuple[float, float]:
         assert p is not None
         small += p <= 0.05
         if made.low is not None and made.high is not None:
-            held += made.low <= SIMULATION.truth(world, accuracy)[SIMULATION.CHOSEN] <= made.high
+            held += (
+                made.low <= SIMULATION.truth(population, accuracy)[SIMULATION.CHOSEN] <= made.high
+            )
     return small / samples, held / samples
 
 
@@ -232,8 +234,8 @@ def test_clusters_that_share_their_luck_change_little() -> None:
 
 def test_clusters_of_20_do_not_raise_false_alarms() -> None:
     """At most 8 % of p-values are up to 0.05; permuting without the clusters' error gives 13 %."""
-    world, n = SIMULATION.Population("20", 0.0, shared=1.5, size=20, known=0.9), 200
-    small, held = simulated(world, n, 200)
+    population, n = SIMULATION.Population("20", 0.0, shared=1.5, size=20, known=0.9), 200
+    small, held = simulated(population, n, 200)
     assert small <= 0.08
     assert held >= 0.92
 
@@ -264,10 +266,13 @@ def test_p_value_and_interval_agree(
 @pytest.mark.parametrize("slope", [0.5, 1.2])
 def test_p_value_and_interval_agree_where_there_is_a_lift(slope: float) -> None:
     """Of 60 samples with a weak or a strong lift, some are found and some are not."""
-    world, random = SIMULATION.Population("", slope, shared=1.0, size=5), np.random.default_rng(3)
+    population, random = (
+        SIMULATION.Population("", slope, shared=1.0, size=5),
+        np.random.default_rng(3),
+    )
     found = []
     for number in range(60):
-        sample = Sample.of(*SIMULATION.undecided(world, 60, 0.4, random))
+        sample = Sample.of(*SIMULATION.undecided(population, 60, 0.4, random))
         permuted = sample.permuted(Permutations(199, seed=number)).lift
         p, made = sample.p_value(LIFT, permuted), sample.interval(0.0, LIFT, permuted, 0.95)
         assert p is not None

@@ -37,7 +37,7 @@ class Palette:
     Args:
         name: The palette's name.
         before: Raw beliefs.
-        after: The world repaired under each objective.
+        after: The stage repaired under each objective.
         gold: What annotators drew.
         faults: A contradiction of each kind: believed both ways round, believed in one of two
             wordings only, a chain that is not closed.
@@ -55,9 +55,9 @@ class Palette:
     muted: str = "#5a616b"
     faint: str = "#dfe3e8"
 
-    def of(self, world: str) -> str:
-        """The colour of a world: ``before``, or the objective of a repair."""
-        return self.before if world == "before" else self.after.get(world, self.muted)
+    def of(self, stage: str) -> str:
+        """The colour of a stage: ``before``, or the objective of a repair."""
+        return self.before if stage == "before" else self.after.get(stage, self.muted)
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ PALETTES = {
 
 @dataclass(frozen=True)
 class Theme:
-    """How figures are drawn, and which repaired world they show.
+    """How figures are drawn, and which repaired beliefs they show.
 
     Args:
         palette: A name in ``PALETTES``; ``okabe-ito`` is safe for the colour-blind.

@@ -51,8 +51,8 @@ Duplicates = Annotated[
 TimeLimit = Annotated[
     float,
     typer.Option(
-        help="Seconds for exact repair; then stop with the best world found and a proven bound. "
-        "inf: no limit."
+        help="Seconds for exact repair; then stop with the best assignment found and a proven "
+        "bound. inf: no limit."
     ),
 ]
 
@@ -188,7 +188,7 @@ def _revision_cost(result: dict[str, Any]) -> str:
 
 
 class Goal(StrEnum):
-    """What the repaired world should keep as much of as possible."""
+    """What the repaired assignment should keep as much of as possible."""
 
     paper = "paper"
     log_odds = "log-odds"
@@ -211,13 +211,14 @@ def repair(
         int | None, typer.Option(help="How many processes may work at once [default: all cores].")
     ] = None,
     by_group: ByGroup = None,
-    world: Annotated[
-        Path | None, typer.Option(help="Write every statement true in the world, asked or not.")
+    assignment: Annotated[
+        Path | None,
+        typer.Option(help="Write every statement true in the assignment, asked or not."),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best world that keeps every constraint, and prove it unless the time runs out.
+    """Find the best assignment that keeps every constraint, and prove it unless the time runs out.
 
     Example: tacit repair beliefs.tsv --out repaired.tsv
     """
@@ -227,7 +228,7 @@ def repair(
     outputs = (
         (out, table_with("a table of repaired beliefs", "believed", "repaired")),
         (by_group, table_with("a table of groups' repairs", "turned_true", "turned_false")),
-        (world, table_with("a table of a repaired world", "p_true", "repaired")),
+        (assignment, table_with("a table of a repaired assignment", "p_true", "repaired")),
     )
     check_outputs([beliefs], outputs, force=force)
 
@@ -237,7 +238,7 @@ def repair(
     found = find(held, known, objective.value, time_limit, processes, columns)
     tables = [(found.beliefs, out)]
     tables += [] if by_group is None else [(found.table, by_group)]
-    tables += [] if world is None else [(found.world, world)]
+    tables += [] if assignment is None else [(found.assignment, assignment)]
     write_tables(tables)
     result = found.to_json()
     typer.echo(json.dumps(result) if as_json else f"{_repair_lines(result)}\nWritten: {out}")
@@ -254,7 +255,7 @@ def _repair_lines(result: dict[str, Any]) -> str:
     )
     lines = [
         f"{several(result['groups'], 'group')} repaired in {result['seconds']:.2f} s, {proven}",
-        f"{result['objective']}: value {value}, no world is above {bound}",
+        f"{result['objective']}: value {value}, no assignment is above {bound}",
         (
             f"{several(result['turned_true'], 'statement')} turned true, "
             f"{result['turned_false']:,} turned false, "
@@ -268,6 +269,6 @@ def _repair_lines(result: dict[str, Any]) -> str:
     ]
     if not result["settled"]:
         lines.append(
-            "not every equally good world was found: another run may choose a different one"
+            "not every equally good assignment was found: another run may choose a different one"
         )
     return "\n".join(lines)

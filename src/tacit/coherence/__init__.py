@@ -1,1 +1,1 @@
-"""Coherence: whether beliefs hang together, and the best world that does."""
+"""Coherence: whether beliefs hang together, and the best assignment that does."""

@@ -1,4 +1,4 @@
-"""The best consistent world of coded beliefs under any weights, verified before it is returned."""
+"""The best consistent assignment of coded beliefs under any weights, verified."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
     from tacit.coherence.problems import Bucket
     from tacit.coherence.solve import Answers
 
-# Verifying a world takes about this long per transitive constraint on a busy machine.
+# Verifying an assignment takes about this long per transitive constraint on a busy machine.
 _SECONDS_PER_CHAIN = 5e-7
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A consistent world.
+    """A consistent assignment.
 
     Args:
         row_true: Whether each row's statement is true in it.
-        row_free: Whether another world of the same value has it otherwise.
-        room: For each group, how much heavier an undiscovered world could be; 0 when proven best.
-        optimal: For each group, whether the world is proven best.
-        settled: Whether the tie rule chose among all best worlds, in every group.
+        row_free: Whether another assignment of the same value has it otherwise.
+        room: For each group, how much heavier an undiscovered assignment could be; 0 when proven
+            best.
+        optimal: For each group, whether the assignment is proven best.
+        settled: Whether the tie rule chose among all best assignments, in every group.
         statements: All statements true in it, asked or not: columns g, s, r, o as in `violations`.
     """
 
@@ -52,7 +53,7 @@ class Assignment:
 def best_assignment(
     coded: Coded, ontology: Ontology, weights: Integers, effort: Effort
 ) -> Assignment:
-    """Finds the heaviest world that keeps all constraints.
+    """Finds the heaviest assignment that keeps all constraints.
 
     Args:
         coded: The beliefs.
@@ -61,7 +62,7 @@ def best_assignment(
         effort: How long and on how many cores to work.
 
     Raises:
-        RepairError: The world found breaks a constraint (never expected).
+        RepairError: The assignment found breaks a constraint (never expected).
     """
     families, named = compile_ontology(ontology)
     places = [named[name] for name in ontology.relations]
@@ -100,7 +101,7 @@ def _less(effort: Effort, seconds: float) -> Effort:
 
 
 def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
-    """Checks a world against every constraint, by the same count as `tacit check` uses.
+    """Checks an assignment against every constraint, by the same count as `tacit check` uses.
 
     Raises:
         RepairError: A constraint is broken; the message says how many and shows one.
@@ -113,7 +114,7 @@ def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
     if len(broken) or len(own):
         shown = (broken if len(broken) else own).row(0, named=True)
         raise RepairError(
-            f"the repaired world breaks {len(broken) + len(own)} constraints, one of them {shown}; "
+            f"the repaired beliefs break {len(broken) + len(own)} constraints, e.g. {shown}; "
             "this is a fault of Tacit: please report it with the beliefs and the ontology"
         )
 

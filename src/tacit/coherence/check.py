@@ -322,10 +322,10 @@ def _revision_costs(
     believed, known = truth.fill_null(value=False).to_numpy(), truth.is_not_null().to_numpy()
     # A statement whose belief is missing may become true or false at no cost.
     weights = np.where(known, np.where(believed, 1, -1), 0).astype(np.int64)
-    world = best_assignment(coded, ontology, weights, effort)
-    changed = known & (world.row_true != believed)
+    assignment = best_assignment(coded, ontology, weights, effort)
+    changed = known & (assignment.row_true != believed)
     most = np.bincount(coded.group[changed], minlength=len(coded.groups))[: len(coded.groups)]
-    least = np.maximum(0, most - np.floor(world.room).astype(np.int64))
+    least = np.maximum(0, most - np.floor(assignment.room).astype(np.int64))
     bounds = pl.DataFrame({"revision_cost_at_least": least, "revision_cost_at_most": most})
     low, high = pl.col(bounds.columns[0]), pl.col(bounds.columns[1])
     return bounds.select(pl.when(low == high).then(high).alias("revision_cost"), pl.all())

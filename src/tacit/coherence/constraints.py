@@ -58,7 +58,7 @@ class Family:
 
     @property
     def order(self) -> bool:
-        """Whether its worlds are the strict partial orders of the items."""
+        """Whether its assignments are the strict partial orders of the items."""
         first = self.classes[0]
         alone = len(self.classes) == 1 and not self.implications and not self.exclusions
         return alone and first.transitive and first.asymmetric

@@ -19,7 +19,7 @@ class Effort:
     Args:
         deadline: The `time.monotonic` at which to stop.
         processes: How many processes may work at once.
-        break_ties: Whether to choose among best worlds by the rule, and count free statements.
+        break_ties: Whether to choose among best assignments by the rule, and count free statements.
     """
 
     deadline: float = math.inf

@@ -35,10 +35,10 @@ class _Rules:
 
 
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
-    """Whether each group's believed statements can all be true in one consistent world.
+    """Whether each group's believed statements can all be true in one consistent assignment.
 
     All constraints that make a statement true do so from true ones, so the statements that follow
-    make up the least world; the beliefs are consistent when it breaks nothing.
+    make up the least assignment; the beliefs are consistent when it breaks nothing.
 
     Args:
         coded: The beliefs.

@@ -137,34 +137,36 @@ class Rows:
         worst = np.argsort(-np.concatenate(amounts), kind="stable")
         return np.concatenate(found)[worst]
 
-    def hold(self, world: Booleans) -> bool:
-        """Whether a world keeps every constraint, written down or not."""
+    def hold(self, assignment: Booleans) -> bool:
+        """Whether an assignment keeps every constraint, written down or not."""
         clauses = self.clauses
-        clash = (world[clauses.exclusions[:, 0]] & world[clauses.exclusions[:, 1]]).any()
-        gap = (world[clauses.implications[:, 0]] & ~world[clauses.implications[:, 1]]).any()
-        return not (clash or gap or len(self.violated(world.astype(np.float64), 1)))
+        clash = (assignment[clauses.exclusions[:, 0]] & assignment[clauses.exclusions[:, 1]]).any()
+        gap = (
+            assignment[clauses.implications[:, 0]] & ~assignment[clauses.implications[:, 1]]
+        ).any()
+        return not (clash or gap or len(self.violated(assignment.astype(np.float64), 1)))
 
-    def closed(self, world: Booleans) -> Booleans | None:
-        """The least world that holds a set of statements, or None when there is no such world."""
+    def closed(self, assignment: Booleans) -> Booleans | None:
+        """The smallest assignment with a set of statements true; None when there is none."""
         clauses = self.clauses
-        world = world.copy()
+        assignment = assignment.copy()
         while True:
-            before = world.sum()
+            before = assignment.sum()
             for first, then in clauses.implications:
-                world[then] |= world[first]
+                assignment[then] |= assignment[first]
             for position, each in enumerate(self._family.classes):
                 if each.transitive:
                     index = clauses.index[position]
-                    dense = (index >= 0) & world[index]
+                    dense = (index >= 0) & assignment[index]
                     np.fill_diagonal(dense, val=False)
                     for middle in range(self._n):
                         dense |= dense[:, middle, None] & dense[middle]
                     np.fill_diagonal(dense, val=False)
-                    world[index[dense]] = True
-            if world.sum() == before:
+                    assignment[index[dense]] = True
+            if assignment.sum() == before:
                 break
-        clash = (world[clauses.exclusions[:, 0]] & world[clauses.exclusions[:, 1]]).any()
-        return None if clash else world
+        clash = (assignment[clauses.exclusions[:, 0]] & assignment[clauses.exclusions[:, 1]]).any()
+        return None if clash else assignment
 
     def _complete(self, most: int) -> None:
         if not self.complete and self.triples <= most:
@@ -225,10 +227,10 @@ class Region:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best whole solution of a region; optimal without a world when there is none.
+    """The best whole solution of a region; optimal without an assignment when there is none.
 
     Args:
-        world: The solution, or None.
+        assignment: The solution, or None.
         bound: No solution has a larger objective.
         optimal: Whether the solution is proven best, or none exists.
         relaxed: The solution of the linear program.
@@ -238,7 +240,7 @@ class Optimum:
         alone: Whether every other solution is known to have a smaller objective.
     """
 
-    world: Booleans | None
+    assignment: Booleans | None
     bound: float
     optimal: bool
     relaxed: Floats
@@ -293,10 +295,10 @@ def best_solution(
             break
     bound = -float(relaxed.fun)
     reduced = np.abs(relaxed.lower.marginals) + np.abs(relaxed.upper.marginals)
-    world = np.asarray(relaxed.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
-    if np.abs(relaxed.x - world).max(initial=0.0) < _WHOLE and rows.hold(world):
+    assignment = np.asarray(relaxed.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
+    if np.abs(relaxed.x - assignment).max(initial=0.0) < _WHOLE and rows.hold(assignment):
         return Optimum(
-            world, bound, optimal=True, relaxed=relaxed.x, reduced=reduced, relaxed_bound=bound
+            assignment, bound, optimal=True, relaxed=relaxed.x, reduced=reduced, relaxed_bound=bound
         )
     if not branch:
         return Optimum(None, bound, False, relaxed.x, reduced, bound)  # noqa: FBT003 - optimal
@@ -323,12 +325,12 @@ def best_solution(
     )
 
 
-def other_than(world: Booleans, loose: Booleans) -> Region:
-    """The solutions that differ from a world in a loose statement, and in no other."""
-    whole = world.astype(np.float64)
+def other_than(assignment: Booleans, loose: Booleans) -> Region:
+    """The solutions that differ from an assignment in a loose statement, and in no other."""
+    whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
-    kept = np.where(loose, np.where(world, 1.0, -1.0), 0.0)
-    return Region(low, high, kept, float((world & loose).sum()) - 1.0)
+    kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)
+    return Region(low, high, kept, float((assignment & loose).sum()) - 1.0)
 
 
 def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> Any:  # noqa: ANN401 - scipy's result object
@@ -371,10 +373,10 @@ def _branch(
             bound = min(bound, -float(answer.mip_dual_bound))
         if answer.x is None:
             return None, bound, answer.status == _INFEASIBLE
-        world = np.asarray(answer.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
-        if rows.hold(world):
-            return world, bound, answer.status == 0
-        rows.tighten(world.astype(np.float64))
+        assignment = np.asarray(answer.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
+        if rows.hold(assignment):
+            return assignment, bound, answer.status == 0
+        rows.tighten(assignment.astype(np.float64))
 
 
 def _best_sum(objective: Floats, within: Region) -> float:

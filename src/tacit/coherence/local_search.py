@@ -1,4 +1,4 @@
-"""Heavy consistent worlds without a proof, by the local search that fits the relations."""
+"""Heavy consistent assignments without a proof, by the local search that fits the relations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: float) -> Booleans:
-    """Adds statements, the likeliest first, as long as the world gets heavier.
+    """Adds statements, the likeliest first, as long as the assignment gets heavier.
 
     Args:
         rows: The constraints.
@@ -33,13 +33,13 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
     return _added(rows, weights, nothing, order, deadline)
 
 
-def bettered(rows: Rows, weights: Integers, world: Booleans, deadline: float) -> Booleans:
-    """Takes each item out of the world and puts it back the best way, until that gains nothing.
+def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: float) -> Booleans:
+    """Moves each item to its best position in the order, until no move gains anything.
 
     Args:
         rows: The constraints.
         weights: One integer per statement.
-        world: A consistent world.
+        assignment: A consistent assignment.
         deadline: The `time.monotonic` at which to stop.
     """
     heaviest_first = np.argsort(-weights, kind="stable")
@@ -49,52 +49,52 @@ def bettered(rows: Rows, weights: Integers, world: Booleans, deadline: float) ->
         gained = False
         for item in range(int(ends.max(initial=-1)) + 1):
             if time.monotonic() > deadline:
-                return world
+                return assignment
             mine = (ends == item).any(axis=1)
             # Constraints hold between the other items alone, so without this one they still do.
             order = heaviest_first[mine[heaviest_first]]
-            trial = _added(rows, weights, world & ~mine, order, deadline)
-            if weights @ trial > weights @ world:
-                world, gained = trial, True
-    return world
+            trial = _added(rows, weights, assignment & ~mine, order, deadline)
+            if weights @ trial > weights @ assignment:
+                assignment, gained = trial, True
+    return assignment
 
 
-def _added_together(rows: Rows, world: Booleans, order: Integers, deadline: float) -> Booleans:
+def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
     """Adds statements that cost nothing: all at once, or half by half when some of them clash.
 
-    The world is the one that adding them one by one would give, as what fits together fits in
+    The assignment is the one that adding them one by one would give, as what fits together fits in
     any part.
     """
-    order = order[~world[order]]
+    order = order[~assignment[order]]
     if not len(order) or time.monotonic() > deadline:
-        return world
-    trial = world.copy()
+        return assignment
+    trial = assignment.copy()
     trial[order] = True
     closed = rows.closed(trial)
     if closed is not None:
         return closed
     if len(order) == 1:
-        return world
+        return assignment
     for half in np.array_split(order, 2):
-        world = _added_together(rows, world, half, deadline)
-    return world
+        assignment = _added_together(rows, assignment, half, deadline)
+    return assignment
 
 
 def _added(
-    rows: Rows, weights: Integers, world: Booleans, order: Integers, deadline: float
+    rows: Rows, weights: Integers, assignment: Booleans, order: Integers, deadline: float
 ) -> Booleans:
-    """Adds each statement that, with all that follows from it, makes the world heavier."""
+    """Adds each statement that, with all that follows from it, makes the assignment heavier."""
     for statement in order[weights[order] > 0]:
-        if world[statement]:
+        if assignment[statement]:
             continue
         if time.monotonic() > deadline:
             break
-        trial = world.copy()
+        trial = assignment.copy()
         trial[statement] = True
         closed = rows.closed(trial)
-        if closed is not None and weights @ closed > weights @ world:
-            world = closed
-    return world
+        if closed is not None and weights @ closed > weights @ assignment:
+            assignment = closed
+    return assignment
 
 
 # Perturbations before the exact search: a number, so that no clock decides where it begins. One of
@@ -105,7 +105,7 @@ _PARTIAL_KICKS_BY_SIZE = 1000
 
 
 def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: float) -> Booleans:
-    """A heavy world, the same for the same program unless the deadline is reached.
+    """A heavy assignment, the same for the same program unless the deadline is reached.
 
     Args:
         program: The weights.
@@ -121,7 +121,7 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """A heavy world of an order.
+    """A heavy assignment of an order.
 
     Args:
         program: The weights; its family is an order.
@@ -135,6 +135,6 @@ def search_order(program: Program, kicks: int | None, deadline: float) -> Boolea
         pairs = rank[:, None] < rank[None, :]
     else:
         pairs = search_partial_orders(weights, kicks, deadline)
-    world = np.zeros(len(program.weights), dtype=bool)
-    world[index[pairs]] = True
-    return world
+    assignment = np.zeros(len(program.weights), dtype=bool)
+    assignment[index[pairs]] = True
+    return assignment

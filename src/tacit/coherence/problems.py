@@ -1,8 +1,8 @@
 """Splits beliefs into problems that have nothing to do with one another.
 
-Statements that inverse or symmetric relations make equal are one variable. Per group and family
-of relations, items fall apart where no variable that could be wanted joins them: a world needs no
-statement but those with a positive weight and what follows from them.
+Statements that inverse or symmetric relations make equal are one variable. Per group and family of
+relations, items fall apart where no variable that could be wanted joins them: an assignment needs
+no statement but those with a positive weight and what follows from them.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def variables_of(
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
     """Puts each variable that may come true into its problem, and problems of a shape together.
 
-    A variable in no bucket is false in the chosen world.
+    A variable in no bucket is false in the chosen assignment.
 
     Raises:
         RequestError: A problem joins more items than dense tables of them can hold.

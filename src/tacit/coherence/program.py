@@ -1,8 +1,9 @@
 """The general exact solver: a linear program first, branch and bound (HiGHS) when it must.
 
 Statements are 0 or 1, their constraints linear rows; most often the linear program's solution is
-whole already, and is then the best world, proven by duality. Its reduced costs also say which
-statements any other best world could tell otherwise, so that ties are found without listing them.
+whole already, and is then the best assignment, proven by duality. Its reduced costs also say which
+statements any other best assignment could tell otherwise, so that ties are found without listing
+them.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class Program:
         n: How many items there are.
         weights: One integer per statement, shape (v,).
         ties: Tie-breaking numbers, from 0 to 4,095, shape (v,).
-        total: Whether the world is an order of all items.
-        break_ties: Whether to look for other best worlds and to choose among them.
+        total: Whether the assignment is an order of all items.
+        break_ties: Whether to look for other best assignments and to choose among them.
     """
 
     family: Family
@@ -61,14 +62,16 @@ class Program:
 
 @dataclass(frozen=True)
 class Solution:
-    """The best world found.
+    """The best assignment found.
 
     Args:
         true: Which statements are true, shape (v,).
-        free: Which statements are known to be otherwise in another best world, shape (v,).
-        bound: No world is heavier than this; the world's own weight when it is proven best.
+        free: Which statements are known to be otherwise in another best assignment, shape (v,).
+        bound: No assignment is heavier than this; the assignment's own weight when it is proven
+            best.
         optimal: Whether it is proven best.
-        settled: Whether all other best worlds were looked for, and the tie rule chose among them.
+        settled: Whether all other best assignments were looked for, and the tie rule chose among
+            them.
     """
 
     true: Booleans
@@ -100,11 +103,11 @@ def solve_program(
     deadline: float = _NEVER,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Finds the best world and a bound that no world exceeds.
+    """Finds the best assignment and a bound that no assignment exceeds.
 
     Args:
         program: What to solve.
-        deadline: The `time.monotonic` at which to stop with the best world found.
+        deadline: The `time.monotonic` at which to stop with the best assignment found.
         report: Takes the solution to begin with, before branch and bound.
     """
     rows = Rows(program.family, program.n, total=program.total)
@@ -116,19 +119,21 @@ def solve_program(
     found, known = _search(program, rows, weights, deadline, report or (lambda _: None))
     if not found.optimal:
         return _stopped(program, rows, found, known, deadline)
-    if found.world is None:
-        raise RuntimeError("a proven best world is missing")
-    world: Booleans = found.world
+    if found.assignment is None:
+        raise RuntimeError("a proven best assignment is missing")
+    assignment: Booleans = found.assignment
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True
     if program.break_ties:
-        value = int(program.weights @ world)
-        # A statement whose reduced cost exceeds the slack is the same in every best world.
+        value = int(program.weights @ assignment)
+        # A statement whose reduced cost exceeds the slack is the same in every best assignment.
         candidates = found.reduced < found.relaxed_bound - (value - 0.5) * scale
         face = _Face(program, rows, weights, (value - 0.5) * scale, deadline)
-        if not found.alone and not (found.branched and face.alone(world, candidates)):
-            world, free, settled = face.explore(world, candidates)
-    return Solution(world, free, float(program.weights @ world), optimal=True, settled=settled)
+        if not found.alone and not (found.branched and face.alone(assignment, candidates)):
+            assignment, free, settled = face.explore(assignment, candidates)
+    return Solution(
+        assignment, free, float(program.weights @ assignment), optimal=True, settled=settled
+    )
 
 
 def _search(
@@ -138,7 +143,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """The best world as far as the time goes, and what was known before the exact search."""
+    """The best assignment as far as the time goes, and what was known before the exact search."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -164,29 +169,29 @@ def _search(
 
 
 def _unopposed(
-    program: Program, rows: Rows, weights: Floats, world: Booleans, deadline: float
+    program: Program, rows: Rows, weights: Floats, assignment: Booleans, deadline: float
 ) -> Solution:
-    """The least world of all that has any weight: none is heavier, and none as heavy is smaller."""
-    value = float(program.weights @ world)
+    """The smallest of the heaviest assignments."""
+    value = float(program.weights @ assignment)
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True
     if program.break_ties:
         one, other = rows.clauses.exclusions.T
-        candidates = ~world
-        candidates[one[world[other]]] = False
-        candidates[other[world[one]]] = False
+        candidates = ~assignment
+        candidates[one[assignment[other]]] = False
+        candidates[other[assignment[one]]] = False
         if program.total:
             # Items that no chain joins may stand either way round.
             free = candidates
         else:
             scale = weights.max(initial=0.0) / max(1, int(program.weights.max(initial=0)))
             face = _Face(program, rows, weights, (value - 0.5) * scale, deadline)
-            world, free, settled = face.explore(world, candidates)
-    return Solution(world, free, value, optimal=True, settled=settled)
+            assignment, free, settled = face.explore(assignment, candidates)
+    return Solution(assignment, free, value, optimal=True, settled=settled)
 
 
 class _Face:
-    """The worlds of the best value, and the choice among them."""
+    """The assignments of the best value, and the choice among them."""
 
     def __init__(
         self, program: Program, rows: Rows, weights: Floats, least: float, deadline: float
@@ -197,45 +202,49 @@ class _Face:
         self.least = least
         self.deadline = deadline
 
-    def alone(self, world: Booleans, candidates: Booleans) -> bool:
-        """Whether every world that differs in a candidate is lighter.
+    def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
+        """Whether every assignment that differs in a candidate is lighter.
 
         The weights stay the objective, which lets branch and bound discard most of its nodes;
         a floor under the weights, as `explore` needs it, takes about twice as long.
         """
-        found = best_solution(self.weights, self.rows, other_than(world, candidates), self.deadline)
+        found = best_solution(
+            self.weights, self.rows, other_than(assignment, candidates), self.deadline
+        )
         if not found.optimal:
             return False
         weights = self.program.weights
-        return found.world is None or bool(weights @ found.world < weights @ world)
+        return found.assignment is None or bool(weights @ found.assignment < weights @ assignment)
 
-    def explore(self, world: Booleans, candidates: Booleans) -> tuple[Booleans, Booleans, bool]:
-        """The world that the tie rule chooses, what it alone decided, and whether that is all."""
+    def explore(
+        self, assignment: Booleans, candidates: Booleans
+    ) -> tuple[Booleans, Booleans, bool]:
+        """The assignment of the tie rule, what the rule alone decided, and whether that is all."""
         settled = True
-        free: Booleans = np.zeros(len(world), dtype=bool)
+        free: Booleans = np.zeros(len(assignment), dtype=bool)
         while (candidates & ~free).any():
             open_ones = candidates & ~free
-            turn = np.where(open_ones, np.where(world, -1.0, 1.0), 0.0)
-            other = self._best(turn, world, candidates)
+            turn = np.where(open_ones, np.where(assignment, -1.0, 1.0), 0.0)
+            other = self._best(turn, assignment, candidates)
             settled = other is not None
-            if other is None or not (other != world)[open_ones].any():
+            if other is None or not (other != assignment)[open_ones].any():
                 break
-            free |= other != world
+            free |= other != assignment
         if free.any():
-            chosen = self._best(-self._cost(free), world, free)
+            chosen = self._best(-self._cost(free), assignment, free)
             settled &= chosen is not None
-            world = world if chosen is None else chosen
-        return world, free, settled
+            assignment = assignment if chosen is None else chosen
+        return assignment, free, settled
 
-    def _best(self, objective: Floats, world: Booleans, loose: Booleans) -> Booleans | None:
-        whole = world.astype(np.float64)
+    def _best(self, objective: Floats, assignment: Booleans, loose: Booleans) -> Booleans | None:
+        whole = assignment.astype(np.float64)
         low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
         region = Region(low, high, -self.weights, -self.least)
         found = best_solution(objective, self.rows, region, self.deadline)
         weights = self.program.weights
         # Solvers compute in floating point; only an exactly equal value is a tie.
-        equal = found.world is not None and weights @ found.world == weights @ world
-        return found.world if equal and found.optimal else None
+        equal = found.assignment is not None and weights @ found.assignment == weights @ assignment
+        return found.assignment if equal and found.optimal else None
 
     def _cost(self, free: Booleans) -> Floats:
         ties = self.program.ties / 4096.0
@@ -245,11 +254,11 @@ class _Face:
 
 
 def quick_solution(program: Program, deadline: float) -> Solution:
-    """A consistent world and a bound within moments, for when there is no time for more."""
+    """A consistent assignment and a bound within moments, for when there is no time for more."""
     if time.monotonic() >= deadline and program.n <= _FEW_ITEMS:
         nothing = np.zeros(len(program.weights), dtype=bool)
-        world = search_order(program, 0, deadline) if program.family.order else nothing
-        return _unproven(program, world, pairwise_bound(program))
+        assignment = search_order(program, 0, deadline) if program.family.order else nothing
+        return _unproven(program, assignment, pairwise_bound(program))
     rows = Rows(program.family, program.n, total=program.total)
     least = rows.closed(program.weights > 0) if (program.weights >= 0).all() else None
     if least is not None:
@@ -258,32 +267,34 @@ def quick_solution(program: Program, deadline: float) -> Solution:
         found = _unopposed(hurried, rows, weights, least, deadline)
         return replace(found, settled=hurried.break_ties == program.break_ties)
     if program.family.order:
-        world = search_order(program, 0, deadline)
+        assignment = search_order(program, 0, deadline)
     else:
-        world = greedy_assignment(rows, program.weights, np.zeros(rows.count), deadline)
-    return _unproven(program, world, pairwise_bound(program))
+        assignment = greedy_assignment(rows, program.weights, np.zeros(rows.count), deadline)
+    return _unproven(program, assignment, pairwise_bound(program))
 
 
 def _stopped(
     program: Program, rows: Rows, found: Optimum, known: Solution | None, deadline: float
 ) -> Solution:
-    """The best world that could be found in time, with the bound that was proven."""
+    """The best assignment that could be found in time, with the bound that was proven."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     bound = min(found.bound / scale, pairwise_bound(program))
-    worlds = [] if found.world is None else [found.world]
+    assignments = [] if found.assignment is None else [found.assignment]
     if known is not None:
-        worlds.append(known.true)
+        assignments.append(known.true)
         bound = min(bound, known.bound)
     if program.family.order:
-        worlds.append(search_order(program, None, deadline))
+        assignments.append(search_order(program, None, deadline))
     else:
-        worlds.append(search_assignment(program, rows, found.relaxed, deadline))
-    return _unproven(program, max(worlds, key=lambda world: int(program.weights @ world)), bound)
+        assignments.append(search_assignment(program, rows, found.relaxed, deadline))
+    return _unproven(
+        program, max(assignments, key=lambda assignment: int(program.weights @ assignment)), bound
+    )
 
 
-def _unproven(program: Program, world: Booleans, bound: float) -> Solution:
-    value = int(program.weights @ world)
+def _unproven(program: Program, assignment: Booleans, bound: float) -> Solution:
+    value = int(program.weights @ assignment)
     # All weights are integers, so a bound between two of them is as good as the lower one.
     bound = max(float(value), float(np.floor(bound * (1 + 1e-12) + 1e-6)))
-    nothing = np.zeros(len(world), dtype=bool)
-    return Solution(world, nothing, bound, optimal=bound == value, settled=False)
+    nothing = np.zeros(len(assignment), dtype=bool)
+    return Solution(assignment, nothing, bound, optimal=bound == value, settled=False)

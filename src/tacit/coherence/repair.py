@@ -1,7 +1,7 @@
-"""Repair: the best world that keeps all constraints (Gu et al. 2023, section 5.2).
+"""Repair: the best assignment that keeps all constraints (Gu et al. 2023, section 5.2).
 
-Unless the time runs out, which of several equally good worlds is chosen depends on the statements'
-words alone, never on the order of the rows, the hash seed or the number of processes:
+Unless the time runs out, which of several equally good assignments is chosen depends on the
+statements' words alone, never on the order of the rows, the hash seed or the number of processes:
 
 1. A statement is true only if its own weight is positive, or others that are true make it so.
 2. An order that nothing argues against (one asymmetric, transitive relation, no negative weight)
@@ -9,7 +9,7 @@ words alone, never on the order of the rows, the hash seed or the number of proc
    statements of positive weight and what follows from them.
 3. Everywhere else the fewest statements are true, then those with the least such sum.
 
-Worlds are equally good when the sums of their weights are, in whole millionths of each weight
+Assignments are equally good when the sums of their weights are, in whole millionths of each weight
 (``paper``: in whole weights). The tie-breaking number of a statement is the last 12 bits of the
 BLAKE2b digest (2 bytes) of relation, subject and object with tabs between them, the relation being
 the first of an inverse pair in the ontology's file.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Objective = Literal["paper", "log-odds", "margin"]
 
 _CLIP = 1e-6
-# Sums of integers are the same in any order, so equal worlds are found equal.
+# Sums of integers are the same in any order, so equal assignments are found equal.
 _UNITS = 1_000_000
 
 
@@ -91,34 +91,34 @@ def unit_of(objective: str) -> float:
 
 @dataclass(frozen=True, repr=False)
 class Repaired:
-    """Beliefs and the world they were repaired to.
+    """Beliefs and the assignment they were repaired to.
 
     Args:
         objective: What was kept as much of as possible.
         beliefs: The beliefs in their order, with the Boolean columns ``believed`` (p above one
             half; a missing belief is not) and ``repaired``.
         groups: How many groups there are.
-        optimal: How many of them are proven to have no better world.
-        value: The weight of the world: for ``paper`` the sum of round(100 * p) over the
+        optimal: How many of them are proven to have no better assignment.
+        value: The weight of the assignment: for ``paper`` the sum of round(100 * p) over the
             statements kept, else the sum of the weights that it agrees with.
-        bound: No world has a greater value; equal to it when all groups are optimal.
-        turned_true: Statements not believed and true in the world, missing ones among them.
-        turned_false: Statements believed and not true in the world.
-        free: Statements that are otherwise in another world of the same value: only the rule
+        bound: No assignment has a greater value; equal to it when all groups are optimal.
+        turned_true: Statements not believed and true in the assignment, missing ones among them.
+        turned_false: Statements believed and not true in the assignment.
+        free: Statements that are otherwise in another assignment of the same value: only the rule
             among equals decided them.
-        settled: Whether ``free`` counts them all. When the time ran out on the way, or worlds
+        settled: Whether ``free`` counts them all. When the time ran out on the way, or assignments
             differ by less than the solver can tell (some millionths of a weight), it may not, and
-            the rule may have had fewer worlds to choose from.
+            the rule may have had fewer assignments to choose from.
         missing: Rows without p.
-        inferred: Rows without p that are true in the world.
+        inferred: Rows without p that are true in the assignment.
         unasked: Ordered pairs of different items and relations, within groups, without a row.
         status: ``optimal``, or ``timeout`` when the time ran out before every proof was done.
         seconds: How long it took.
         table: One row per group: its columns, statements, missing, value, bound, optimal,
             turned_true, turned_false, free.
-        world: Every statement true in the world, asked or not, sorted: the group's columns,
-            subject, relation, object, p_true (null when missing or not asked) and ``repaired``,
-            which is True; these are beliefs again, without a violation.
+        assignment: Every statement true in the assignment, asked or not, sorted: the group's
+            columns, subject, relation, object, p_true (null when missing or not asked) and
+            ``repaired``, which is True; these are beliefs again, without a violation.
     """
 
     objective: str
@@ -137,7 +137,7 @@ class Repaired:
     status: Literal["optimal", "timeout"]
     seconds: float
     table: pl.DataFrame
-    world: pl.DataFrame
+    assignment: pl.DataFrame
 
     def __repr__(self) -> str:
         return (
@@ -165,15 +165,15 @@ def repair(
     processes: int | None = None,
     groups: Sequence[str] | None = None,
 ) -> Repaired:
-    """Finds the best world, exactly unless the time runs out.
+    """Finds the best assignment, exactly unless the time runs out.
 
     Args:
         beliefs: subject, relation, object, p_true (null = missing: weight 0), and the columns of
             groups.
         ontology: The constraints.
         objective: ``paper``, ``log-odds`` or ``margin``.
-        time_limit: Seconds after which to stop with the best world found and a proven bound; None
-            for no limit.
+        time_limit: Seconds after which to stop with the best assignment found and a proven bound;
+            None for no limit.
         processes: How many processes may work at once; None for one per core.
         groups: The columns that name a group, as in :func:`tacit.coherence.beliefs.group_columns`.
 
@@ -181,7 +181,7 @@ def repair(
         DataError: The beliefs are malformed, or give a statement twice.
         RequestError: The objective, the time limit, the number of processes or a group's column is
             invalid.
-        RepairError: The world breaks a constraint (never expected).
+        RepairError: The assignment breaks a constraint (never expected).
     """
     started = time.monotonic()
     check_objective(objective)
@@ -189,13 +189,13 @@ def repair(
     beliefs = check_beliefs(beliefs, ontology, groups)
     coded = code(beliefs, ontology, groups)
     weights = weights_of(beliefs["p_true"].cast(pl.Float64).to_numpy(), objective)
-    world = best_assignment(coded, ontology, whole_weights(weights, objective), effort)
-    rows = _rows(beliefs, weights, world)
-    table = _table(rows, coded, world, objective)
+    assignment = best_assignment(coded, ontology, whole_weights(weights, objective), effort)
+    rows = _rows(beliefs, weights, assignment)
+    table = _table(rows, coded, assignment, objective)
     # The exact sum, correctly rounded, so that it is the same in any order of the rows.
     value = math.fsum(rows["kept"])
-    bound = value + float(world.room.sum()) * unit_of(objective)
-    proven = int(world.optimal.sum())
+    bound = value + float(assignment.room.sum()) * unit_of(objective)
+    proven = int(assignment.optimal.sum())
     asked = int((coded.subject != coded.object).sum())
     return Repaired(
         objective=objective,
@@ -207,20 +207,22 @@ def repair(
         turned_true=int(rows["turned_true"].sum()),
         turned_false=int(rows["turned_false"].sum()),
         free=int(rows["free"].sum()),
-        settled=world.settled,
+        settled=assignment.settled,
         missing=int(rows["missing"].sum()),
         inferred=int((rows["missing"] & rows["repaired"]).sum()),
         unasked=int((coded.sizes * (coded.sizes - 1)).sum()) * len(ontology.relations) - asked,
         status="optimal" if proven == len(coded.groups) else "timeout",
         seconds=time.monotonic() - started,
         table=table,
-        world=_named(world.statements, coded, beliefs, ontology, group_columns(beliefs, groups)),
+        assignment=_named(
+            assignment.statements, coded, beliefs, ontology, group_columns(beliefs, groups)
+        ),
     )
 
 
-def _rows(beliefs: pl.DataFrame, weights: Floats, world: Assignment) -> pl.DataFrame:
+def _rows(beliefs: pl.DataFrame, weights: Floats, assignment: Assignment) -> pl.DataFrame:
     believed = (beliefs["p_true"] > 0.5).fill_null(value=False).to_numpy()  # noqa: PLR2004 - even
-    true = world.row_true
+    true = assignment.row_true
     agreed = np.where(weights > 0, true, ~true)
     return pl.DataFrame(
         {
@@ -229,13 +231,15 @@ def _rows(beliefs: pl.DataFrame, weights: Floats, world: Assignment) -> pl.DataF
             "missing": beliefs["p_true"].is_null(),
             "turned_true": ~believed & true,
             "turned_false": believed & ~true,
-            "free": world.row_free,
+            "free": assignment.row_free,
             "kept": np.where(agreed, np.abs(weights), 0.0),
         }
     )
 
 
-def _table(rows: pl.DataFrame, coded: Coded, world: Assignment, objective: str) -> pl.DataFrame:
+def _table(
+    rows: pl.DataFrame, coded: Coded, assignment: Assignment, objective: str
+) -> pl.DataFrame:
     counts = ["missing", "turned_true", "turned_false", "free"]
     summed = (
         rows.with_columns(g=coded.group)
@@ -247,7 +251,7 @@ def _table(rows: pl.DataFrame, coded: Coded, world: Assignment, objective: str) 
             value=pl.col("kept").sort().sum(),
         )
         .sort("g")
-        .with_columns(optimal=world.optimal, room=world.room * unit_of(objective))
+        .with_columns(optimal=assignment.optimal, room=assignment.room * unit_of(objective))
         .with_columns(bound=pl.col("value") + pl.col("room"))
     )
     columns = ["statements", "missing", "value", "bound", "optimal", *counts[1:]]

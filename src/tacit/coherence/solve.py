@@ -36,14 +36,14 @@ _PAIR = 2
 
 @dataclass(frozen=True)
 class Answers:
-    """The chosen worlds of a bucket's problems.
+    """The chosen assignments of a bucket's problems.
 
     Args:
         true: Which statements are true, shape (p, v).
         free: Which statements the tie rule alone decided, shape (p, v).
-        bound: What no world of the problem exceeds, shape (p,).
-        optimal: Whether the world is proven best, shape (p,).
-        settled: Whether the tie rule chose among all best worlds, shape (p,).
+        bound: What no assignment of the problem exceeds, shape (p,).
+        optimal: Whether the assignment is proven best, shape (p,).
+        settled: Whether the tie rule chose among all best assignments, shape (p,).
     """
 
     true: Booleans
@@ -101,7 +101,7 @@ def solve_one(
 
     Args:
         program: What to solve.
-        deadline: The `time.monotonic` at which to stop with the best world found.
+        deadline: The `time.monotonic` at which to stop with the best assignment found.
         report: Takes a solution that is not proven best yet, before a long search.
     """
     if not program.total:
@@ -114,8 +114,8 @@ def solve_one(
         rank = np.argsort(order)
         forward = rank[:, None] < rank[None, :]
         value = float(weights[forward].sum())
-        world = _closed(forward & (weights > 0), index)
-        return Solution(world, _listed(free, index), value, optimal=True)
+        assignment = _closed(forward & (weights > 0), index)
+        return Solution(assignment, _listed(free, index), value, optimal=True)
 
     def take(solution: Solution) -> None:
         if report is not None:
@@ -146,21 +146,21 @@ def _blank(bucket: Bucket) -> Answers:
 def _solve_listed(
     bucket: Bucket, family: Family, items: Sequence[str], answer: Answers
 ) -> Booleans:
-    """Solves the problems whose worlds can all be listed, and says which they are, shape (p,)."""
+    """Solves the problems whose assignments can all be listed; returns which, shape (p,)."""
     n = bucket.items.shape[1]
-    worlds = all_assignments(family, n)
-    if worlds is None:
+    assignments = all_assignments(family, n)
+    if assignments is None:
         return np.zeros(len(bucket.group), dtype=bool)
     # Orders of three items and more have their own rule among equals (`best_order`).
     ordered = (bucket.weights >= 0).all(axis=1) if family.order and n > _PAIR else np.array(False)  # noqa: FBT003
     listed: Booleans = np.broadcast_to(~ordered, len(bucket.group))
     problems = np.flatnonzero(listed)
-    # Few problems at a time, so that the table of their worlds stays small.
-    step = max(1, 4_000_000 // len(worlds))
+    # Few problems at a time, so that the table of their assignments stays small.
+    step = max(1, 4_000_000 // len(assignments))
     for begin in range(0, len(problems), step):
         some = problems[begin : begin + step]
         ties = partial(_ties_of, bucket, family, items, some)
-        best = best_assignments(worlds, bucket.weights[some], ties)
+        best = best_assignments(assignments, bucket.weights[some], ties)
         answer.true[some] = best.true
         answer.free[some] = best.free
         answer.bound[some] = (bucket.weights[some] * best.true).sum(axis=1)

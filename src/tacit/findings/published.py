@@ -6,7 +6,7 @@ table of the paper it is of, what its values are, and where ours come from::
     - table: "3"
       levels: [model, row, column]     # what the nested keys of the values are
       from: violation                  # a table of findings,
-      where: {world: before, constraint: "{row}"}   # its row,
+      where: {stage: before, constraint: "{row}"}   # its row,
       take: "{column}"                 # its column,
       as: percent                      # and how the number is made of it: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}

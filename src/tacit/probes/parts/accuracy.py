@@ -1,4 +1,4 @@
-"""How far each world agrees with people's drawings (section 6, Tables 4 and 6, Figures 3 to 6).
+"""How far each stage agrees with people's drawings (section 6, Tables 4 and 6, Figures 3 to 6).
 
 A statement is judged rightly when it is true and labelled true, or not true and labelled false.
 One without a belief is left out of every share, and counted as missing.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.parts.beliefs import DRAWING
-from tacit.probes.parts.repaired import OBJECTIVES, WORLDS
+from tacit.probes.parts.repaired import OBJECTIVES, STAGES
 from tacit.sources.statements import agreed
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from tacit.statistics import Bootstrap
 
 
-def shifted(beliefs: pl.DataFrame, world: str) -> pl.Series:
-    """The beliefs with the threshold moved so that as many are true as in a repaired world.
+def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
+    """The beliefs with the threshold moved so that as many are true as in repaired beliefs.
 
     The order of the beliefs is kept: a statement is true when its belief is above the threshold.
     At the threshold itself only some can be true; each counts with the share that is.
 
     Args:
-        beliefs: ``p_true`` (null where missing) and a Boolean column named ``world``.
-        world: The repaired world.
+        beliefs: ``p_true`` (null where missing) and a Boolean column named ``stage``.
+        stage: The repaired beliefs.
 
     Returns:
         For each row the share, 0 to 1, of it that is true; null where the belief is missing.
@@ -37,7 +37,7 @@ def shifted(beliefs: pl.DataFrame, world: str) -> pl.Series:
     import polars as pl
 
     known = beliefs.filter(pl.col("p_true").is_not_null())
-    true = int(known[world].sum())
+    true = int(known[stage].sum())
     p = pl.col("p_true")
     if not true:
         return beliefs.select(pl.when(p.is_not_null()).then(0.0))[:, 0]
@@ -69,7 +69,7 @@ BASELINES = ("always true", "always false", "majority by relation")
 GAIN_PARTS = ("whole", "shift towards true", "consistency")
 PERCENTS = (50, 60, 70, 80, 90, 100)
 _BAND = 20
-_SUMS = ("n", "missing", *WORLDS)
+_SUMS = ("n", "missing", *STAGES)
 _SHIFTED = {objective: f"{objective} shifted" for objective in OBJECTIVES}
 
 
@@ -80,7 +80,7 @@ def tables(
 
     Args:
         beliefs: thing, annotator, subject, relation, object, p_true, label (null where no label
-            is implied), and one Boolean column per world.
+            is implied), and one Boolean column per stage.
         symmetric: The symmetric relations, which the set ``ASYMMETRIC`` leaves out.
         bootstrap: How intervals are made, over things.
     """
@@ -104,12 +104,12 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The gold statements: thing, annotator, relation, label, ``agreed`` (all annotators of the
         thing agree: ParRoT++), ``n`` (there is a belief), ``missing`` (there is none), for each
-        world whether the belief is there and right, and for each objective ``<objective>
+        stage whether the belief is there and right, and for each objective ``<objective>
         shifted``: the same of the shifted beliefs (``baselines.shifted``), a fraction at ties.
     """
     import polars as pl
 
-    shifts = [shifted(beliefs, world).alias(name) for world, name in _SHIFTED.items()]
+    shifts = [shifted(beliefs, stage).alias(name) for stage, name in _SHIFTED.items()]
     gold = beliefs.with_columns(shifts).filter(pl.col("label").is_not_null())
     statement = ["thing", "subject", "relation", "object", "label"]
     common = agreed(gold).with_columns(agreed=pl.lit(value=True))
@@ -121,7 +121,7 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         pl.col("agreed").fill_null(value=False),
         known.alias("n"),
         (~known).alias("missing"),
-        *((known & (pl.col(world) == pl.col("label"))).alias(world) for world in WORLDS),
+        *((known & (pl.col(stage) == pl.col("label"))).alias(stage) for stage in STAGES),
         *(
             pl.when(pl.col("label")).then(shift).otherwise(1 - shift).fill_null(0.0).alias(name)
             for name in _SHIFTED.values()
@@ -137,7 +137,7 @@ def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFr
     false; it is undefined where one of the two has no statement with a belief.
 
     Returns:
-        Columns set, gold (``all``, ``true``, ``false``, ``balanced``), world, n, missing, accuracy,
+        Columns set, gold (``all``, ``true``, ``false``, ``balanced``), stage, n, missing, accuracy,
         low, high.
     """
     import polars as pl
@@ -222,7 +222,7 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Accuracy of each relation (Figure 4): relation, world, n, missing, accuracy, low, high."""
+    """Accuracy of each relation (Figure 4): relation, stage, n, missing, accuracy, low, high."""
     import polars as pl
 
     rows = [
@@ -239,7 +239,7 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
     Returns:
         Columns thing, rank (1 = the best before repair; ties by name), band (``best 20``,
         ``middle`` or ``worst 20``; of fewer than 40 things the better half is best and the worse
-        half worst), world, n, missing, accuracy. Rank and band are null without any belief.
+        half worst), stage, n, missing, accuracy. Rank and band are null without any belief.
     """
     import polars as pl
 
@@ -263,18 +263,18 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
             order=pl.int_range(pl.len()),
         )
         .unpivot(
-            WORLDS,
+            STAGES,
             index=["order", "thing", "rank", "band", "n", "missing"],
-            variable_name="world",
+            variable_name="stage",
             value_name="accuracy",
         )
         .sort("order", maintain_order=True)
-        .select("thing", "rank", "band", "world", "n", "missing", "accuracy")
+        .select("thing", "rank", "band", "stage", "n", "missing", "accuracy")
     )
 
 
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Accuracy of each drawing: thing, annotator, n, missing, and a column per world."""
+    """Accuracy of each drawing: thing, annotator, n, missing, and a column per stage."""
     return _divided(_summed(verdicts, DRAWING))
 
 
@@ -282,7 +282,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Accuracy@s: the share of drawings with an accuracy of s per cent or more (Figure 3).
 
     Returns:
-        Columns s, world, n (drawings with any belief), share, low, high.
+        Columns s, stage, n (drawings with any belief), share, low, high.
     """
     import polars as pl
 
@@ -290,13 +290,13 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     one = pl.repeat(1, known.height, eager=True)
     rows = []
     for s in PERCENTS if by_drawing.height else ():
-        for world in WORLDS:
+        for stage in STAGES:
             # The nearest doubles of equal fractions are equal, so that >= is exact.
-            share = bootstrap.ratio(known["thing"], known[world] >= s / 100, one)
+            share = bootstrap.ratio(known["thing"], known[stage] >= s / 100, one)
             figures = {"share": share.value, "low": share.low, "high": share.high}
-            rows.append({"s": s, "world": world, "n": known.height, **figures})
+            rows.append({"s": s, "stage": stage, "n": known.height, **figures})
     numbers = dict.fromkeys(("share", "low", "high"), pl.Float64)
-    return _table(rows, {"s": pl.Int64, "world": pl.String, "n": pl.Int64, **numbers})
+    return _table(rows, {"s": pl.Int64, "stage": pl.String, "n": pl.Int64, **numbers})
 
 
 def _sets(
@@ -325,24 +325,24 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     n = pl.when(pl.col("n") > 0).then(pl.col("n"))
-    shares = summed.with_columns(pl.col(world) / n for world in WORLDS)
+    shares = summed.with_columns(pl.col(stage) / n for stage in STAGES)
     return shares.drop(_SHIFTED.values())
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """One row per world: the accuracy over all these verdicts."""
+    """One row per stage: the accuracy over all these verdicts."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
-    for world in WORLDS:
-        share = bootstrap.ratio(of_thing["thing"], of_thing[world], of_thing["n"])
+    for stage in STAGES:
+        share = bootstrap.ratio(of_thing["thing"], of_thing[stage], of_thing["n"])
         counts = {"n": of_thing["n"].sum(), "missing": of_thing["missing"].sum()}
         figures = {"accuracy": share.value, "low": share.low, "high": share.high}
-        rows.append({"world": world, **counts, **figures})
+        rows.append({"stage": stage, **counts, **figures})
     return rows
 
 
 def _balanced(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """One row per world: the mean of the accuracies on both labels."""
+    """One row per stage: the mean of the accuracies on both labels."""
     import polars as pl
 
     sides = {"true": pl.col("label"), "false": ~pl.col("label")}
@@ -350,16 +350,16 @@ def _balanced(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, An
     of_thing = verdicts.group_by("thing", maintain_order=True).agg(
         *(
             pl.col(of).filter(side).sum().cast(pl.Int64).alias(f"{of} {name}")
-            for of in ("n", *WORLDS)
+            for of in ("n", *STAGES)
             for name, side in sides.items()
         ),
     )
     rows = []
-    for world in WORLDS:
-        over, under = ([of_thing[f"{of} {name}"] for name in sides] for of in (world, "n"))
+    for stage in STAGES:
+        over, under = ([of_thing[f"{of} {name}"] for name in sides] for of in (stage, "n"))
         share = bootstrap.mean_of_ratios(of_thing["thing"], over, under, all_defined=True)
         figures = {"accuracy": share.value, "low": share.low, "high": share.high}
-        rows.append({"world": world, **counts, **figures})
+        rows.append({"stage": stage, **counts, **figures})
     return rows
 
 
@@ -367,7 +367,7 @@ def _shares_schema() -> dict[str, PolarsDataType]:
     import polars as pl
 
     numbers = dict.fromkeys(("accuracy", "low", "high"), pl.Float64())
-    return {"world": pl.String(), "n": pl.Int64(), "missing": pl.Int64(), **numbers}
+    return {"stage": pl.String(), "n": pl.Int64(), "missing": pl.Int64(), **numbers}
 
 
 def _table(rows: Sequence[Mapping[str, Any]], schema: SchemaDict) -> pl.DataFrame:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 _ACCURACIES = {
-    f"accuracy, {name}, {when}": (name, world)
+    f"accuracy, {name}, {when}": (name, stage)
     for name in accuracy.PAPER_SETS
-    for when, world in (("before repair", "before"), ("after repair", "paper"))
+    for when, stage in (("before repair", "before"), ("after repair", "paper"))
 }
 _VIOLATION = "violation, micro, before repair"
 
@@ -72,8 +72,8 @@ def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
     verdicts = accuracy.judge(findings.tables["beliefs"])
     sets = {"ParRoT": verdicts, "ParRoT++": verdicts.filter("agreed")}
     sums = {
-        figure: sets[name].select("thing", pl.col(world).alias("over"), pl.col("n").alias("under"))
-        for figure, (name, world) in _ACCURACIES.items()
+        figure: sets[name].select("thing", pl.col(stage).alias("over"), pl.col("n").alias("under"))
+        for figure, (name, stage) in _ACCURACIES.items()
     }
     sums[_VIOLATION] = findings.tables["violation_by_drawing"].select(
         "thing",

@@ -1,6 +1,6 @@
 """The figures of the parts probe, from its findings (Gu et al. 2023, Figures 3 to 6 and 11).
 
-Every figure compares the raw beliefs with the world repaired under one objective, with a row of
+Every figure compares the raw beliefs with the stage repaired under one objective, with a row of
 panels per model. A table with nothing to show gives no figure.
 """
 
@@ -180,15 +180,15 @@ def _rows(
 
 
 def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
-    """A finding before and after repair, with the world as ``series``; None of nulls alone."""
+    """A finding before and after repair, with the stage as ``series``; None of nulls alone."""
     import polars as pl
 
     table = shown.defined(name, column)
     if table is None:
         return None
     named = {"before": _BEFORE, shown.look.objective: shown.look.objective}
-    table = table.filter(pl.col("world").is_in(list(named)))
-    table = table.with_columns(series=pl.col("world").replace_strict(named))
+    table = table.filter(pl.col("stage").is_in(list(named)))
+    table = table.with_columns(series=pl.col("stage").replace_strict(named))
     return None if table.is_empty() else table
 
 

@@ -224,7 +224,7 @@ class PartsProbe:
         return replace(findings, summary={**findings.summary, "spanned": spanned})
 
     def measure_beliefs(self, answers: pl.DataFrame) -> Findings:
-        """Contradictions, the worlds that repair makes, and accuracy, from beliefs.
+        """Contradictions, the stages that repair makes, and accuracy, from beliefs.
 
         Args:
             answers: One row per question, with the questions' columns and ``p_true`` (null =

@@ -1,4 +1,4 @@
-"""What is believed, and the worlds that repair makes of it; how far each contradicts itself."""
+"""What is believed, and the stages that repair makes of it; how far each contradicts itself."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from tacit.statistics import Bootstrap
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
-WORLDS = ("before", *OBJECTIVES)
+STAGES = ("before", *OBJECTIVES)
 TYPES = ("symmetric", "asymmetric", "inverse", "transitive")
 
 
 @dataclass(frozen=True)
 class RepairedBeliefs:
-    """The raw beliefs, and the world that each objective makes of them.
+    """The raw beliefs, and the stage that each objective makes of them.
 
     Args:
         beliefs: thing, annotator, subject, relation, object, p_true, and one Boolean column per
-            world: what is true in it. A missing belief is not true before repair.
+            stage: what is true in it. A missing belief is not true before repair.
         before: The check of the raw beliefs.
-        groups: For each world, its check's counts by drawing.
+        groups: For each stage, its check's counts by drawing.
         repairs: For each objective, how repair went.
     """
 
@@ -68,30 +68,30 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
         objective: repaired.beliefs["repaired"] for objective, repaired in repairs.items()
     }
     table = beliefs.select(*STATEMENT, "p_true").with_columns(
-        values.alias(world) for world, values in true.items()
+        values.alias(stage) for stage, values in true.items()
     )
     return RepairedBeliefs(table, before, groups, repairs)
 
 
 def violation(groups: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Conditional violation by constraint type in each world (Table 3).
+    """Conditional violation by constraint type in each stage (Table 3).
 
     Args:
-        groups: For each world, the counts by drawing, as ``Check.groups`` has them.
+        groups: For each stage, the counts by drawing, as ``Check.groups`` has them.
         bootstrap: How intervals are made, over things.
 
     Returns:
-        Columns constraint, world, violated, applicable, undecided, rate, low, high. A rate is
+        Columns constraint, stage, violated, applicable, undecided, rate, low, high. A rate is
         violated over applicable less undecided, and null where nothing is decided. ``macro``
         averages the types' defined rates and has no counts; ``micro`` is over all types.
     """
     import polars as pl
 
-    rows = [row for world, counts in groups.items() for row in _violation(world, counts, bootstrap)]
+    rows = [row for stage, counts in groups.items() for row in _violation(stage, counts, bootstrap)]
     rank = {name: number for number, name in enumerate((*TYPES, "macro", "micro"))}
     schema = {
         "constraint": pl.String,
-        "world": pl.String,
+        "stage": pl.String,
         "violated": pl.Int64,
         "applicable": pl.Int64,
         "undecided": pl.Int64,
@@ -100,7 +100,7 @@ def violation(groups: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Da
     return pl.DataFrame(sorted(rows, key=lambda row: rank[row[0]]), schema=schema, orient="row")
 
 
-def _violation(world: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[tuple[Any, ...]]:
+def _violation(stage: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[tuple[Any, ...]]:
     things = counts["thing"]
     violated = counts.select(f"{name}_violated" for name in TYPES).to_numpy().T
     applicable = counts.select(f"{name}_applicable" for name in TYPES).to_numpy().T
@@ -109,7 +109,7 @@ def _violation(world: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[t
     def row(name: str, over: Counts, of: Counts, unknown: Counts) -> tuple[Any, ...]:
         rate = bootstrap.ratio(things, over, of - unknown)
         sums = (int(each.sum()) for each in (over, of, unknown))
-        return name, world, *sums, rate.value, rate.low, rate.high
+        return name, stage, *sums, rate.value, rate.low, rate.high
 
     rows = [
         row(name, *each) for name, *each in zip(TYPES, violated, applicable, undecided, strict=True)
@@ -118,7 +118,7 @@ def _violation(world: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[t
     micro = (each.sum(axis=0) for each in (violated, applicable, undecided))
     return [
         *rows,
-        ("macro", world, None, None, None, macro.value, macro.low, macro.high),
+        ("macro", stage, None, None, None, macro.value, macro.low, macro.high),
         row("micro", *micro),
     ]
 

@@ -94,7 +94,7 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
-    micro = _row(summary["violation"], constraint="micro", world="before")
+    micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None:
         return
     if micro["applicable"] - micro["undecided"]:
@@ -118,7 +118,7 @@ def _worst(summary: Mapping[str, Any]) -> str:
     rows = [
         row
         for row in summary["violation"]
-        if row["world"] == "before" and row["constraint"] in KINDS and row["violated"]
+        if row["stage"] == "before" and row["constraint"] in KINDS and row["violated"]
     ]
     if not rows:
         return "It contradicts itself nowhere."
@@ -137,7 +137,7 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
         left_out = sum(
             row["missing"]
             for row in summary["accuracy"]
-            if (row["set"], row["gold"], row["world"]) == ("ParRoT", "all", "before")
+            if (row["set"], row["gold"], row["stage"]) == ("ParRoT", "all", "before")
         )
         yield (
             f"Left out, without a belief: {several(summary['missing_statements'], 'statement')}, "
@@ -160,8 +160,8 @@ def notes(findings: Findings) -> Iterator[str]:
     )
     yield (
         "A belief is P(true)/(P(true) + P(false)); a statement is believed when that is above one "
-        "half. After repair is the best consistent world under the paper's objective. A share of "
-        "nothing is undefined, not 0."
+        "half. After repair is the best consistent assignment under the paper's objective. A share "
+        "of nothing is undefined, not 0."
     )
 
 
@@ -169,5 +169,5 @@ def _row(rows: Sequence[Mapping[str, Any]], **where: str) -> Mapping[str, Any] |
     return next((r for r in rows if all(r[name] == value for name, value in where.items())), None)
 
 
-def _accuracy(summary: Mapping[str, Any], world: str) -> Mapping[str, Any] | None:
-    return _row(summary["accuracy"], set="ParRoT", gold="all", world=world)
+def _accuracy(summary: Mapping[str, Any], stage: str) -> Mapping[str, Any] | None:
+    return _row(summary["accuracy"], set="ParRoT", gold="all", stage=stage)

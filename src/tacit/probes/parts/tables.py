@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 _ENDS = ("low", "high")
 _KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
-_WORLDS = ("before", "paper", "log-odds", "margin")
+_STAGES = ("before", "paper", "log-odds", "margin")
 
 _SET = Column("set", "set", meaning="ParRoT, ParRoT++ or asymmetric.")
 _OBJECTIVE = Column("objective", "objective", meaning="What the repair keeps as much of as it can.")
-_WORLD = Column("world", "world", meaning="before (repair), or the objective of a repair.")
+_STAGE = Column("stage", "stage", meaning="before (repair), or the objective of a repair.")
 _THING = Column("thing", "thing", meaning="The everyday thing.")
 _ANNOTATOR = Column("annotator", "drawn by", meaning="Who drew it; empty where nobody did.")
 _RELATION = Column("relation", "relation", meaning="How the parts relate.")
@@ -30,7 +30,7 @@ _ACCURACY = Column(
     ends=_ENDS,
 )
 _STATEMENTS = Column("statements", "statements", "count", "How many statements were asked.")
-_OPTIMAL = "Whether no better consistent world is possible."
+_OPTIMAL = "Whether no better consistent assignment is possible."
 _TURNED = (
     Column("turned_true", "turned true", "count", "Statements that repair makes true."),
     Column("turned_false", "turned false", "count", "Statements that repair makes false."),
@@ -89,16 +89,16 @@ TABLES = (
         "Accuracy (Tables 4 and 6)",
         "Agreement with people's drawings: ParRoT, all statements; ParRoT++, those that all "
         "annotators of a thing agree on; asymmetric, all without connects and next to. Balanced: "
-        "the mean of the accuracies on statements drawn true and false. World: before repair, or "
+        "the mean of the accuracies on statements drawn true and false. Stage: before repair, or "
         "repaired under one of three objectives.",
         columns=(
             _SET,
             Column("gold", "drawn as", meaning="all, true, false, or balanced: the mean of these."),
-            *(_WORLD, _N, _MISSING, _ACCURACY),
+            *(_STAGE, _N, _MISSING, _ACCURACY),
         ),
         keys=3,
         printed=Layout(
-            {"gold": ("all", "balanced")}, columns=("set", "gold", "accuracy"), across="world"
+            {"gold": ("all", "balanced")}, columns=("set", "gold", "accuracy"), across="stage"
         ),
     ),
     TableSpec(
@@ -138,7 +138,7 @@ TABLES = (
         "The share of drawings with an accuracy of at least s.",
         columns=(
             Column("s", "s, %", "count", "The least accuracy, in per cent."),
-            *(_WORLD, Column("n", "n", "count", "How many drawings.")),
+            *(_STAGE, Column("n", "n", "count", "How many drawings.")),
             Column("share", "share", "percent", "The share of drawings.", ends=_ENDS),
         ),
         keys=2,
@@ -148,7 +148,7 @@ TABLES = (
         "accuracy_by_relation",
         "Accuracy by relation",
         "Agreement with people's drawings.",
-        columns=(_RELATION, _WORLD, _N, _MISSING, _ACCURACY),
+        columns=(_RELATION, _STAGE, _N, _MISSING, _ACCURACY),
         keys=2,
     ),
     TableSpec(
@@ -158,7 +158,7 @@ TABLES = (
         columns=(
             *(_THING, Column("rank", "rank", "count", "Its rank by accuracy before repair.")),
             Column("band", "band", meaning="best 20, worst 20, or middle."),
-            *(_WORLD, _N, _MISSING),
+            *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
         ),
         keys=1,
@@ -171,12 +171,12 @@ TABLES = (
             *(_THING, _ANNOTATOR, _N, _MISSING),
             *(
                 Column(
-                    world,
-                    world if world == "before" else f"repaired: {world}",
+                    stage,
+                    stage if stage == "before" else f"repaired: {stage}",
                     "percent",
-                    f"Accuracy {'before repair' if world == 'before' else f'under {world}'}.",
+                    f"Accuracy {'before repair' if stage == 'before' else f'under {stage}'}.",
                 )
-                for world in _WORLDS
+                for stage in _STAGES
             ),
         ),
         keys=2,
@@ -189,13 +189,13 @@ TABLES = (
         "the kinds; micro: all together.",
         columns=(
             Column("constraint", "rule", meaning="The kind of constraint, macro, or micro."),
-            *(_WORLD, *_COUNTS),
+            *(_STAGE, *_COUNTS),
             Column(
                 "rate", "share broken", "percent", "violated/(applicable - undecided).", ends=_ENDS
             ),
         ),
         keys=2,
-        printed=Layout(columns=("constraint", "rate"), across="world"),
+        printed=Layout(columns=("constraint", "rate"), across="stage"),
     ),
     TableSpec(
         "violation_by_drawing",
@@ -216,7 +216,8 @@ TABLES = (
                 "consistent",
                 "consistent",
                 "truth",
-                "Whether a world has all that is believed and nothing that is disbelieved.",
+                "Whether some consistent assignment has all that is believed and nothing that is "
+                "disbelieved.",
             ),
         ),
         keys=2,
@@ -225,12 +226,12 @@ TABLES = (
         "repair",
         "Repair (section 6)",
         "Statements that each repair turns; drawings whose accuracy it improves, keeps or worsens; "
-        "and of how many drawings no better world is possible.",
+        "and of how many drawings no better assignment is possible.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "How many drawings.")),
-            Column("optimal", "proven best", "count", "Drawings with no better world."),
-            Column("value", "value", "number", "What the worlds keep.", shown=False),
-            Column("bound", "bound", "number", "What no world keeps more than.", shown=False),
+            Column("optimal", "proven best", "count", "Drawings with no better assignment."),
+            Column("value", "value", "number", "The weight that repair keeps.", shown=False),
+            Column("bound", "bound", "number", "No consistent assignment keeps more.", shown=False),
             *_TURNED,
             Column("improved", "improved", "count", "Drawings with a higher accuracy than before."),
             Column("same", "same", "count", "Drawings with the same."),
@@ -250,8 +251,8 @@ TABLES = (
         columns=(
             *(_OBJECTIVE, _THING, _ANNOTATOR, _STATEMENTS),
             Column("missing", "no belief", "count", "How many have none.", sparse=True),
-            Column("value", "value", "number", "What the world keeps.", shown=False),
-            Column("bound", "bound", "number", "What no world keeps more than.", shown=False),
+            Column("value", "value", "number", "The weight that repair keeps.", shown=False),
+            Column("bound", "bound", "number", "No consistent assignment keeps more.", shown=False),
             *(Column("optimal", "proven best", "truth", _OPTIMAL), *_TURNED),
         ),
         keys=3,
@@ -275,18 +276,19 @@ TABLES = (
     TableSpec(
         "beliefs",
         "Beliefs",
-        "Each statement's belief, its truth in each world, and people's label.",
+        "Each statement's belief, whether it is true before and after repair, and people's label.",
         columns=(
             *(_THING, _ANNOTATOR, QUESTIONS.columns[1], _RELATION, QUESTIONS.columns[3]),
             Column("p_true", "belief", "percent", "As in the questions."),
             *(
                 Column(
-                    world,
-                    world if world == "before" else f"repaired: {world}",
+                    stage,
+                    stage if stage == "before" else f"repaired: {stage}",
                     "truth",
-                    f"Whether it is true in the world {world}.",
+                    "Whether it is true "
+                    f"{'before repair' if stage == 'before' else f'after repair under {stage}'}.",
                 )
-                for world in _WORLDS
+                for stage in _STAGES
             ),
             Column(
                 "label", "drawn", "truth", "Whether the drawing says so; null where nobody did."
@@ -310,17 +312,17 @@ HEADLINES = (
     *(
         Headline(
             *(f"Accuracy {when} repair", _AGREES, "accuracy", "accuracy"),
-            where={**_ALL, "world": world},
+            where={**_ALL, "stage": stage},
             n=("n", "statement"),
         )
-        for when, world in (("before", "before"), ("after", "paper"))
+        for when, stage in (("before", "before"), ("after", "paper"))
     ),
     Headline(
         "Rules broken",
         "of those that apply to its beliefs; less is better",
         "violation",
         "rate",
-        where={"constraint": "micro", "world": "before"},
+        where={"constraint": "micro", "stage": "before"},
         n=decided,
     ),
 )

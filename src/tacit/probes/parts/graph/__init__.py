@@ -2,7 +2,7 @@
 
 An edge stands for a statement and its wording the other way round (``above`` and ``below``, or a
 symmetric relation both ways). A violated edge differs in colour, dashes and width, and a pointer
-resting on it reads why: ``yolk surrounds shell, and shell surrounds yolk``. A drawing whose worlds
+resting on it reads why: ``yolk surrounds shell, and shell surrounds yolk``. A drawing whose stages
 have at most ``drawing.MOST_LINES`` lines is drawn as a graph for each, else as tables.
 
 In graphs, faultless edges of a transitive relation that follow from two others are left out (the
@@ -136,12 +136,12 @@ def _columns(
     return [*columns, Column(gold, colours.gold, title, (*about, "with what follows from it"))]
 
 
-def _counts(world: Graph) -> tuple[str, ...]:
-    share = f" ({world.violated / world.decided:.0%})" if world.decided else ""
-    undecided = (f"{world.undecided:,} undecided",) if world.undecided else ()
+def _counts(stage: Graph) -> tuple[str, ...]:
+    share = f" ({stage.violated / stage.decided:.0%})" if stage.decided else ""
+    undecided = (f"{stage.undecided:,} undecided",) if stage.undecided else ()
     return (
-        f"{world.believed:,} of {several(world.statements, 'statement')} believed",
-        f"{world.violated:,} of {several(world.decided, 'constraint')} violated{share}",
+        f"{stage.believed:,} of {several(stage.statements, 'statement')} believed",
+        f"{stage.violated:,} of {several(stage.decided, 'constraint')} violated{share}",
         *undecided,
     )
 

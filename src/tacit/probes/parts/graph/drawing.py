@@ -1,8 +1,8 @@
-"""The worlds of one drawing as SVG: graphs while they can be followed, else tables.
+"""The stages of one drawing as SVG: graphs while they can be followed, else tables.
 
-A graph has the parts on a ring, in the same places in every world, and one line for all that
-holds between two parts, with its relations on it. Where a world has more than ``MOST_LINES`` lines,
-or the relations of one find no place clear of the others, every world is drawn as tables instead,
+A graph has the parts on a ring, in the same places in every stage, and one line for all that
+holds between two parts, with its relations on it. Where a stage has more than ``MOST_LINES`` lines,
+or the relations of one find no place clear of the others, every stage is drawn as tables instead,
 one for each relation: rows are subjects, columns objects.
 """
 
@@ -48,10 +48,10 @@ _CROSS = "\N{MULTIPLICATION SIGN} "
 
 @dataclass(frozen=True)
 class Column:
-    """One world, and what stands above it.
+    """One stage, and what stands above it.
 
     Args:
-        graph: The world.
+        graph: The stage.
         colour: Its colour in all figures.
         title: What it is.
         about: Its counts, a line each.
@@ -77,7 +77,7 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
 
     Args:
         subject: What is drawn.
-        columns: The worlds, from left to right.
+        columns: The stages, from left to right.
         ontology: The relations.
         colours: The palette.
     """
@@ -159,7 +159,7 @@ class _Page:
 
     Args:
         subject: What is drawn.
-        columns: The worlds.
+        columns: The stages.
         colours: The palette.
     """
 
@@ -169,13 +169,13 @@ class _Page:
 
     @property
     def kinds(self) -> list[int]:
-        """The kinds of fault that any world has."""
+        """The kinds of fault that any stage has."""
         edges = (edge for each in self.columns for edge in each.graph.edges)
         return sorted({edge.fault for edge in edges if edge.fault is not None})
 
     @property
     def top(self) -> float:
-        """Where the worlds begin."""
+        """Where the stages begin."""
         return _MARGIN + 70 + 15 * max(len(each.about) for each in self.columns) + 22
 
     def begin(self, column: float, body: float) -> Element:
@@ -234,7 +234,7 @@ def _graphs(
     root = page.begin(width, height)
     for rank, (column, found) in enumerate(zip(page.columns, places, strict=True)):
         place = f"translate({_MARGIN + rank * width + half:.1f} {page.top + height / 2:.1f})"
-        group = add(root, "g", transform=place, data_world=column.graph.world)
+        group = add(root, "g", transform=place, data_stage=column.graph.stage)
         for line, at in reversed(list(found.items())):
             _draw(group, line, at, spots, page.colours)
         for part, spot in spots.items():
@@ -393,7 +393,7 @@ def _tables(page: _Page, ontology: Ontology) -> str:
             x = _MARGIN + rank * width
             write(root, x, top + 32, told, font_size=_SMALL, fill=page.colours.ink)
             place = f"translate({x:.1f} {top + 40:.1f})"
-            group = add(root, "g", transform=place, data_world=column.graph.world)
+            group = add(root, "g", transform=place, data_stage=column.graph.stage)
             if edges:
                 _table(group, edges, dict(zip(parts, names, strict=True)), left, page.colours)
     return page.finished(root, page.top + height * len(relations), tables=True)

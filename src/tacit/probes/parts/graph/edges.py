@@ -1,4 +1,4 @@
-"""From the beliefs about one drawing to what is drawn: pictures of worlds, made of edges.
+"""From the beliefs about one drawing to what is drawn: pictures of stages, made of edges.
 
 An edge stands for a statement and for the ones that say the same: of an inverse pair the relation
 that the ontology names first, of a symmetric relation the pair of parts in their order. Its faults
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str, str]  # relation, tail, head
 
 BEFORE = "before"
-"""The world of the raw beliefs."""
+"""The stage of the raw beliefs."""
 
 # The kinds of constraint by how their violation is drawn.
 FAULTS = (
@@ -78,19 +78,19 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """One world of one drawing.
+    """One stage of one drawing.
 
     Args:
-        world: The column that it was read from.
+        stage: The column that it was read from.
         edges: In the order of relations, tails and heads.
         statements: How many statements there are.
-        believed: How many of them are true in this world.
+        believed: How many of them are true in this stage.
         violated: How many constraints are violated.
         decided: How many of those that apply are violated or kept.
         undecided: How many apply and are undecided.
     """
 
-    world: str
+    stage: str
     edges: tuple[Edge, ...]
     statements: int
     believed: int
@@ -117,26 +117,26 @@ def parts_of(beliefs: pl.DataFrame) -> list[str]:
     return list(dict.fromkeys([*beliefs["subject"], *beliefs["object"]]))
 
 
-def graph_of(beliefs: pl.DataFrame, ontology: Ontology, world: str) -> Graph:
-    """The edges of one world.
+def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
+    """The edges of one stage.
 
     Args:
-        beliefs: subject, relation, object, p_true, a Boolean column ``world`` and, when there is
+        beliefs: subject, relation, object, p_true, a Boolean column ``stage`` and, when there is
             gold, ``label``, about one drawing.
         ontology: The relations and their constraints.
-        world: The column that says what is true in it (null = not known). A statement without
-            a belief is not known in the world ``before``.
+        stage: The column that says what is true in it (null = not known). A statement without
+            a belief is not known in the stage ``before``.
 
     Raises:
         DataError: A column is missing, or a statement is malformed or there twice.
     """
     import polars as pl
 
-    for name in ("subject", "relation", "object", "p_true", world):
+    for name in ("subject", "relation", "object", "p_true", stage):
         if name not in beliefs.columns:
             raise DataError(f"the beliefs have no column {name}, which their graph needs")
-    true = pl.col(world)
-    if world == BEFORE:
+    true = pl.col(stage)
+    if stage == BEFORE:
         true = pl.when(pl.col("p_true").is_not_null()).then(true)
     plain = beliefs.select("subject", "relation", "object", "p_true", believed=true)
     checked = check(plain, ontology, believed="believed")
@@ -153,7 +153,7 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, world: str) -> Graph:
     ]
     total = checked.total
     return Graph(
-        world,
+        stage,
         tuple(_reduced(edges, ontology)),
         checked.statements,
         checked.believed,
