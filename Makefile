@@ -1,4 +1,4 @@
-# make demo    run the demo            make check     lint, format, types, layers
+# make demo    run the demo            make check     lint, format, types, layers, names
 # make test    run the quick tests     make test-all  run the slow ones as well
 # make peers   compare with other people's programs
 # make bench   measure speed           make docs    write the pages that are generated
@@ -25,6 +25,8 @@ check: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --config pyproject.toml
+	$(BIN)/python scripts/check_names.py
+	$(BIN)/python scripts/check_names.py
 
 peers: .venv/ready-peers
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/peers

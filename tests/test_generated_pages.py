@@ -26,3 +26,14 @@ def test_the_page_is_what_the_script_writes(name: str) -> None:
     """From the registry of sources, and from the tables that probes declare."""
     module = script(name)
     assert module.PAGE.read_text(encoding="utf-8") == module.page()
+
+
+def test_names_are_split_into_words(tmp_path: Path) -> None:
+    """A name of the glossary's left column is found in snake and camel case, a test's is not."""
+    module = script("check_names")
+    path = tmp_path / "plain.py"
+    path.write_text("class OldWays: ...\ndef _held_open(): ...\ndef test_worlds(): ...\n")
+    words = set(module.INSTEAD)
+    found = [name for _, name in module.names_in(path) if module.words_of(name) & words]
+    assert found == ["OldWays", "_held_open"]
+    assert module.problems() == []

@@ -1,0 +1,74 @@
+# ruff: noqa: INP001, T201 - a script, which prints
+"""Check that modules, classes and functions are named with the field's terms.
+
+Run by ``make check``. Prints each name that holds a word below, with the word to use, and exits
+with 1 when there is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("src", "tests", "benchmarks", "scripts")
+INSTEAD = {
+    "cell": "prompt variant, entry",
+    "contradiction": "constraint violation",
+    "crew": "executor, workers",
+    "cutting": "tokenization",
+    "form": "prompt variant",
+    "hands": "executor, workers",
+    "held": "cached",
+    "hiding": "redaction",
+    "kept": "cached",
+    "known": "cached",
+    "look": "theme",
+    "near": "packed attention",
+    "obtained": "elicitation",
+    "picture": "graph, mental model",
+    "place": "storage, index, position",
+    "said": "summary, headline",
+    "spoken": "prompt variant",
+    "told": "summary, headline",
+    "trying": "preflight",
+    "way": "prompt variant, elicitation method",
+    "world": "assignment, repaired beliefs",
+}
+_PART = re.compile(r"[A-Z]?[a-z]+")
+
+
+def words_of(name: str) -> set[str]:
+    """The words of a name in snake or camel case, in the singular."""
+    parts = {part.lower() for part in _PART.findall(name)}
+    return parts | {part.removesuffix("s") for part in parts}
+
+
+def names_in(path: Path) -> list[tuple[int, str]]:
+    """The module's name and those of its classes and functions, with their lines.
+
+    A test's own name is a sentence, and not among them.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    found = [(node.lineno, node.name) for node in ast.walk(tree) if isinstance(node, named)]
+    return [(1, path.stem), *((line, name) for line, name in found if name[:5] != "test_")]
+
+
+def problems() -> list[str]:
+    """What is named otherwise than the glossary says."""
+    return [
+        f"{path.relative_to(ROOT)}:{line}: {name}: say {INSTEAD[word]}, not {word}"
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for line, name in names_in(path)
+        for word in sorted(words_of(name) & set(INSTEAD))
+    ]
+
+
+if __name__ == "__main__":
+    found = problems()
+    print("\n".join(found))
+    sys.exit(bool(found))
