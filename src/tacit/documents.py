@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 import yaml
 
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
+
+ModelT = TypeVar("ModelT", bound="BaseModel")
+
+_UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+_EXPECTED = {
+    "bool_type": "must be true or false",
+    "dataclass_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "list_type": "must be a list",
+    "missing": "is missing",
+    "model_type": "must be a mapping",
+    "string_type": "must be text (in quotes, if need be)",
+    "too_short": "is empty",
+    "tuple_type": "must be a list",
+}
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -19,8 +39,61 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
     Raises:
         DataError: The file is missing or no YAML, or a key stands twice in one mapping.
     """
+    return _composed(path)[1]
+
+
+@dataclass(frozen=True)
+class Document(Generic[ModelT]):
+    """A YAML file that matches a model.
+
+    Args:
+        path: The file.
+        content: What it holds.
+        lines: The line of each value, from 1, by the keys and indexes that lead to it.
+    """
+
+    path: Path
+    content: ModelT
+    lines: Mapping[tuple[int | str, ...], int]
+
+    def error(self, problem: str, *location: int | str) -> DataError:
+        """An error with the line of what is wrong."""
+        return DataError(problem, self.path, _line(self.lines, location))
+
+
+def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
+    """Reads a YAML file as a model.
+
+    Raises:
+        DataError: The file is missing or no YAML, or does not match; with the line.
+    """
+    from pydantic import ValidationError
+
+    root, content = _composed(path)
+    if root is None:
+        raise DataError(f"is empty; expected {', '.join(model.model_fields)}", path)
+    lines = {place: line for node, place, line in _lines(root)}
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Once)  # noqa: S506 - a safe loader
+        return Document(path, model.model_validate(content), lines)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise DataError(_problem(first, model), path, _line(lines, first["loc"])) from None
+
+
+def _composed(path: Path) -> tuple[yaml.Node | None, Any]:
+    with _translated(path):
+        loader = _Once(path.read_text(encoding="utf-8"))
+        try:
+            root = loader.get_single_node()
+            return root, None if root is None else loader.construct_document(root)
+        finally:
+            loader.dispose()
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
     except FileNotFoundError as error:
         raise DataError("there is no such file", path) from error
     except (OSError, UnicodeDecodeError) as error:
@@ -30,6 +103,52 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
         raise DataError(f"is not YAML: {error.problem}", path, line) from error
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"is not YAML: {error}", path) from error
+
+
+def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], int]]:
+    """Each node with its location and line; one that aliases repeat has its first location."""
+    seen: set[int] = set()
+    left: list[tuple[yaml.Node, tuple[int | str, ...]]] = [(root, ())]
+    while left:
+        node, place = left.pop(0)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node, place, node.start_mark.line + 1
+        if isinstance(node, yaml.SequenceNode):
+            left += [(inner, (*place, at)) for at, inner in enumerate(node.value)]
+        elif isinstance(node, yaml.MappingNode):
+            left += [(inner, (*place, str(key.value))) for key, inner in node.value]
+
+
+def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
+    """The line of a location, or of the nearest one around it."""
+    place = tuple(location)
+    while place not in lines:
+        place = place[:-1]
+    return lines[place]
+
+
+def _problem(error: ErrorDetails, model: type[BaseModel]) -> str:
+    location, kind = [str(part) for part in error["loc"]], error["type"]
+    if kind in _UNKNOWN_KEY:
+        *around, key = location
+        expected = ", ".join(_fields(model, around))
+        return f"{'.'.join(around) or 'the file'} has the unknown key {key}; expected {expected}"
+    if location[-1:] == ["[key]"]:
+        location[-2:] = [f"the key {location[-2]}"]
+    named = ".".join(location) or "the file"
+    if kind == "value_error":
+        return f"{named} {error['ctx']['error']}"
+    return f"{named} {_EXPECTED.get(kind, error['msg'].lower())}"
+
+
+def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN401 - a type
+    """The fields that a mapping may have."""
+    for part in location:
+        known = getattr(model, "model_fields", None)
+        model = known[part].annotation if known else get_args(model)[-1]
+    return [each.name for each in fields(model)] if is_dataclass(model) else [*model.model_fields]
 
 
 class _Once(yaml.SafeLoader):

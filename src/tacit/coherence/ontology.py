@@ -9,21 +9,46 @@ from __future__ import annotations
 import hashlib
 import json
 import string
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn
 
-import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, field_validator
 
 from tacit.coherence.enrich import clashes
-from tacit.errors import DataError, RequestError
+from tacit.documents import Document, read_as
+from tacit.errors import RequestError
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SHIPPED = Path(__file__).parent.parent / "data" / "ontologies"
+
+
+_FLAGS = ("symmetric", "asymmetric", "transitive", "irreflexive")
+_LISTS = ("implies", "excludes")
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
+def _worded(text: str) -> str:
+    try:
+        blanks = sorted(blank for _, blank, _, _ in string.Formatter().parse(text) if blank)
+    except ValueError:
+        blanks = []
+    if blanks != ["object", "subject"]:
+        raise ValueError(f"needs {{subject}} and {{object}} once each: {text!r}")
+    return text
+
+
+Filled = Annotated[str, AfterValidator(_filled)]
+Statement = Annotated[str, AfterValidator(_worded)]
 
 
 @dataclass(frozen=True)
@@ -49,19 +74,21 @@ class Relation:
         RequestError: ``implies`` or ``excludes`` is one string.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     name: str
-    singular: str
-    plural: str
-    question_singular: str | None = None
-    question_plural: str | None = None
-    category: str | None = None
-    symmetric: bool = False
-    asymmetric: bool = False
-    transitive: bool = False
-    irreflexive: bool = False
-    inverse: str | None = None
-    implies: tuple[str, ...] = ()
-    excludes: tuple[str, ...] = ()
+    singular: Statement
+    plural: Statement
+    question_singular: Statement | None = None
+    question_plural: Statement | None = None
+    category: Filled | None = None
+    symmetric: StrictBool = False
+    asymmetric: StrictBool = False
+    transitive: StrictBool = False
+    irreflexive: StrictBool = False
+    inverse: Filled | None = None
+    implies: tuple[Filled, ...] = ()
+    excludes: tuple[Filled, ...] = ()
 
     def __post_init__(self) -> None:
         convert_strings(self, "implies", "excludes")
@@ -118,13 +145,29 @@ def shipped_ontologies() -> list[str]:
 
 # The file
 
-_TRUTH = "tag:yaml.org,2002:bool"
-_TEXT = "tag:yaml.org,2002:str"
-_FLAGS = ("symmetric", "asymmetric", "transitive", "irreflexive")
-_LISTS = ("implies", "excludes")
-_WORDINGS = ("singular", "plural", "question_singular", "question_plural")
-_KEYS = tuple(field.name for field in fields(Relation) if field.name != "name")
-_FILE_KEYS = ("name", "source", "relations")
+
+class _File(BaseModel):
+    """What an ontology's file holds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Filled
+    source: Any = None
+    relations: Annotated[dict[Filled, Relation], Field(min_length=1)]
+
+    @field_validator("relations", mode="before")
+    @classmethod
+    def _named(cls, relations: object) -> object:
+        """Each relation with the name that it stands under."""
+        if not isinstance(relations, dict):
+            return relations
+        for name, relation in relations.items():
+            if isinstance(relation, dict) and "name" in relation:
+                raise ValueError(f"has the unknown key name in {name}, which is the name already")
+        return {
+            name: {**relation, "name": name} if isinstance(relation, dict) else relation
+            for name, relation in relations.items()
+        }
 
 
 def read_ontology(path: Path) -> Ontology:
@@ -134,67 +177,34 @@ def read_ontology(path: Path) -> Ontology:
         DataError: The file is missing, is no YAML, or a relation is malformed or contradicts
             another; the message names the line.
     """
-    try:
-        with path.open(encoding="utf-8") as file:
-            root = yaml.compose(file, Loader=yaml.SafeLoader)
-    except FileNotFoundError as error:
-        raise DataError("there is no such file; expected an ontology in YAML", path) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", path) from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise DataError(f"is not YAML: {error.problem}", path, line) from error
-    except (RecursionError, yaml.YAMLError) as error:
-        raise DataError(f"is not YAML: {error}", path) from error
-    return _Reader(path).ontology(root)
-
-
-class _Reader:
-    """Turns YAML nodes into relations and remembers the line of each thing it read."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.lines: dict[tuple[str, str], int] = {}
-
-    def ontology(self, root: yaml.Node | None) -> Ontology:
-        if root is None:
-            raise DataError("is empty; expected name and relations", self.path)
-        top = self._mapping(root, "the file", _FILE_KEYS)
-        for key in ("name", "relations"):
-            if key not in top:
-                raise DataError(f"has no {key}", self.path)
-        named = self._mapping(top["relations"], "relations", None)
-        if not named:
-            self._refuse(top["relations"], "relations is empty; expected at least one relation")
-        relations = {name: self._relation(name, node) for name, node in named.items()}
-        for relation in relations.values():
-            self._check(relation, relations)
-        for relation in relations.values():
-            self._check_possible(relation, relations)
-        return Ontology(self._text(top["name"], "name"), relations)
-
-    def _relation(self, name: str, node: yaml.Node) -> Relation:
-        values: dict[str, Any] = {}
-        for key, value in self._mapping(node, name, _KEYS).items():
-            self.lines[name, key] = _line(value)
-            if key in _FLAGS:
-                values[key] = self._truth(value, f"{name}: {key}")
-            elif key in _LISTS:
-                values[key] = self._names(value, f"{name}: {key}")
-            else:
-                values[key] = self._text(value, f"{name}: {key}")
-            if key in _WORDINGS:
-                self._check_wording(value, f"{name}: {key}", values[key])
-        self.lines[name, ""] = _line(node)
-        for key in ("singular", "plural"):
-            if key not in values:
-                self._refuse(node, f"{name} has no wording {key}")
+    document = read_as(_File, path)
+    relations = {
         # x r x would be its own reverse, so an asymmetric relation cannot hold of it.
-        values["irreflexive"] = values.get("irreflexive", False) or values.get("asymmetric", False)
-        return Relation(name, **values)
+        name: replace(relation, irreflexive=relation.irreflexive or relation.asymmetric)
+        for name, relation in document.content.relations.items()
+    }
+    agreement = _Agreement(document, relations)
+    for relation in relations.values():
+        agreement.check(relation)
+    for relation in relations.values():
+        agreement.check_possible(relation)
+    return Ontology(document.content.name, relations)
 
-    def _check(self, relation: Relation, relations: Mapping[str, Relation]) -> None:
-        name = relation.name
+
+@dataclass(frozen=True)
+class _Agreement:
+    """Whether the relations of a file agree with one another."""
+
+    document: Document[_File]
+    relations: Mapping[str, Relation]
+
+    def check(self, relation: Relation) -> None:
+        """Refuses a relation that names none, or that another one contradicts.
+
+        Raises:
+            DataError: It does.
+        """
+        name, relations = relation.name, self.relations
         for key in ("inverse", *_LISTS):
             value = getattr(relation, key)
             for other in (value,) if isinstance(value, str) else value or ():
@@ -215,8 +225,13 @@ class _Reader:
         if relation.inverse is not None:
             self._check_inverse(relation, relations[relation.inverse])
 
-    def _check_possible(self, relation: Relation, relations: Mapping[str, Relation]) -> None:
-        """Refuse a relation that can never be true of two different items."""
+    def check_possible(self, relation: Relation) -> None:
+        """Refuses a relation that can never be true of two different items.
+
+        Raises:
+            DataError: It cannot.
+        """
+        relations = self.relations
         both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}
         if not both:
             return
@@ -251,52 +266,5 @@ class _Reader:
                     "a relation and its inverse have the same properties",
                 )
 
-    def _conflict(self, name: str, key: str, problem: str) -> None:
-        raise DataError(problem, self.path, self.lines.get((name, key), self.lines[name, ""]))
-
-    def _refuse(self, node: yaml.Node, problem: str) -> None:
-        raise DataError(problem, self.path, _line(node))
-
-    def _mapping(
-        self, node: yaml.Node, what: str, allowed: tuple[str, ...] | None
-    ) -> dict[str, yaml.Node]:
-        if not isinstance(node, yaml.MappingNode):
-            raise DataError(f"{what} must be a mapping", self.path, _line(node))
-        found: dict[str, yaml.Node] = {}
-        for key_node, value in node.value:
-            key = self._text(key_node, f"a key of {what}")
-            if allowed is not None and key not in allowed:
-                self._refuse(
-                    key_node, f"{what} has the unknown key {key}; expected {', '.join(allowed)}"
-                )
-            if key in found:
-                self._refuse(key_node, f"{what} has {key} twice")
-            found[key] = value
-        return found
-
-    def _text(self, node: yaml.Node, what: str) -> str:
-        if not isinstance(node, yaml.ScalarNode) or node.tag != _TEXT or not node.value.strip():
-            raise DataError(f"{what} must be text (in quotes, if need be)", self.path, _line(node))
-        return str(node.value)
-
-    def _truth(self, node: yaml.Node, what: str) -> bool:
-        if not isinstance(node, yaml.ScalarNode) or node.tag != _TRUTH:
-            raise DataError(f"{what} must be true or false", self.path, _line(node))
-        return str(node.value).lower() in {"true", "yes", "on"}
-
-    def _names(self, node: yaml.Node, what: str) -> tuple[str, ...]:
-        if not isinstance(node, yaml.SequenceNode):
-            raise DataError(f"{what} must be a list of relations", self.path, _line(node))
-        return tuple(self._text(item, what) for item in node.value)
-
-    def _check_wording(self, node: yaml.Node, what: str, wording: str) -> None:
-        try:
-            blanks = sorted(blank for _, blank, _, _ in string.Formatter().parse(wording) if blank)
-        except ValueError:
-            blanks = []
-        if blanks != ["object", "subject"]:
-            self._refuse(node, f"{what} needs {{subject}} and {{object}} once each: {wording!r}")
-
-
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
+    def _conflict(self, name: str, key: str, problem: str) -> NoReturn:
+        raise self.document.error(problem, "relations", name, key)

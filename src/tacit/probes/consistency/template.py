@@ -6,22 +6,42 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from tacit.documents import read_yaml
-from tacit.errors import DataError, RequestError
+from tacit.documents import read_as
+from tacit.errors import RequestError
 from tacit.requests import BLANK
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from pathlib import Path
 
-_FIELDS = ("text", "singular", "plural")
 _AS_PRINTED = re.compile(r"\{(c[12])\}")
 _WORDED = re.compile(r"\{(?:a_|plural_|doing_|to_)?(c[12])\}")
+
+
+def _printed(text: str) -> str:
+    return _checked(text, _AS_PRINTED, "{c1} and {c2}")
+
+
+def _worded(text: str) -> str:
+    return _checked(text, _WORDED, "{c1}, {a_c1}, … and {c2}, {a_c2}, …")
+
+
+def _checked(text: str, concept: re.Pattern[str], how: str) -> str:
+    if sorted(concept.findall(text)) != ["c1", "c2"] or set(concept.sub("", text)) & {"{", "}"}:
+        raise ValueError(f"must hold each concept once ({how}), and no other braces")
+    if BLANK in text:
+        raise ValueError(f"holds {BLANK}, which would be the prompt's blank")
+    return text
+
+
+Printed = Annotated[str, AfterValidator(_printed)]
+Worded = Annotated[str, AfterValidator(_worded)]
 
 
 @dataclass(frozen=True)
@@ -34,9 +54,15 @@ class RelationTemplate:
         plural: In grammar, for a plural one; None with ``singular``.
     """
 
-    text: str
-    singular: str | None = None
-    plural: str | None = None
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    text: Printed
+    singular: Worded | None = None
+    plural: Worded | None = None
+
+    def __post_init__(self) -> None:
+        if (self.singular is None) != (self.plural is None):
+            raise ValueError("needs singular and plural, or neither")
 
 
 @dataclass(frozen=True)
@@ -101,7 +127,9 @@ def load_templates(own: Path | None = None) -> Templates:
     return (
         templates
         if own is None
-        else replace(templates, relations={**templates.relations, **_read(own)})
+        else replace(
+            templates, relations={**templates.relations, **read_as(_File, own).content.relations}
+        )
     )
 
 
@@ -110,7 +138,7 @@ def _built_in() -> Templates:
     path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     return Templates(
-        _relations(content["relations"], Path("consistency.yaml")),
+        {name: RelationTemplate(**entry) for name, entry in content["relations"].items()},
         tuple(content["meta_prompts"]),
         tuple((positive, negative) for positive, negative in content["pairs"]),
         content["versions"],
@@ -119,45 +147,9 @@ def _built_in() -> Templates:
     )
 
 
-def _read(path: Path) -> dict[str, RelationTemplate]:
-    content = read_yaml(path)
-    if not isinstance(content, dict) or set(content) != {"relations"}:
-        raise DataError("expected the key relations, and no other", path)
-    return _relations(content["relations"], path)
+class _File(BaseModel):
+    """What a file of one's own holds."""
 
+    model_config = ConfigDict(extra="forbid")
 
-def _relations(content: Any, path: Path) -> dict[str, RelationTemplate]:  # noqa: ANN401 - whatever YAML holds
-    if not isinstance(content, dict) or not content:
-        raise DataError("relations: expected the relations by name, each with its text", path)
-    for name, entry in content.items():
-        problem = next(_problems(name, entry), None)
-        if problem is not None:
-            raise DataError(f"the relation {name}: {problem}", path)
-    return {name: RelationTemplate(**entry) for name, entry in content.items()}
-
-
-def _problems(name: object, entry: Any) -> Iterator[str]:  # noqa: ANN401 - whatever YAML holds
-    """What is wrong with a relation, the first thing first."""
-    if not isinstance(name, str) or not name.strip():
-        yield "its name must be a string; quote it"
-    if not isinstance(entry, dict) or not set(entry) <= set(_FIELDS):
-        yield f"expected a mapping with the fields {', '.join(_FIELDS)}"
-        return
-    if "text" not in entry:
-        yield "text is missing"
-    if ("singular" in entry) != ("plural" in entry):
-        yield "give singular and plural, or neither"
-    for key, text in entry.items():
-        yield from _problems_of_text(key, text)
-
-
-def _problems_of_text(key: str, text: object) -> Iterator[str]:
-    if not isinstance(text, str):
-        yield f"{key} must be a string; quote it"
-        return
-    place = _AS_PRINTED if key == "text" else _WORDED
-    if sorted(place.findall(text)) != ["c1", "c2"] or set(place.sub("", text)) & {"{", "}"}:
-        how = "{c1} and {c2}" if key == "text" else "{c1}, {a_c1}, … and {c2}, {a_c2}, …"
-        yield f"{key} must hold each concept once ({how}), and no other braces"
-    if BLANK in text:
-        yield f"{key} holds {BLANK}, which would be the prompt's blank"
+    relations: Annotated[dict[str, RelationTemplate], Field(min_length=1)]

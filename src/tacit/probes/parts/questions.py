@@ -6,19 +6,28 @@ import math
 import string
 from dataclasses import dataclass, field
 from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    StrictBool,
+    model_validator,
+)
 
-from tacit.documents import read_yaml
+from tacit.documents import read_as
 from tacit.english import Nouns, begins_with_vowel
-from tacit.errors import DataError, RequestError
+from tacit.errors import RequestError
 from tacit.requests import Prompt, log_sum_exp
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -76,10 +85,6 @@ class Wording:
 AS_IN_THE_PAPER = Wording()
 
 
-_FIELDS = ("text", "separator", "positive", "negative", "any_case", "lacking", "filled")
-_PLACES = {"a_thing", "statement"}
-
-
 @dataclass(frozen=True)
 class Template:
     """How a statement is put to a model; ``parts.yaml`` describes each field.
@@ -116,7 +121,7 @@ class Template:
         presets = yaml.safe_load(path.read_text(encoding="utf-8"))
         if name not in presets:
             raise RequestError(f"there is no preset {name!r}; expected one of {', '.join(presets)}")
-        return _made(name, presets[name], Path("parts.yaml"))
+        return _template(name, _Content.model_validate(presets[name]))
 
     @classmethod
     def read(cls, path: Path) -> Template:
@@ -125,7 +130,7 @@ class Template:
         Raises:
             DataError: The file is missing, or a field is unknown, missing or malformed.
         """
-        return _made(path.name, read_yaml(path), path)
+        return _template(path.name, read_as(_Content, path).content)
 
     def prompt(self, a_thing: str, statement: str) -> Prompt:
         """The prompt for a worded statement about a thing with its article."""
@@ -161,73 +166,56 @@ def belief(logprob_true: float | None, logprob_false: float | None) -> float | N
     return math.exp(margin) / (1 + math.exp(margin))
 
 
-def _made(name: str, content: Any, path: Path) -> Template:  # noqa: ANN401 - whatever YAML holds
-    problem = next(_problems(content), None)
-    if problem is not None:
-        raise DataError(problem, path)
-    positive, negative = (_spellings(content, side) for side in ("positive", "negative"))
-    return Template(
-        name,
-        content["text"],
-        content.get("separator", " "),
-        positive,
-        negative,
-        content.get("lacking", "missing"),
-        content.get("filled"),
-    )
+def _template(name: str, content: _Content) -> Template:
+    sides = (content.spellings(content.positive), content.spellings(content.negative))
+    return Template(name, content.text, content.separator, *sides, content.lacking, content.filled)
 
 
-def _problems(content: Any) -> Iterator[str]:  # noqa: ANN401 - whatever YAML holds
-    """What is wrong with a template's content, the first thing first."""
-    if not isinstance(content, dict) or not set(content) <= set(_FIELDS):
-        yield f"expected a mapping with the fields {', '.join(_FIELDS)}"
-        return
-    if not isinstance(content.get("text"), str) or _placeholders(content["text"]) != _PLACES:
-        yield "text must hold {a_thing} and {statement}, written so, and no other braces"
-    if not isinstance(content.get("any_case", False), bool):
-        yield "any_case must be true or false, not in quotes"
-    if not isinstance(content.get("separator", ""), str):
-        yield "separator must be a string; quote it"
-    yield from _problems_of_answers(content)
-    if content.get("lacking", "missing") not in ("missing", "zero"):
-        yield "lacking must be missing or zero"
-    filled = content.get("filled")
-    a_number = isinstance(filled, (int, float)) and not isinstance(filled, bool)
-    if filled is not None and not (a_number and 0 <= filled <= 1):
-        yield "filled must be a number from 0 to 1"
-
-
-def _problems_of_answers(content: Mapping[str, Any]) -> Iterator[str]:
-    sides = {side: content.get(side) for side in ("positive", "negative")}
-    for side, answers in sides.items():
-        if not isinstance(answers, list) or not answers or not all(map(_is_answer, answers)):
-            yield f"{side} must be a list of answers, none of them empty; quote them"
-            return
-        if len(set(answers)) < len(answers):
-            yield f"{side} names an answer twice, which would count twice"
-    if set(_spellings(content, "positive")) & set(_spellings(content, "negative")):
-        yield "an answer cannot mean both true and false"
-
-
-def _placeholders(text: str) -> set[str]:
-    """The names in braces; none where the braces hold more than a name, or are malformed."""
+def _with_placeholders(text: str) -> str:
     try:
         fields = [field for field in string.Formatter().parse(text) if field[1] is not None]
     except ValueError:
-        return set()
-    return set() if any(spec or how for _, _, spec, how in fields) else {f[1] or "" for f in fields}
+        fields = []
+    names = {name for _, name, spec, how in fields if not (spec or how)}
+    if names != {"a_thing", "statement"} or any(spec or how for _, _, spec, how in fields):
+        raise ValueError("must hold {a_thing} and {statement}, written so, and no other braces")
+    return text
 
 
-def _is_answer(answer: object) -> bool:
-    return isinstance(answer, str) and bool(answer)
+def _each_once(answers: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(answers)) < len(answers):
+        raise ValueError("names an answer twice, which would count twice")
+    return answers
 
 
-def _spellings(content: Mapping[str, Any], side: str) -> tuple[str, ...]:
-    """A side's answers; in any case: each as it stands, capitalised and in capitals, once."""
-    answers = content[side]
-    if content.get("any_case", False):
-        answers = dict.fromkeys(f for a in answers for f in (a, a.capitalize(), a.upper()))
-    return tuple(answers)
+_Answer = Annotated[str, Field(min_length=1)]
+_Side = Annotated[tuple[_Answer, ...], Field(min_length=1), AfterValidator(_each_once)]
+
+
+class _Content(BaseModel):
+    """What a template's file, or a preset, holds; ``parts.yaml`` describes each field."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: Annotated[str, AfterValidator(_with_placeholders)]
+    separator: str = " "
+    positive: _Side
+    negative: _Side
+    any_case: StrictBool = False
+    lacking: Literal["missing", "zero"] = "missing"
+    filled: Annotated[float | None, Strict(), Field(ge=0, le=1)] = None
+
+    @model_validator(mode="after")
+    def _means_one_thing(self) -> Self:
+        if set(self.spellings(self.positive)) & set(self.spellings(self.negative)):
+            raise ValueError("gives an answer that means both true and false")
+        return self
+
+    def spellings(self, answers: Sequence[str]) -> tuple[str, ...]:
+        """A side's answers; in any case: each as it stands, capitalised and in capitals, once."""
+        if not self.any_case:
+            return tuple(answers)
+        return tuple(dict.fromkeys(f for a in answers for f in (a, a.capitalize(), a.upper())))
 
 
 QUESTION = ("thing", "subject", "relation", "object")
