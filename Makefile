@@ -1,7 +1,7 @@
 # make demo    run the demo            make check     lint, format, types, layers, names
 # make test    run the quick tests     make test-all  run the slow ones as well
 # make peers   compare with other people's programs
-# make bench   measure speed           make docs    write the pages that are generated
+# make bench   measure speed           make docs    build the documentation site
 # Each sets up .venv the first time, with the versions in constraints.txt, and not again.
 
 PYTHON ?= python3
@@ -38,13 +38,17 @@ bench: .venv/ready-peers
 docs: .venv/ready
 	$(BIN)/python scripts/data_page.py
 	$(BIN)/python scripts/tables_page.py
+	$(BIN)/python scripts/cli_page.py
+	$(BIN)/python scripts/python_page.py
+	mkdir -p build/notebooks
+	cd build/notebooks && HF_HUB_OFFLINE=1 NO_MKDOCS_2_WARNING=1 ../../$(BIN)/mkdocs build --config-file ../../mkdocs.yml
 
 clean:
 	rm -rf .venv
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable '.[local,server,ray,dev]'
+	$(PIP) --editable '.[local,server,ray,dev,docs]'
 	touch $@
 
 .venv/ready-peers: .venv/ready

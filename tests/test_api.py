@@ -9,11 +9,9 @@ import polars as pl
 import pytest
 
 import tacit
-from tacit import api
 from tacit.errors import DataError, RequestError
 from tacit.models.registry import DEMO_MASKED
 from tacit.probes import base
-from tacit.sources import demo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,8 +224,19 @@ def test_progress_is_shown_on_standard_error(capsys: pytest.CaptureFixture[str])
     assert not capsys.readouterr().out
 
 
-@pytest.mark.parametrize("module", [api, demo])
-def test_the_examples_in_docstrings_hold(module: Any) -> None:  # noqa: ANN401 - a module
-    """Each as it is printed."""
+PUBLIC = sorted(set(tacit.__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example_that_holds(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each as it is printed, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TACIT_STORE", raising=False)
     logging.getLogger("transformers").setLevel(logging.ERROR)
-    assert doctest.testmod(module).failed == 0
+    thing = getattr(tacit, name)
+    finder = doctest.DocTestFinder(recurse=False)
+    (found,) = finder.find(thing, name, module=False, globs={})
+    assert found.examples, "it has no example"
+    assert doctest.DocTestRunner().run(found).failed == 0

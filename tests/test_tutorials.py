@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,29 @@ def test_every_cell_shows_something(path: Path) -> None:
     assert len(code) > 5
     for cell in code[1:]:
         assert isinstance(ast.parse(cell).body[-1], ast.Expr), cell
+
+
+SHELL = TUTORIALS[0].parent / "first-hour-shell.md"
+
+
+@pytest.mark.slow
+def test_the_shell_tutorial_runs(tmp_path: Path) -> None:
+    """Every command of its shell blocks, one after the other, in an empty folder."""
+    blocks = re.findall(r"```sh\n(.*?)```", SHELL.read_text(encoding="utf-8"), re.DOTALL)
+    environment = {name: value for name, value in os.environ.items() if name != "TACIT_STORE"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    ran = subprocess.run(
+        ["bash", "-eu", "-c", "".join(blocks)],  # noqa: S607 - whichever shell there is
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "tacit-demo" / "report.html").is_file()
+    assert (tmp_path / "comparison.html").is_file()
+    assert "part of" in (tmp_path / "repaired.csv").read_text(encoding="utf-8")
 
 
 ADD_A_PROBE = Path(__file__).parents[1] / "docs" / "how-to" / "add-a-probe.md"

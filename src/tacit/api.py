@@ -75,10 +75,11 @@ def run(  # noqa: PLR0913 - what one call needs
         ModelError: A model cannot be loaded.
         ScoringError: A model failed while it was asked.
 
-    >>> import tacit
-    >>> found = tacit.run("parts", model="demo", limit=1, drawings=tacit.demo_data("drawings"))
-    >>> found.probe, sorted(found.tables)[0]
-    ('parts', 'accuracy')
+    Examples:
+        >>> import tacit
+        >>> found = tacit.run("parts", model="demo", limit=1, drawings=tacit.demo_data("drawings"))
+        >>> found.probe, sorted(found.tables)[0]
+        ('parts', 'accuracy')
     """
     from tacit.engine.options import EngineOptions
     from tacit.models.settings import ModelSettings
@@ -109,7 +110,7 @@ def run(  # noqa: PLR0913 - what one call needs
 
 
 def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
-    """Sets models that ran the same probe on the same data beside one another.
+    """Compares models that ran the same probe on the same data.
 
     Args:
         runs: Finished runs, or their folders.
@@ -123,6 +124,15 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         RequestError: There are fewer than two runs, they are of several probes, or they differ in
             more than the model.
         DataError: A run is not finished, or damaged.
+
+    Examples:
+        >>> import tacit
+        >>> drawings = tacit.demo_data("drawings")
+        >>> asked = {"drawings": drawings, "limit": 1, "progress": False}
+        >>> one = tacit.run("parts", model="demo", **asked)
+        >>> two = tacit.run("parts", model="demo-masked", **asked)
+        >>> "difference" in tacit.compare(one, two).comparison.columns
+        True
     """
     from tacit.report.differences import check_comparable
     from tacit.runs.reading import Runs, named, read_runs
@@ -143,6 +153,15 @@ def load_run(folder: str | Path) -> Run:
     Raises:
         RequestError: The folder holds no run, or several.
         DataError: The run is not finished, or damaged.
+
+    Examples:
+        >>> import tempfile, tacit
+        >>> out = tempfile.mkdtemp() + "/run"
+        >>> drawings = tacit.demo_data("drawings")
+        >>> asked = {"drawings": drawings, "limit": 1, "progress": False}
+        >>> run = tacit.run("parts", model="demo", out=out, **asked)
+        >>> tacit.load_run(out).name == run.name
+        True
     """
     from tacit.runs.reading import read_runs
 
@@ -166,6 +185,12 @@ def build_kb(dump: str | Path, out: str | Path) -> Path:
     Raises:
         DataError: The dump is missing or malformed.
         RequestError: ``out`` cannot be written.
+
+    Examples:
+        >>> import tempfile, tacit
+        >>> out = tempfile.mkdtemp() + "/demo.kb"
+        >>> tacit.build_kb(tacit.demo_data("facts"), out).name
+        'demo.kb'
     """
     from tacit.knowledge.build import Source, build
     from tacit.sources.dumps import Dump
@@ -194,14 +219,15 @@ def check(
         DataError: The beliefs are malformed, or give a statement twice.
         RequestError: A column or an option is invalid.
 
-    >>> import tacit
-    >>> row = {"relation": "part of", "p_true": 0.9}
-    >>> beliefs = [
-    ...     {"subject": "leaf", "object": "tree", **row},
-    ...     {"subject": "tree", "object": "leaf", **row},
-    ... ]
-    >>> tacit.check(beliefs).to_json()["asymmetric"]["violated"]
-    1
+    Examples:
+        >>> import tacit
+        >>> row = {"relation": "part of", "p_true": 0.9}
+        >>> beliefs = [
+        ...     {"subject": "leaf", "object": "tree", **row},
+        ...     {"subject": "tree", "object": "leaf", **row},
+        ... ]
+        >>> tacit.check(beliefs).to_json()["asymmetric"]["violated"]
+        1
     """
     from tacit.coherence.check import check as count
 
@@ -228,13 +254,14 @@ def repair(
         DataError: The beliefs are malformed, or give a statement twice.
         RequestError: An option is invalid.
 
-    >>> import tacit
-    >>> beliefs = [
-    ...     {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9},
-    ...     {"subject": "tree", "relation": "part of", "object": "leaf", "p_true": 0.6},
-    ... ]
-    >>> tacit.repair(beliefs, processes=1).beliefs["repaired"].to_list()
-    [True, False]
+    Examples:
+        >>> import tacit
+        >>> beliefs = [
+        ...     {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9},
+        ...     {"subject": "tree", "relation": "part of", "object": "leaf", "p_true": 0.6},
+        ... ]
+        >>> tacit.repair(beliefs, processes=1).beliefs["repaired"].to_list()
+        [True, False]
     """
     from tacit.coherence.repair import repair as find
 

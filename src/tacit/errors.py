@@ -31,7 +31,16 @@ DISTRIBUTION = "tacit-lm"
 
 
 class TacitError(Exception):
-    """The root of every error that Tacit raises on purpose."""
+    """The root of every error that Tacit raises on purpose.
+
+    Examples:
+        >>> import tacit
+        >>> try:
+        ...     tacit.demo_data("poems")
+        ... except tacit.TacitError as error:
+        ...     print(error)
+        the demo has no 'poems'; it has drawings, facts, questions, norms
+    """
 
     exit_code = 1
 

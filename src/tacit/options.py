@@ -51,11 +51,20 @@ class Option:
 
 
 def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
-    """A field of a dataclass that is an option.
+    """Declares a field of a dataclass as an option of a probe.
 
     Args:
         default: Its default; without one it is required.
         about: As for ``Option``.
+
+    Examples:
+        >>> from dataclasses import dataclass
+        >>> from tacit import option
+        >>> @dataclass(frozen=True)
+        ... class Options:
+        ...     first: int | None = option(None, help="Only the first rows.", least=1)
+        >>> Options().first is None
+        True
     """
     return field(default=default, metadata={_KEY: Option(**about)})
 

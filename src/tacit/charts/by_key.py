@@ -15,13 +15,20 @@ if TYPE_CHECKING:
 def marks_by(
     spec: TableSpec, column: str, key: str, domain: tuple[float, float] = (0.0, 1.0)
 ) -> FigureSpec:
-    """A figure of one column of a table, with its interval, by one of its keys.
+    """Makes a figure of one column of a table, with its interval, by one of its keys.
 
     Args:
         spec: The table.
         column: The column that is drawn.
         key: The column whose values are the rows of the figure.
         domain: The ends of the axis.
+
+    Examples:
+        >>> from tacit import Column, TableSpec, marks_by
+        >>> columns = (Column("word", "word"), Column("accuracy", "accuracy", "percent"))
+        >>> spec = TableSpec("by_word", "Accuracy by word", "One row per word.", columns)
+        >>> marks_by(spec, "accuracy", "word").name
+        'by_word'
     """
     declared = spec.column(column)
 

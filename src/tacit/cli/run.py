@@ -15,6 +15,7 @@ from tacit.cli import options as given
 from tacit.cli.options import GroupedCommand, declared
 from tacit.engine.options import EngineOptions
 from tacit.english import several
+from tacit.errors import RequestError
 from tacit.models.settings import ModelSettings
 from tacit.options import option, option_of
 from tacit.present import progress
@@ -195,8 +196,10 @@ class AskedOrFile(Asked):
 class Output:
     """Where results go, and what is printed."""
 
-    out: Path = option(
-        help="The run's folder; of several models, one in it for each.",
+    out: Path | None = option(
+        None,
+        help="The run's folder; of several models, one in it for each. Required, but for "
+        "--dry-run.",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
@@ -258,7 +261,6 @@ def _run(
     output: Output,
 ) -> None:
     """Runs a probe, draws its figures, and prints what it found."""
-    from tacit.cli.run import echo_estimates, echo_runs
     from tacit.engine.store import Store
     from tacit.runs.figures import Figures
     from tacit.runs.workflow import REPORT, RunRequest
@@ -278,6 +280,8 @@ def _run(
     if output.dry_run:
         echo_estimates(request.estimate(), as_json=output.as_json)
         return
+    if output.out is None:
+        raise RequestError("--out is missing: give the folder to write the run to")
     found = request.run()
     figures.draw(request, found, output.out / "figures")
     together = request.publish(found, report=output.report)

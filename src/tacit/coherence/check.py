@@ -54,7 +54,7 @@ class Count:
 
 @dataclass(frozen=True, repr=False)
 class Check:
-    """How far beliefs contradict one another.
+    """The constraint violations of a set of beliefs.
 
     Args:
         counts: For each type of constraint, how many apply, are violated and are undecided, over
@@ -78,6 +78,12 @@ class Check:
             was not asked.
         revision_cost_at_least: A proven lower bound; None when it was not asked for.
         revision_cost_at_most: How many changes suffice; None when it was not asked for.
+
+    Examples:
+        >>> import tacit
+        >>> row = {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9}
+        >>> tacit.check([row]).believed
+        1
     """
 
     counts: Mapping[str, Count]

@@ -19,7 +19,7 @@ _COLUMNS = ("subject", "relation", "object")
 
 
 def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Labels the statements, and all that follow from them within their group.
+    """Labels statements and all that follow from them within their group.
 
     True statements make true, until nothing new appears: the symmetric partner, the inverse
     partner, whatever the relation implies, and x r z of a transitive x r y and y r z with x other
@@ -39,6 +39,14 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     Raises:
         DataError: A column is missing or empty somewhere, a relation is unknown, or a statement of
             a group comes out both true and false.
+
+    Examples:
+        >>> import polars as pl
+        >>> from tacit import Ontology, enrich
+        >>> statement = {"subject": "trunk", "relation": "above", "object": "roots"}
+        >>> labelled = enrich(pl.DataFrame([statement]), Ontology.load("parts"))
+        >>> "below" in labelled["relation"].to_list()
+        True
     """
     import polars as pl
 

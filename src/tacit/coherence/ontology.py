@@ -53,7 +53,7 @@ Statement = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class Relation:
-    """One relation: its wording, and the constraints that hold of it.
+    """A relation: its wording and its constraints.
 
     Args:
         name: The name that beliefs use.
@@ -72,6 +72,12 @@ class Relation:
 
     Raises:
         RequestError: ``implies`` or ``excludes`` is one string.
+
+    Examples:
+        >>> from tacit import Relation
+        >>> above = Relation("above", "{subject} is above {object}", "{subject} are above {object}")
+        >>> above.singular.format(subject="trunk", object="roots")
+        'trunk is above roots'
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -96,11 +102,16 @@ class Relation:
 
 @dataclass(frozen=True)
 class Ontology:
-    """Relations by name, in the order of their file.
+    """The relations of an ontology by name, in the order of their file.
 
     Args:
         name: The ontology's name.
         relations: The relations by name.
+
+    Examples:
+        >>> from tacit import Ontology
+        >>> Ontology.load("parts").relations["above"].inverse
+        'below'
     """
 
     name: str

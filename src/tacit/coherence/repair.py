@@ -91,7 +91,7 @@ def unit_of(objective: str) -> float:
 
 @dataclass(frozen=True, repr=False)
 class Repaired:
-    """Beliefs and the assignment they were repaired to.
+    """The result of a repair.
 
     Args:
         objective: What was kept as much of as possible.
@@ -119,6 +119,13 @@ class Repaired:
         assignment: Every statement true in the assignment, asked or not, sorted: the group's
             columns, subject, relation, object, p_true (null when missing or not asked) and
             ``repaired``, which is True; these are beliefs again, without a violation.
+
+    Examples:
+        >>> import tacit
+        >>> row = {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9}
+        >>> repaired = tacit.repair([row])
+        >>> repaired.status, repaired.turned_false
+        ('optimal', 0)
     """
 
     objective: str

@@ -72,7 +72,7 @@ PERIOD = 30.0
 
 @dataclass(frozen=True)
 class Engine:
-    """Asks one model, and keeps what it answers.
+    """Asks one model and caches its answers.
 
     A model that streams is asked all requests of a plan without a pause, and what it answers is
     stored every ``PERIOD`` seconds; any other computes whole blocks.
@@ -84,6 +84,15 @@ class Engine:
         executor: Who carries out the blocks; None is this process.
         strict: Whether a request that is longer than the model's window is an error. Otherwise it
             is skipped, and its whole answer is missing.
+
+    Examples:
+        >>> import tempfile
+        >>> from tacit import Engine, FakeModel, Prompt, Store
+        >>> model = FakeModel({"The capital of France is": {"Paris": -0.1}})
+        >>> engine = Engine(model, Store(tempfile.mkdtemp()))
+        >>> (scores,) = engine.ask([Prompt("The capital of France is", ("Paris",))])
+        >>> scores["Paris"].logprob
+        -0.1
     """
 
     model: LanguageModel

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class Store:
-    """The scores in a folder; nothing is written before the first ``append``.
+    """The score store in a folder; nothing is written before the first ``append``.
 
     Several processes, on several machines, may read and write one store at once.
 
@@ -46,6 +46,11 @@ class Store:
     Raises:
         RequestError: The address names a protocol that is unknown, or whose package is missing.
         StoreError: It is a file, or cannot be reached.
+
+    Examples:
+        >>> import tempfile
+        >>> from tacit import Store
+        >>> store = Store(tempfile.mkdtemp())
     """
 
     def __init__(self, root: Path | str) -> None:

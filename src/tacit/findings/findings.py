@@ -31,12 +31,19 @@ SKIPPED = TableSpec(
 
 @dataclass(frozen=True, repr=False)
 class Findings:
-    """The outcome of a probe.
+    """What a probe finds: its tables and a summary.
 
     Args:
         questions: What was asked and answered, one row per distinct question.
         tables: The findings' tables by name.
         summary: Counts and figures, ready for JSON; None where a figure is undefined.
+
+    Examples:
+        >>> import polars as pl
+        >>> from tacit import Findings
+        >>> found = Findings(pl.DataFrame(), {"accuracy": pl.DataFrame({"n": [12]})})
+        >>> found.tables["accuracy"]["n"].to_list()
+        [12]
     """
 
     questions: pl.DataFrame

@@ -43,7 +43,7 @@ _REAL = frozenset({"percent", "points", "score", "signed", "nats", "p", "number"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table of findings.
+    """One column of a table of findings.
 
     Args:
         name: Its name in the table.
@@ -59,6 +59,11 @@ class Column:
         sparse: Whether it is shown only where it holds something else than zeros and nulls.
         filter: The filter of a report (one of the probe's ``filters``) whose choices are its
             values; the filter of its own name without.
+
+    Examples:
+        >>> from tacit import Column
+        >>> Column("accuracy", "accuracy", "percent", ends=("low", "high")).ends
+        ('low', 'high')
     """
 
     name: str
@@ -96,13 +101,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """How ``tacit run`` prints a table.
+    """How ``tacit run`` prints a table in the terminal.
 
     Args:
         where: Of these columns, the rows with these values alone.
         columns: These columns alone, in this order; all that are shown without.
         across: The key whose values stand side by side, each with the one column of ``columns``
             that is no key, its interval below it.
+
+    Examples:
+        >>> from tacit import Layout
+        >>> Layout(columns=("n", "accuracy")).columns
+        ('n', 'accuracy')
     """
 
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -112,7 +122,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A table that a probe finds.
+    """The declaration of a table of findings.
 
     Args:
         name: Its name among the findings, and its file's.
@@ -127,6 +137,12 @@ class TableSpec:
         cluster: Of the rows of ``questions``, the column whose values are resampled together for
             intervals; None for no intervals.
         made: Makes it from the findings whenever it is shown; None where it is one of them.
+
+    Examples:
+        >>> from tacit import Column, TableSpec
+        >>> columns = (Column("word", "word"), Column("n", "n", "count"))
+        >>> TableSpec("counts", "Counts", "How often each word occurs.", columns).keys
+        1
     """
 
     name: str
@@ -244,7 +260,7 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class Headline:
-    """A figure of the first screen: one cell of a table, for each model.
+    """A main result on a report's first screen: one value of a table, for each model.
 
     Args:
         label: What it is.
@@ -259,6 +275,11 @@ class Headline:
             without.
         among: The column that counts the candidates that chance is among, and what one of them is
             called, where that is said in words.
+
+    Examples:
+        >>> from tacit import Headline
+        >>> Headline("accuracy", "before repair", "accuracy", "accuracy").table
+        'accuracy'
     """
 
     label: str
@@ -291,6 +312,13 @@ class View:
         key: The column that a row shares with those.
         behind: The column that it shares with the view behind whose rows it opens; None where it
             stands in the report itself.
+
+    Examples:
+        >>> import polars as pl
+        >>> from tacit import Column, TableSpec, View
+        >>> spec = TableSpec("words", "Words", "All words.", (Column("word", "word"),))
+        >>> View(spec, pl.DataFrame({"word": ["bear"]})).table.height
+        1
     """
 
     spec: TableSpec
@@ -329,6 +357,14 @@ class FigureSpec:
         reading: How to read it, and which figure of the paper it is.
         draw: From what is shown (``tacit.charts.shown.Shown``) to a chart; None where
             the findings do not allow it.
+
+    Examples:
+        >>> from tacit import figure
+        >>> @figure("Accuracy", "The accuracy of each model.")
+        ... def accuracy(shown):
+        ...     return []
+        >>> accuracy.name, accuracy.title
+        ('accuracy', 'Accuracy')
     """
 
     name: str
@@ -342,11 +378,19 @@ class FigureSpec:
 
 
 def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureSpec]:
-    """Declares the figure that a function draws, under the function's name.
+    """Declares a figure; the decorated function draws it and names it.
 
     Args:
         title: What it is.
         reading: How to read it, and which figure of the paper it is.
+
+    Examples:
+        >>> from tacit import figure
+        >>> @figure("Accuracy", "The accuracy of each model.")
+        ... def accuracy(shown):
+        ...     return []
+        >>> accuracy.reading
+        'The accuracy of each model.'
     """
 
     def declared(draw: Callable[[Any], Any]) -> FigureSpec:

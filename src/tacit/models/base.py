@@ -18,7 +18,14 @@ IN_CHAT = ", in chat"
 
 
 class LanguageModel(Protocol):
-    """Answers requests of one kind or several (``tacit.requests``)."""
+    """What a model back-end provides: it answers requests of one or several kinds.
+
+    Examples:
+        >>> from tacit import FakeModel, LanguageModel, Prompt
+        >>> model: LanguageModel = FakeModel({})
+        >>> Prompt in model.supports
+        True
+    """
 
     @property
     def name(self) -> str:

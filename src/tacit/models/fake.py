@@ -35,6 +35,13 @@ class FakeModel:
         words: What ``whole_words`` gives.
 
     ``asked`` lists every prompt that was scored, in order, ``ranked`` every one that was ranked.
+
+    Examples:
+        >>> from tacit import FakeModel, Prompt
+        >>> model = FakeModel({"A bear has": {"fur": -1.0, "wheels": -9.0}})
+        >>> (scores,) = model.answer([Prompt("A bear has", ("fur", "wheels"))])
+        >>> scores["fur"].logprob
+        -1.0
     """
 
     def __init__(

@@ -82,6 +82,11 @@ class LoadOptions:
         device_map: How accelerate spreads the model over devices, such as ``auto``; None puts all
             of it on ``device``.
         trust: What the model's files may do beside being read.
+
+    Examples:
+        >>> from tacit import LoadOptions
+        >>> LoadOptions(dtype="bfloat16", device="cuda").dtype
+        'bfloat16'
     """
 
     revision: str | None = None
@@ -103,7 +108,7 @@ def load_model(
     hashes: FileHashes | None = None,
     called: str | None = None,
 ) -> LanguageModel:
-    """Loads a causal, masked or seq2seq model from a folder or a Hugging Face name, or a server's.
+    """Loads a model from a folder, from the Hugging Face hub, or behind a server.
 
     Args:
         name: A folder that holds a model, a model's name on the hub, ``demo`` or ``demo-masked``,
@@ -118,6 +123,13 @@ def load_model(
         MissingPackage: The extra ``local`` is not installed, or for a server ``server``.
         NetworkError: The hub or the server cannot be reached.
         ScoringError: A server fails each time, or a file changes while it is read.
+
+    Examples:
+        >>> import tacit
+        >>> model = tacit.load_model("demo")
+        >>> (scores,) = model.answer([tacit.Prompt("Is a bear an animal?", ("Yes", "No"))])
+        >>> scores["Yes"].logprob < 0
+        True
     """
     options = options or LoadOptions()
     check_name(name, options)

@@ -41,11 +41,19 @@ _HERE: dict[str, type[AnyProbe]] = {}
 
 @dataclass(frozen=True)
 class Requests:
-    """Requests that a probe makes, each with its key.
+    """The requests of a probe, each with its key.
 
     Args:
         keys: One row per request; no two are alike.
         requests: What is asked; see ``tacit.requests``.
+
+    Examples:
+        >>> import polars as pl
+        >>> from tacit import Prompt, Requests
+        >>> keys = pl.DataFrame({"word": ["big", "red"]})
+        >>> prompts = [Prompt(f"Is {word} a colour?", ("Yes", "No")) for word in keys["word"]]
+        >>> len(Requests(keys, prompts).requests)
+        2
     """
 
     keys: pl.DataFrame
@@ -67,10 +75,19 @@ class Answered:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a model answered.
+    """The answers of a model, by group of requests.
 
     Args:
         groups: The answers by the names of the groups that the probe gave its requests.
+
+    Examples:
+        >>> import polars as pl
+        >>> from tacit import Answers, AnswerScore, Scores
+        >>> from tacit.probes.base import Answered
+        >>> scores = Scores((AnswerScore("Yes", -1.0, 1), AnswerScore("No", -1.0, 1)))
+        >>> answers = Answers({"pairs": Answered(pl.DataFrame({"id": [7]}), [scores])})
+        >>> answers.beliefs("pairs", "Yes", "No").rows()
+        [(7, 0.5)]
     """
 
     groups: Mapping[str, Answered]
@@ -144,10 +161,15 @@ def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequenc
 
 
 class Probe(Protocol):
-    """Asks a model, and says what the answers show.
+    """A probe: what it asks a model, and what it measures of the answers.
 
     ``name`` is what ``tacit run`` calls it, ``summary`` its line of help, and ``Options`` a
     dataclass of options (``tacit.options``). What else a probe may declare: see ``Declared``.
+
+    Examples:
+        >>> from tacit.probes.base import probe
+        >>> probe("parts").name
+        'parts'
     """
 
     name: ClassVar[str]

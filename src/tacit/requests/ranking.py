@@ -47,6 +47,12 @@ class RankingPrompt:
     Raises:
         PromptError: As of a ``Prompt``, or a target that is no candidate.
         RequestError: The targets are one string.
+
+    Examples:
+        >>> from tacit import RankingPrompt, Vocabulary
+        >>> words = Vocabulary(["bear", "fox", "car"])
+        >>> RankingPrompt("A ___ has fur.", words, targets=("bear",)).targets
+        ('bear',)
     """
 
     text: str
@@ -75,7 +81,7 @@ class RankingPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where one target stands.
+    """The rank and the log-probability of one target.
 
     Args:
         target: The candidate that was looked for.
@@ -84,6 +90,11 @@ class Standing:
         logprob: Its log-probability in nats, over all that the model could say; None where the
             model cannot write it.
         tokens: How many tokens it takes; 0 where unknown.
+
+    Examples:
+        >>> from tacit import Standing
+        >>> Standing("bear", rank=1, logprob=-0.4, tokens=1).rank
+        1
     """
 
     target: str
@@ -94,7 +105,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Where a prompt's targets stand among the candidates.
+    """The ranks of a prompt's targets among the candidates.
 
     Args:
         targets: In the order of the prompt's targets.
@@ -105,6 +116,15 @@ class Ranking:
         several: How many candidates took more than one token, missing ones left out.
         missing: How many candidates the model cannot write; they stand nowhere.
         unranked: Why nothing was ranked; None where something was.
+
+    Examples:
+        >>> from tacit import FakeModel, RankingPrompt, Vocabulary
+        >>> logprobs = {"bear": -1.0, "fox": -2.0, "car": -3.0}
+        >>> model = FakeModel(lambda prompt, word: logprobs[word])
+        >>> prompt = RankingPrompt("A ___ has fur.", Vocabulary(logprobs), targets=("fox",))
+        >>> (ranking,) = model.answer([prompt])
+        >>> ranking.targets[0].rank
+        2
     """
 
     targets: tuple[Standing, ...]

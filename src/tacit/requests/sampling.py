@@ -22,11 +22,16 @@ State = Literal["whole", "cut", "thinking"]
 
 @dataclass(frozen=True, slots=True)
 class SamplingPrompt:
-    """A text that is to be answered several times.
+    """A text for which several replies are sampled.
 
     Args:
         text: What the user says.
         numbers: Which samples, counted from 0; another number is another sample.
+
+    Examples:
+        >>> from tacit import SamplingPrompt
+        >>> SamplingPrompt("Is ice cold?", numbers=(0, 1, 2)).numbers
+        (0, 1, 2)
     """
 
     text: str
@@ -40,6 +45,11 @@ class Sample:
     Args:
         reply: Its text, without the thought before it.
         state: How it ended.
+
+    Examples:
+        >>> from tacit import Sample
+        >>> Sample("Yes, it is.").state
+        'whole'
     """
 
     reply: str
@@ -48,19 +58,30 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The replies to a text, one for each number of the prompt."""
+    """The sampled replies to a text, one for each number of the prompt.
+
+    Examples:
+        >>> from tacit import Sample, Samples
+        >>> len(Samples((Sample("Yes."), Sample("No."))).replies)
+        2
+    """
 
     replies: tuple[Sample, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """How often each answer came among sampled ones, and how many could not be read.
+    """The number of sampled replies that give each answer, and of those that cannot be read.
 
     Args:
         counts: By the answer.
         unparsed: Samples that are no answer for certain.
         truncated: How many of the unparsed were cut before the model had ended its thought.
+
+    Examples:
+        >>> from tacit import Votes
+        >>> Votes({"Yes": 8, "No": 2}, unparsed=1).counts["Yes"]
+        8
     """
 
     counts: Mapping[str, int]

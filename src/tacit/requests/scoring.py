@@ -65,6 +65,11 @@ class Prompt:
     Raises:
         PromptError: No answer, an empty one, more than one blank, or half a character.
         RequestError: The answers are one string.
+
+    Examples:
+        >>> from tacit import Prompt
+        >>> Prompt("A ___ has fur.", ("bear", "car")).answers
+        ('bear', 'car')
     """
 
     text: str
@@ -112,6 +117,11 @@ class AnswerScore:
         spanned: Whether its first token also covers characters of the text, which were then
             scored with it.
         missing: Why there is no log-probability; None where there is one, or nobody knows.
+
+    Examples:
+        >>> from tacit import AnswerScore
+        >>> AnswerScore("Paris", logprob=-0.5, tokens=1).logprob
+        -0.5
     """
 
     answer: str
@@ -128,7 +138,14 @@ class AnswerScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of a prompt's answers, in the order of its answers."""
+    """The scores of a prompt's answers, in the order of its answers.
+
+    Examples:
+        >>> from tacit import AnswerScore, Scores
+        >>> scores = Scores((AnswerScore("Yes", -0.1, 1), AnswerScore("No", -2.3, 1)))
+        >>> scores["No"].logprob
+        -2.3
+    """
 
     answers: tuple[AnswerScore, ...]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Words that compete; build it once, and let all prompts share it.
+    """The candidate words of a ranking; build it once and share it among prompts.
 
     Two of the same words are equal, whatever the order they were given in.
 
@@ -26,6 +26,11 @@ class Vocabulary:
     Raises:
         PromptError: No word, an empty one, or half a character.
         RequestError: The words are one string.
+
+    Examples:
+        >>> from tacit import Vocabulary
+        >>> len(Vocabulary(["bear", "fox"]).words)
+        2
     """
 
     words: tuple[str, ...] = field(repr=False)

@@ -39,6 +39,13 @@ class Run:
         request: What was asked for.
         manifest: What the figures depend on.
         tables: The findings.
+
+    Examples:
+        >>> import tacit
+        >>> drawings = tacit.demo_data("drawings")
+        >>> run = tacit.run("parts", model="demo", drawings=drawings, limit=1, progress=False)
+        >>> "accuracy" in run.tables
+        True
     """
 
     folder: Path | None
@@ -139,6 +146,14 @@ class Runs(Mapping[str, Run]):
 
     Args:
         runs: The runs; no two have the same name.
+
+    Examples:
+        >>> import tacit
+        >>> drawings = tacit.demo_data("drawings")
+        >>> models = ["demo", "demo-masked"]
+        >>> runs = tacit.run("parts", model=models, drawings=drawings, limit=1, progress=False)
+        >>> list(runs)
+        ['demo', 'demo-masked']
     """
 
     runs: tuple[Run, ...]

@@ -42,9 +42,10 @@ def demo_data(kind: str) -> Path:
     Raises:
         RequestError: The demo has no such data.
 
-    >>> import tacit
-    >>> tacit.demo_data("facts").name
-    'facts.tsv'
+    Examples:
+        >>> import tacit
+        >>> tacit.demo_data("facts").name
+        'facts.tsv'
     """
     if kind not in _BY_KIND:
         raise RequestError(f"the demo has no {kind!r}; it has {', '.join(_BY_KIND)}")

@@ -31,7 +31,7 @@ _CELLS = (6, 7)  # the seventh is a remark on the drawing
 
 @dataclass(frozen=True)
 class Drawing:
-    """What one annotator drew of one thing.
+    """One annotator's mental model of one thing.
 
     Attributes:
         thing: The everyday thing, in lower case.
@@ -39,6 +39,12 @@ class Drawing:
         parts: The parts that its relations name, in order of first mention.
         relations: (subject, relation, object), each once, in the order of the file.
         repeated: Rows left out because the drawing had them already.
+
+    Examples:
+        >>> from tacit import Drawing
+        >>> egg = Drawing("egg", "1", ("yolk", "shell"), (("shell", "surrounds", "yolk"),))
+        >>> egg.parts
+        ('yolk', 'shell')
     """
 
     thing: str
@@ -91,6 +97,12 @@ def read_drawings(
             continuation with nothing above, or a drawing of a thing that its annotator had drawn
             already (two drawings are two groups, and one name for both would mix them). Or a
             thing was asked for that nobody drew.
+
+    Examples:
+        >>> from tacit import Ontology, demo_data, read_drawings
+        >>> drawings = read_drawings(demo_data("drawings"), Ontology.load("parts").relations)
+        >>> drawings[0].thing, drawings[0].parts[:2]
+        ('tree', ('leaves', 'trunk'))
     """
     path = Path(path)
     known = {name.lower(): name for name in strings(relations, "relations")}
