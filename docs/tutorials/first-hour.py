@@ -2,7 +2,9 @@
 # jupyter:
 #   jupytext:
 #     text_representation:
+#       extension: .py
 #       format_name: percent
+#       format_version: '1.3'
 #   kernelspec:
 #     display_name: Python 3
 #     name: python3
@@ -24,7 +26,8 @@ import tacit
 #
 # The probe asks how the parts of everyday things relate ("In a tree, trunk is above the roots.":
 # true or false?), counts violated constraints, and repairs the beliefs with weighted MaxSAT
-# (Gu et al., 2023). Scores are kept in `.tacit`: running the cell again asks nothing.
+# (Gu et al., 2023). Scores are cached in `.tacit`: running the cell again
+# asks nothing.
 
 # %%
 parts = tacit.run("parts", model="demo", drawings=tacit.demo_data("drawings"), limit=12)

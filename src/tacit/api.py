@@ -49,8 +49,7 @@ def run(  # noqa: PLR0913 - what one call needs
 ) -> Run | Runs:
     """Runs a probe on a model, on several, or on beliefs that were elicited elsewhere.
 
-    The same as ``tacit run``: scores are kept, nothing is asked twice, and a run that was
-    interrupted goes on where it stopped.
+    Does what ``tacit run`` does: scores are cached, and an interrupted run resumes.
 
     Args:
         probe: ``parts``, ``consistency``, ``assumptions``, another package's probe, or a probe's

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -135,6 +136,19 @@ def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - what JS
         yield from _all_of(key, value)
 
 
+@contextmanager
+def _without_progress_bar() -> Iterator[None]:
+    from transformers.utils import logging as advice
+
+    enabled = advice.is_progress_bar_enabled()
+    advice.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if enabled:
+            advice.enable_progress_bar()
+
+
 def load_weights(
     name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
 ) -> PreTrainedModel:
@@ -157,17 +171,18 @@ def load_weights(
     dtype = options.dtype if options.dtype != "auto" or as_stored else "float32"
     places = placing(name, config, options.device_map, device)
     try:
-        model, info = classes[kind].from_pretrained(
-            location_of(name),
-            **source_of(name, options.revision),
-            config=config,
-            dtype="auto" if dtype == "auto" else getattr(torch, dtype),
-            trust_remote_code=options.trust.remote_code,
-            use_safetensors=None if options.trust.pickle else True,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # refused below, in words of our own
-            **places,
-        )
+        with _without_progress_bar():
+            model, info = classes[kind].from_pretrained(
+                location_of(name),
+                **source_of(name, options.revision),
+                config=config,
+                dtype="auto" if dtype == "auto" else getattr(torch, dtype),
+                trust_remote_code=options.trust.remote_code,
+                use_safetensors=None if options.trust.pickle else True,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # refused below, in words of our own
+                **places,
+            )
         if not places:
             model.to(device)
     except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
