@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.probes.consistency.sentences import verdict
+from tacit.probes.base import declared, probe
 from tacit.sources.demo import planted
 
 if TYPE_CHECKING:
@@ -142,47 +142,12 @@ def summary_lines(found: Mapping[str, Run]) -> list[str]:
     Args:
         found: What the causal demo model shows, by the probe's name.
     """
-    return [
-        _parts(found["parts"]),
-        _consistency(found["consistency"]),
-        _assumptions(found["assumptions"]),
-        _planted(found),
+    lines = [
+        f"{told.title}: {told.headline(found[name].findings)}"
+        for name in ("parts", "consistency", "assumptions")
+        for told in [declared(probe(name))]
     ]
-
-
-def _parts(found: Run) -> str:
-    summary = found.summary
-    micro = _row(summary["violation"], constraint="micro", stage="before")
-    before, after = (
-        _row(summary["accuracy"], set="ParRoT", gold="all", stage=stage)
-        for stage in ("before", "paper")
-    )
-    decided = micro["applicable"] - micro["undecided"]
-    return (
-        f"Parts: {micro['violated']:,} of {several(decided, 'constraint')} on "
-        f"{several(summary['things'], 'thing')} are violated ({_percent(micro['rate'])}), none "
-        f"after repair; accuracy {_percent(before['accuracy'])}, then "
-        f"{_percent(after['accuracy'])} (n = {before['n']:,})."
-    )
-
-
-def _consistency(found: Run) -> str:
-    return f"Consistency: {verdict(found.summary)}"
-
-
-def _assumptions(found: Run) -> str:
-    import polars as pl
-
-    rows = found.tables["retrieval_by_number"].filter(
-        pl.col("category").is_null(), pl.col("order") == "top-decreasing"
-    )
-    first, last = (rows.filter(pl.col("n") == n).row(0, named=True) for n in (1, 10))
-    return (
-        f"Assumptions: of {several(last['concepts'], 'concept')} {_percent(first['first'])} are "
-        f"found from one property and {_percent(last['first'])} from ten (mean reciprocal rank "
-        f"{first['mrr']:.2f}, then {last['mrr']:.2f}; {first['chance_mrr']:.3f} by chance among "
-        f"{several(first['candidates'], 'candidate')})."
-    )
+    return [*lines, _planted(found)]
 
 
 def _planted(found: Mapping[str, Run]) -> str:
@@ -238,11 +203,3 @@ def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
         probe: auroc([name not in withheld for name in of.to_series(0)], of["score"].to_numpy())
         for probe, of in scores.items()
     }
-
-
-def _row(rows: list[dict[str, Any]], **values: str) -> dict[str, Any]:
-    return next(row for row in rows if all(row[name] == value for name, value in values.items()))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

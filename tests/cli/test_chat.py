@@ -397,11 +397,11 @@ def test_sampled_replies_answer_the_consistency_probe(
         assert row["positive_low"] < row["positive_share"] < row["positive_high"]
         assert row["positive_unparsed"] == 3 * 24 - yes - no
     clear = summary["clear_questions"]
-    told = f"{clear} {'has' if clear == 1 else 'have'} a share of yes whose 95 % interval"
+    told = f"{clear} {'has' if clear == 1 else 'have'} a share of yes whose 95 % CI"
     assert told in ran.out
     shown = tacit("show", "anchor", "run", "q1")
     assert "in votes or contests; " in shown.out
-    assert " of the replies yes, 95 % interval " in shown.out
+    assert " of the replies yes, 95 % CI " in shown.out
     assert "(all replies, ahead by " in shown.out
     ran = tacit("report", "run", "--out", "report.html")
     assert ran.code == 0, ran.err
@@ -412,7 +412,7 @@ def test_sampled_replies_answer_the_consistency_probe(
         columns = page.blob(f"table-consistency-0-{table}")["columns"]
         headings = {column["name"]: column["heading"] for column in columns}
         assert headings["share"] == "share of replies"
-        assert headings["low"] == "95 % interval"
+        assert headings["low"] == "95 % CI"
         assert {"high", "unparsed", "truncated"} <= set(headings)
 
 

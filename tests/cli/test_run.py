@@ -72,7 +72,10 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
     assert "undefined" in shown
     assert "Left out, without a belief: 1 statement, 0 of them labelled" in shown
     assert "11 times of 11: a one-way relation is believed both ways round" in shown
-    assert "Undecided, because a statement has no belief, and left out of rates: 2 rules" in shown
+    assert (
+        "Undecided, because a statement has no belief, and left out of rates: 2 constraints"
+        in shown
+    )
 
 
 def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -> None:

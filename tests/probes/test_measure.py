@@ -263,7 +263,7 @@ def test_a_constraint_that_a_missing_belief_decides_is_undecided() -> None:
     for objective in STAGES[1:]:
         after = only(findings.tables["violation"], constraint="micro", stage=objective)
         assert (after["violated"], after["undecided"]) == (0, 0)
-    assert "no belief, and left out of rates: 1 rule." in " ".join(sentences(findings))
+    assert "no belief, and left out of rates: 1 constraint." in " ".join(sentences(findings))
     both = compare({"one": findings, "other": knowing(probe)})
     row = only(both, figure="violation, micro, before repair")
     assert (row["first_undecided"], row["second_undecided"]) == (1, 0)

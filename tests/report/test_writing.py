@@ -131,7 +131,7 @@ def test_first_screen_says_what_was_asked(runs: Path, page: Page) -> None:
     text = page.html.replace("\N{NO-BREAK SPACE}", " ")
     accuracy = pl.read_parquet(runs / "parts-ada" / "findings" / "accuracy.parquet")
     row = accuracy.filter(set="ParRoT", gold="all", stage="before").row(0, named=True)
-    ends = f"95 % interval {100 * row['low']:.1f} to {100 * row['high']:.1f} %"
+    ends = f"95 % CI {100 * row['low']:.1f} to {100 * row['high']:.1f} %"
     said = f"drawings on {100 * row['accuracy']:.1f} % ({ends}) of {row['n']} statements"
     assert said in text.replace("&#39;", "'")
     assert "<strong>ada.</strong> It was asked" in text

@@ -118,7 +118,7 @@ def _interval_method(how: Mapping[str, Any]) -> str:
         if "permutations" in how
         else f"{how['method']}, {several(how['resamples'], 'resample')}"
     )
-    return f"{100 * how['level']:g} % intervals ({times}, clustered by {how['clusters']})"
+    return f"{100 * how['level']:g} % CIs ({times}, clustered by {how['clusters']})"
 
 
 def titled(text: str, *lines: str) -> alt.TitleParams:

@@ -117,7 +117,10 @@ def echo_run(run: Run) -> None:
     for spec, table in chain(found, made):
         if spec.printed and table is not None and not table.is_empty():
             print_table(spec, table, f"{run.name}: {spec.title}")
-    typer.echo("\n".join([*elicitation_notes(findings.summary), *told.sentences(findings)]))
+    headline = told.headline(findings)
+    lines = [headline] if headline else []
+    lines += [*elicitation_notes(findings.summary), *told.sentences(findings)]
+    typer.echo("\n".join(lines))
 
 
 def _elicited(ways: Mapping[str, str]) -> str:

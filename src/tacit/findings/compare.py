@@ -35,7 +35,7 @@ COMPARISON = TableSpec(
             "difference",
             "second \N{MINUS SIGN} first",
             "signed",
-            "The second value less the first; with a 95 % interval, paired.",
+            "The second value less the first; with a 95 % CI, paired.",
             ends=("low", "high"),
         ),
         _some("n", "n", "count", "How many questions both answered."),

@@ -58,7 +58,7 @@ def interval(low: float | None, high: float | None, how: Callable[[float], str] 
     if low is None or high is None:
         return "no interval"
     first = how(low).removesuffix(f"{_SPACE}%").removesuffix(" points")
-    return f"95{_SPACE}% interval {first} to {how(high)}"
+    return f"95{_SPACE}% CI {first} to {how(high)}"
 
 
 def estimate(

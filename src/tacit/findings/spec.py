@@ -50,7 +50,7 @@ class Column:
         heading: What it is called where people read it.
         kind: What it holds, and how it is written.
         meaning: What it holds, in a sentence, for the reference; the heading says it without.
-        ends: The columns with both ends of its 95 % interval, which stand in the table as well.
+        ends: The columns with both ends of its 95 % CI, which stand in the table as well.
         optional: Whether only some runs have it.
         shown: Whether reports show it.
         of: Of the rows of ``questions``, the column whose mean this is; so models can be compared.

@@ -108,7 +108,7 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
 
 _TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False, "show_edge": False}
 _SPACE = "\N{NO-BREAK SPACE}"
-_LEAST_WIDE = len("95 % interval")  # of a heading
+_LEAST_WIDE = len("95 % CI")  # of a heading
 _WORDS = frozenset({"text", "truth"})
 
 
@@ -120,7 +120,7 @@ def _fitted(heading: str, cells: Sequence[str]) -> str:
 
 
 def _heading(column: Column) -> str:
-    return f"{column.heading}\n95 % interval" if column.ends else column.heading
+    return f"{column.heading}\n95 % CI" if column.ends else column.heading
 
 
 def _text(column: Column, row: Mapping[str, Any]) -> str:

@@ -242,6 +242,7 @@ class Declared:
         tables: Its tables, ``questions`` among them.
         figures: Its figures, by name.
         headlines: The figures of the first screen.
+        headline: From findings to the main result in one sentence; None where there is none.
         sentences: From findings to what was asked and came out, in whole sentences.
         notes: From findings to how figures were made, in whole sentences.
         views: From findings, the request and a bound on rows to tables made for reading.
@@ -254,6 +255,7 @@ class Declared:
     tables: Mapping[str, TableSpec]
     figures: Mapping[str, FigureSpec]
     headlines: Sequence[Headline]
+    headline: Callable[[Findings], str | None]
     sentences: Callable[[Findings], Iterable[str]]
     notes: Callable[[Findings], Iterable[str]]
     views: Callable[[Findings, Mapping[str, Any], int], Iterable[View]]
@@ -272,6 +274,7 @@ def declared(kind: type[AnyProbe]) -> Declared:
         {spec.name: spec for spec in getattr(kind, "tables", ())},
         by_name,
         getattr(kind, "headlines", ()),
+        getattr(kind, "headline", _nothing),
         getattr(kind, "sentences", _none),
         getattr(kind, "notes", _none),
         getattr(kind, "views", _none),

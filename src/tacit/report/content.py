@@ -220,6 +220,7 @@ class Section:
         keys: The columns to filter by, with what they hold.
         notes: How the figures were made: plain sentences.
         warnings: What a reader must know first.
+        headlines: The main result of each model in a sentence, by its name.
     """
 
     id: str
@@ -231,6 +232,7 @@ class Section:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    headlines: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> tuple[Block, ...]:

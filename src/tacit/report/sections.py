@@ -45,6 +45,7 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
         id=kind.name,
         title=told.title,
         question=told.question,
+        headlines={run.name: line for run in runs if (line := told.headline(run.findings))},
         said={run.name: (*told.sentences(run.findings), elicitation_text(run)) for run in runs},
         tiles=tuple(tile(headline, runs) for headline in told.headlines),
         blocks=(
@@ -167,7 +168,7 @@ def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
     kind: Kind = "score" if column.kind == "number" else column.kind
     yield Column(column.filter or column.name, column.heading, kind, column.within)
     if column.ends and column.ends[0] in table.columns:
-        yield Column(column.ends[0], "95 % interval", kind, to=column.ends[1])
+        yield Column(column.ends[0], "95 % CI", kind, to=column.ends[1])
 
 
 def tile(headline: Headline, runs: Sequence[Run]) -> Tile:

@@ -96,7 +96,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
         policy=_policy(scripts=(runtime, script), style=style),
         version=__version__,
         kind=kind,
-        title=f"What {_listed(names)} {number_of(len(names), 'holds', 'hold')} true",
+        title=f"Conceptual knowledge of {_listed(names)}",
         lead=_lead(runs),
         warnings=warnings,
         sections=sections,
@@ -164,9 +164,9 @@ def _lead(runs: Sequence[Run]) -> str:
     kind = number_of(len(ran), "probe")
     return (
         f"{several(len(runs), 'run')} of the {_listed(ran)} {kind}. "
-        "Each figure stands with its n and, where it is an estimate, a 95\N{NO-BREAK SPACE}% "
-        "interval: the bar on the scale. Open a section for its tables and charts; everything can "
-        "be sorted, filtered and downloaded, and nothing is loaded from anywhere."
+        "Each number has its n and, where it is an estimate, a 95\N{NO-BREAK SPACE}% confidence "
+        "interval (CI): the bar on the scale. The sections below have all tables and charts, to "
+        "sort, filter and download. The page loads nothing from elsewhere."
     )
 
 

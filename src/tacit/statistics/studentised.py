@@ -4,7 +4,7 @@ The figure is put on a scale without ends, where 0 is chance. Its standard error
 infinitesimal jackknife: each row's influence on the figure is summed over the row's cluster, and
 the sums are squared. The p-value is the share of permutations whose figure over error is at least
 the observed one. The interval holds the values of the figure that the same test, one-sided in both
-directions, does not reject; so the p-value is at most 2.5 % exactly where a 95 % interval lies
+directions, does not reject; so the p-value is at most 2.5 % exactly where a 95 % CI lies
 above chance. The permutations keep the labels of a cluster together. Where clusters are of one
 size and labels have nothing to do with scores, they are as likely as the sample itself, and 5 % of
 the p-values are at most 5 %; where sizes differ, nearly so.

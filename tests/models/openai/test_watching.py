@@ -111,7 +111,7 @@ def test_what_was_unsaid_is_asked_again_by_the_next_run(
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
 def test_the_temperature_of_draws_is_estimated(temperature: float) -> None:
-    """Its 95 % interval holds the true one, in 100 samples at least 88 times and not always."""
+    """Its 95 % CI holds the true one, in 100 samples at least 88 times and not always."""
     random = np.random.default_rng(0)
     held = off = 0
     for _ in range(100):

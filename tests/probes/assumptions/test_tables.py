@@ -108,7 +108,7 @@ def test_sentences_tell_the_main_figures() -> None:
     """Each a whole sentence, with its interval, candidates and chance."""
     told = list(sentences(FINDINGS))
     row = views()["headline-retrieval"].table.row(0, named=True)
-    ends = f"95 % interval {row['mrr_low']:.3f} to {row['mrr_high']:.3f}"
+    ends = f"95 % CI {row['mrr_low']:.3f} to {row['mrr_high']:.3f}"
     text = " ".join(told).replace("\N{NO-BREAK SPACE}", " ")
     assert f"{row['mrr']:.3f} ({ends}) from 1 property" in text
     assert f"among 19,998 candidate words, where chance gives {row['chance_mrr']:.3f}." in text

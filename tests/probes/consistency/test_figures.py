@@ -209,7 +209,7 @@ def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
     assert expected <= set(texts(figure))
     words = joined_text(figure)
     assert "n = 150 anchors" in words
-    assert "95 % intervals (5,000 studentised permutations, clustered by question concept)" in words
+    assert "95 % CIs (5,000 studentised permutations, clustered by question concept)" in words
     # Two intervals of the lift and the line at 0.
     assert rules(figure) == 3
     assert f"two: lift 0.050 ({MINUS}0.050 to 0.250), mark at 0.120, n = 150" in tips(figure)
@@ -276,7 +276,7 @@ def test_background_and_anchors() -> None:
     assert {"60.0\u00a0%", "50.0\u00a0%", "4", "160"} <= set(texts(figure))
     assert "n = 4 relations" in joined_text(figure)
     assert "n = 160 anchors" in joined_text(figure)
-    assert "Student's 95 % intervals" in joined_text(figure)
+    assert "Student's 95 % CIs" in joined_text(figure)
     assert "percentile bootstrap, 2,000 resamples" in joined_text(figure)
 
 

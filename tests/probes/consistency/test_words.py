@@ -91,7 +91,7 @@ def test_few_question_concepts() -> None:
     assert few.startswith("Too few question concepts to tell")
     assert few.endswith("An interval takes 10 concepts.")
     assert "95" not in few
-    assert "interval" in enough
+    assert "95\N{NO-BREAK SPACE}% CI" in enough
     assert "Too few" not in enough
 
 
@@ -115,4 +115,4 @@ def test_what_an_interval_shows() -> None:
     ):
         sentence = words_of(right.tolist(), FALLING)
         assert sentence.startswith(start)
-        assert "interval" in sentence
+        assert "95\N{NO-BREAK SPACE}% CI" in sentence

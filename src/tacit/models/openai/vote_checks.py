@@ -80,7 +80,7 @@ class Temperature:
     Args:
         draws: How many first tokens were drawn that are among the listed ones.
         value: The temperature.
-        low: The lower end of its 95 % interval.
+        low: The lower end of its 95 % CI.
         high: The upper end.
         surprise: Twice the log-likelihood that a temperature of 1 has less.
     """
@@ -104,7 +104,7 @@ class Temperature:
     def note(self) -> str:
         """What is said of it."""
         return (
-            f"its replies are drawn as at a temperature of {self.value:.2f} (95 % interval "
+            f"its replies are drawn as at a temperature of {self.value:.2f} (95 % CI "
             f"{self.low:.2f} to {self.high:.2f}), not 1, by {self.draws} first tokens beside the "
             "log-probabilities that it gives: shares of votes are off by as much"
         )

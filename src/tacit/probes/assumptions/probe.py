@@ -201,6 +201,13 @@ class Assumptions:
         return FIGURES
 
     @staticmethod
+    def headline(findings: Findings) -> str | None:
+        """See ``Declared.headline``."""
+        from tacit.probes.assumptions.sentences import headline
+
+        return headline(findings)
+
+    @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
         """What was asked, what came out, and what was left out."""
         from tacit.probes.assumptions.sentences import sentences

@@ -153,6 +153,22 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         )
 
 
+def headline(findings: Findings) -> str | None:
+    """How well concepts are found, in the first wording; None where none is ranked."""
+    rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
+    mine = [row for row in rows if row["wording"] == rows[0]["wording"]]
+    if not mine:
+        return None
+    first, last = mine[0], mine[-1]
+    given = several(first["n"], "property", "properties")
+    candidates = several(first["candidates"], "candidate")
+    return (
+        f"It finds {several(first['concepts'], 'concept')} from {given} with a mean reciprocal "
+        f"rank of {_estimate(first, 'mrr')}, and from {last['n']:,} with {_estimate(last, 'mrr')}; "
+        f"chance gives {score(first['chance_mrr'])} among {candidates}."
+    )
+
+
 def sentences(findings: Findings) -> Iterator[str]:
     """What was asked, what came out, and what was left out; nothing of what is not known."""
     summary = findings.summary

@@ -121,7 +121,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
             f"{counted(table[n], 'anchor')}; lines: {shown.intervals('others')}; tick: guessing"
             if reference
             else f"{letter}) mean over relations of their background scores; lines: Student's "
-            f"95 % intervals over {counted(table[n], 'relation')}; dotted line: the same answer to "
+            f"95 % CIs over {counted(table[n], 'relation')}; dotted line: the same answer to "
             "every question"
         )
     if not panels:

@@ -111,7 +111,7 @@ class ConsistencyProbe:
     Options: ClassVar[type[ConsistencyOptions]] = ConsistencyOptions
     title: ClassVar[str] = "Consistency"
     question: ClassVar[str] = (
-        "Does knowing the background of a question predict answering it right?"
+        "Does knowing the background facts of a question predict answering it correctly?"
     )
     tables: ClassVar[tuple[TableSpec, ...]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
@@ -259,6 +259,13 @@ class ConsistencyProbe:
         from tacit.probes.consistency.figures import FIGURES
 
         return FIGURES
+
+    @staticmethod
+    def headline(findings: Findings) -> str:
+        """See ``Declared.headline``: whether the background predicts the answers."""
+        from tacit.probes.consistency.sentences import verdict
+
+        return verdict(findings.summary)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:

@@ -31,14 +31,13 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         f"background score, the mean over {several(known['relations'], 'relation')}, is "
         f"{estimate(known)}; one half is what always giving the same answer gets."
     )
-    yield verdict(summary)
     yield _relevant(summary["relevance"])
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
         yield (
             f"Of {several(summary['questions'], 'background question')}, {clear:,} "
             f"{number_of(clear, 'has', 'have')} "
-            "a share of yes whose 95 % interval lies on one side of one half."
+            "a share of yes whose 95 % CI lies on one side of one half."
         )
     yield from _unanswered(summary)
     yield from _unscored(summary)

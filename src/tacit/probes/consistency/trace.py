@@ -149,8 +149,7 @@ def _replied(fact: Mapping[str, Any], side: str) -> str:
         return ""
     low, high, unparsed = (fact[f"{side}_{name}"] for name in ("low", "high", "unparsed"))
     return (
-        f"; {share:.1%} of the replies yes, 95 % interval {low:.1%} to {high:.1%}, "
-        f"{unparsed:,} unparsed"
+        f"; {share:.1%} of the replies yes, 95 % CI {low:.1%} to {high:.1%}, {unparsed:,} unparsed"
     )
 
 

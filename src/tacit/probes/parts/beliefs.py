@@ -120,7 +120,7 @@ def voted(
     Returns:
         The questions' columns and ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
         ``truncated`` (of the unparsed, those cut while thinking), ``p_true`` with ``low`` and
-        ``high`` (Wilson's 95 % interval), all three null where no reply could be read, and
+        ``high`` (Wilson's 95 % CI), all three null where no reply could be read, and
         ``filled``, which is false.
     """
     import polars as pl

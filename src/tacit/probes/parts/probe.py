@@ -50,11 +50,11 @@ class PartsProbe:
 
     name: ClassVar[str] = "parts"
     summary: ClassVar[str] = (
-        "Ask how the parts of things relate; count the contradictions and repair them."
+        "Ask how the parts of things relate; count constraint violations and repair the beliefs."
     )
     question: ClassVar[str] = (
-        "Is the model's picture of everyday things free of contradictions, and does repairing it "
-        "make it truer?"
+        "Are the model's beliefs about the parts of everyday things free of contradictions, and "
+        "what does repair gain?"
     )
     Options: ClassVar[type[PartsOptions]] = PartsOptions
     tables: ClassVar[tuple[TableSpec, ...]] = TABLES
@@ -130,6 +130,13 @@ class PartsProbe:
         from tacit.probes.parts.compare import compare
 
         return compare(found)
+
+    @staticmethod
+    def headline(findings: Findings) -> str:
+        """See ``Declared.headline``."""
+        from tacit.probes.parts.sentences import headline
+
+        return headline(findings)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:

@@ -29,6 +29,24 @@ KINDS = {
 }
 
 
+def headline(findings: Findings) -> str:
+    """Constraint violations before repair, and what repair gains."""
+    summary = findings.summary
+    micro = _row(summary["violation"], constraint="micro", stage="before")
+    if micro is None or micro["rate"] is None:
+        return "No constraint applies to what it believes."
+    violated = f"It violates {estimate(micro, 'rate')} of {decided(micro)}"
+    before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
+    gain = _row(summary["accuracy_gain"], set="ParRoT", objective="paper", part="whole")
+    if before is None or after is None or gain is None or gain["gain"] is None:
+        return f"{violated}; repair removes every violation."
+    return (
+        f"{violated}. Repair removes every violation and changes accuracy from "
+        f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
+        f"{estimate(gain, 'gain', points)}."
+    )
+
+
 def sentences(findings: Findings) -> Iterator[str]:
     """What was asked and what came out."""
     summary = findings.summary
@@ -99,7 +117,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if micro["applicable"] - micro["undecided"]:
         yield (
-            f"Of {decided(micro)} to what it believes, it breaks {estimate(micro, 'rate')}. "
+            f"Of {decided(micro)} to what it believes, it violates {estimate(micro, 'rate')}. "
             f"{_worst(summary)}"
         )
     drawings = several(
@@ -109,7 +127,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     yield f"{drawings}."
     if micro["undecided"]:
-        rules = several(micro["undecided"], "rule")
+        rules = several(micro["undecided"], "constraint")
         yield f"Undecided, because a statement has no belief, and left out of rates: {rules}."
 
 

@@ -71,7 +71,7 @@ QUESTIONS = TableSpec(
             "percent",
             "P(true)/(P(true) + P(false)), or of sampled replies the share of true.",
         ),
-        Column("low", "95 % interval", "percent", "Where its interval begins.", optional=True),
+        Column("low", "95 % CI", "percent", "Where its interval begins.", optional=True),
         Column("high", "to", "percent", "Where it ends.", optional=True),
         Column(
             "filled", "filled in", "truth", "Whether a missing belief was filled in.", optional=True
@@ -183,25 +183,23 @@ TABLES = (
     ),
     TableSpec(
         "violation",
-        "Rules broken (Table 3)",
-        "Of the rules that apply to what is believed, those that are broken. A rule is undecided, "
-        "and left out of the share, when a statement of its own has no belief. Macro: the mean of "
-        "the kinds; micro: all together.",
+        "Constraint violations (Table 3)",
+        "Of the constraints that apply to the beliefs, the share that is violated. A constraint is "
+        "undecided, and left out of the share, when one of its statements has no belief. Macro: "
+        "the mean over constraint types; micro: all constraints together.",
         columns=(
-            Column("constraint", "rule", meaning="The kind of constraint, macro, or micro."),
+            Column("constraint", "constraint", meaning="The constraint type, macro, or micro."),
             *(_STAGE, *_COUNTS),
-            Column(
-                "rate", "share broken", "percent", "violated/(applicable - undecided).", ends=_ENDS
-            ),
+            Column("rate", "violated", "percent", "violated/(applicable - undecided).", ends=_ENDS),
         ),
         keys=2,
         printed=Layout(columns=("constraint", "rate"), across="stage"),
     ),
     TableSpec(
         "violation_by_drawing",
-        "Rules broken, by drawing",
-        "Before repair. Broken and applicable rules of all kinds, and the share that is broken of "
-        "those that are decided.",
+        "Constraint violations, by drawing",
+        "Before repair. Violated and applicable constraints of all types, and the share of the "
+        "decided ones that is violated.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "How many of them are believed."),
@@ -211,7 +209,7 @@ TABLES = (
                 for count in _COUNTS
             ),
             *_COUNTS,
-            Column("density", "share broken", "percent", "violated/(applicable - undecided)."),
+            Column("density", "violated", "percent", "violated/(applicable - undecided)."),
             Column(
                 "consistent",
                 "consistent",
@@ -303,7 +301,7 @@ BY_NAME = {spec.name: spec for spec in TABLES}
 
 def decided(row: Mapping[str, Any]) -> str:
     """How many of the applicable constraints are violated or kept, in words."""
-    return several(row["applicable"] - row["undecided"], "rule that applies", "rules that apply")
+    return several(row["applicable"] - row["undecided"], "applicable constraint")
 
 
 _ALL = {"set": "ParRoT", "gold": "all"}
@@ -318,7 +316,7 @@ HEADLINES = (
         for when, stage in (("before", "before"), ("after", "paper"))
     ),
     Headline(
-        "Rules broken",
+        "Constraint violations",
         "of those that apply to its beliefs; less is better",
         "violation",
         "rate",

@@ -212,9 +212,13 @@
     return "#" + [rr, gg, bb].map((v) => Math.round(255 * (v + m)).toString(16).padStart(2, "0")).join("");
   }
   const coloured = (text) => (isDark() ? text.replace(/#[0-9a-fA-F]{6}\b/g, turned) : text);
+  function showTheme() {
+    get("theme").textContent = isDark() ? "Light theme" : "Dark theme";
+  }
+
   function theme(name) {
     root.dataset.theme = name;
-    get("theme").setAttribute("aria-pressed", String(name === "dark"));
+    showTheme();
     redraw();
   }
   get("theme").addEventListener("click", () => theme(isDark() ? "light" : "dark"));
@@ -437,7 +441,7 @@
 
   // ---- start --------------------------------------------------------------------------------
   root.dataset.theme = wishes.matches ? "dark" : "light";
-  get("theme").setAttribute("aria-pressed", String(isDark()));
+  showTheme();
   page = await unpack("page");
   page.tables.forEach(keep);
   const watcher = new IntersectionObserver((entries) => {
