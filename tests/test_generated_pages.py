@@ -32,10 +32,13 @@ def test_the_page_is_what_the_script_writes(name: str) -> None:
 
 def test_names_are_split_into_words(tmp_path: Path) -> None:
     """A name of the glossary's left column is found in snake and camel case, a test's is not."""
-    module = script("check_names")
+    module = script("check_words")
     path = tmp_path / "plain.py"
     path.write_text("class OldWays: ...\ndef _held_open(): ...\ndef test_worlds(): ...\n")
     words = set(module.INSTEAD)
     found = [name for _, name in module.names_in(path) if module.words_of(name) & words]
     assert found == ["OldWays", "_held_open"]
+    page = tmp_path / "page.md"
+    page.write_text("Rules broken:\nother columns are passed over.\n", encoding="utf-8")
+    assert module.phrases_in(page) == [(1, "rules broken"), (2, "passed over")]
     assert module.problems() == []

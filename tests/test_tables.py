@@ -297,3 +297,23 @@ def test_texts_in_a_dictionary_are_texts(tmp_path: Path) -> None:
     arrow = pa.table({"a": pa.array(["x", "y", None, "x"]).dictionary_encode(), "n": [1, 2, 3, 4]})
     pq.write_table(arrow, tmp_path / "arrow.parquet")
     assert read_table(tmp_path / "arrow.parquet").schema == plain.schema
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "hint"),
+    [
+        ("a.csv", "x;y", "separated by semicolons, and .csv needs commas"),
+        ("a.tsv", "x,y", "separated by commas, and .tsv needs tabs"),
+        ("a.csv", "z", None),
+    ],
+)
+def test_a_table_of_another_separator_is_recognised(
+    tmp_path: Path, name: str, header: str, hint: str | None
+) -> None:
+    """The message says which one it has; a single column says nothing."""
+    path = tmp_path / name
+    path.write_text(f"{header}\n1\n", encoding="utf-8")
+    with pytest.raises(DataError) as raised:
+        read_table(path, ("x", "y"))
+    assert ("seem to be separated" in str(raised.value)) is (hint is not None)
+    assert hint is None or hint in str(raised.value)

@@ -58,7 +58,7 @@ def run(  # noqa: PLR0913 - what one call needs
         beliefs: A file of beliefs in place of a model, for probes that read one (``parts``).
         out: The run's folder, of several models the folder of theirs; None writes none.
         report: Whether ``out`` gets a ``report.html`` as well.
-        store: Where scores are kept; None for ``$TACIT_STORE``, else ``.tacit`` in this folder.
+        store: The score store; None for ``$TACIT_STORE``, else ``.tacit`` in this folder.
         progress: Whether to show on standard error how the run gets on.
         options: The probe's own (``drawings=``, ``limit=``), and those of models, servers and
             clusters (``device=``, ``dtype=``, ``chat=``), named as on the command line with

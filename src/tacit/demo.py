@@ -125,7 +125,7 @@ class Runs:
 
 
 def _silent() -> None:
-    """Keeps what a process says to itself; what fails is told by the one that waits for it."""
+    """Suppresses the output of a process; the process that waits for it reports failures."""
     sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to its end
 
 

@@ -76,7 +76,9 @@ def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
     try:
         return Document(path, model.model_validate(content), lines)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        problems = error.errors(include_url=False)
+        # A key that is misspelt is also missing under its right name.
+        first = next((each for each in problems if each["type"] in _UNKNOWN_KEY), problems[0])
         raise DataError(_problem(first, model), path, _line(lines, first["loc"])) from None
 
 

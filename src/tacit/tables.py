@@ -54,11 +54,23 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
     if missing:
         raise DataError(
             f"has no column {', '.join(missing)}; expected {', '.join(required)}, "
-            f"found {', '.join(frame.columns) or 'none'}",
+            f"found {', '.join(frame.columns) or 'none'}{_separator_hint(frame.columns, suffix)}",
             path,
             1 if suffix in {".tsv", ".csv"} else None,
         )
     return frame
+
+
+def _separator_hint(columns: Sequence[str], suffix: str) -> str:
+    """What is probably wrong with a table whose header is one column."""
+    expected = {".csv": (",", "commas"), ".tsv": ("\t", "tabs")}.get(suffix)
+    others = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
+    if expected is None or len(columns) != 1:
+        return ""
+    used = next((name for mark, name in others.items() if mark in columns[0]), None)
+    if used is None:
+        return ""
+    return f"; the columns seem to be separated by {used}, and {suffix} needs {expected[1]}"
 
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
@@ -234,7 +246,7 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
-    """The line and the object of each line of a JSONL file; blank lines are passed over.
+    """The line and the object of each line of a JSONL file; blank lines are skipped.
 
     Raises:
         DataError: The file is missing, or a line is no JSON object.

@@ -38,3 +38,11 @@ def test_compare_refuses_and_goes_on_when_forced(tacit: Tacit, workplace: Path) 
     html = (workplace / "both.html").read_text(encoding="utf-8")
     assert "They are compared all the same, as was asked" in html
     assert "Paired differences" in html
+
+
+def test_report_of_a_file_says_that_it_is_one(tacit: Tacit, workplace: Path) -> None:
+    """A run's folder was expected."""
+    (workplace / "notes.txt").write_text("x", encoding="utf-8")
+    ran = tacit("report", "notes.txt")
+    assert ran.code == 2
+    assert "notes.txt: is a file; name the folder of a run" in ran.err

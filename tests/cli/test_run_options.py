@@ -245,3 +245,21 @@ def test_beliefs_about_what_is_not_asked_are_counted(
     ran = tacit(*PARTS, "--beliefs", "b.tsv", "--out", "run")
     assert ran.code == 0, ran.err
     assert "1 of its rows answer none of the questions" in caplog.text
+
+
+def test_a_dry_run_needs_no_folder(tacit: Tacit, workplace: Path) -> None:
+    """A run does, and says so before it asks anything."""
+    ran = tacit(*PARTS, "--model", "demo", "--dry-run")
+    assert ran.code == 0, ran.err
+    assert "Nothing was stored or written." in ran.out
+    ran = tacit(*PARTS, "--model", "demo")
+    assert (ran.code, list(workplace.iterdir())) == (2, [])
+    assert "--out is missing: give the folder to write the run to" in ran.err
+
+
+def test_a_misspelt_key_of_a_template_is_named(tacit: Tacit, workplace: Path) -> None:
+    """Not only the key that is missing because of it."""
+    (workplace / "own.yaml").write_text('texxt: "{a_thing}: {statement}"\npositive: [a]\n')
+    ran = tacit(*PARTS, "--model", "demo", "--prompt", "own.yaml", "--out", "run")
+    assert ran.code == 2
+    assert "own.yaml, line 1: the file has the unknown key texxt; expected text" in ran.err

@@ -129,7 +129,7 @@ def bounds(
     """The ends of an axis that holds all values with some room, in round steps.
 
     Args:
-        values: What it is to hold; None is passed over.
+        values: What it is to hold; None is ignored.
         least: It begins no lower.
         most: It ends no higher.
     """

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="tacit",
-    help="Shows whether a language model's knowledge of concepts hangs together.",
+    help="Measure whether a language model's conceptual knowledge is coherent.",
     no_args_is_help=True,
     # Plain help needs no Rich, which takes longer to import than the rest together.
     rich_markup_mode=None,

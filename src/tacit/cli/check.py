@@ -218,7 +218,10 @@ def repair(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best assignment that keeps every constraint, and prove it unless the time runs out.
+    """Find the best consistent beliefs.
+
+    Repair is a weighted MaxSAT problem: it keeps every constraint and as much confidence as
+    possible, and proves the result optimal unless the time runs out.
 
     Example: tacit repair beliefs.tsv --out repaired.tsv
     """

@@ -23,7 +23,9 @@ def demo(
         bool, typer.Option("--no-open", help="Do not open the report in a browser.")
     ] = False,
 ) -> None:
-    """Run all three probes on the bundled models and data, and write a report of it.
+    """Run all three probes on bundled models and data.
+
+    Prints one line per probe, writes a report, and opens it.
 
     Example: tacit demo
     """

@@ -26,7 +26,9 @@ def enrich_command(
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Write every statement that follows from the drawings, labelled True or False.
+    """Write all statements that follow from drawings.
+
+    Each statement is labelled True or False.
 
     Example: tacit drawings enrich drawings --out statements.tsv
     """

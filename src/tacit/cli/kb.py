@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.knowledge.background import Background
     from tacit.sources.anchors import Anchor
 
-app = group("Make a knowledge base, and find the facts behind questions.")
+app = group("Build a knowledge base and find background facts.")
 
 _Base = Annotated[Path, typer.Argument(metavar="KB", help="A file that tacit kb import made.")]
 
@@ -50,7 +50,9 @@ def import_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Make one file of a dump of ConceptNet 5.7, or of plain triples.
+    """Import ConceptNet 5.7 or plain triples.
+
+    The result is one DuckDB file, which is read offline.
 
     Example: tacit kb import conceptnet-assertions-5.7.0.csv.gz --out conceptnet.kb
     """
@@ -78,7 +80,7 @@ def import_command(
 
 @app.command("info")
 def info_command(base: _Base, as_json: given.AsJson = False) -> None:
-    """Tell what a knowledge base holds, and where it comes from.
+    """Show the contents and source of a knowledge base.
 
     Example: tacit kb info conceptnet.kb
     """
@@ -95,7 +97,9 @@ def facts_command(
     extracted: BackgroundOptions,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show a question's concepts, the facts that connect them, and the facts' negatives.
+    """Show the background facts of one question.
+
+    Prints the question's concepts, the facts that connect them, and the facts' negatives.
 
     Example: tacit kb facts conceptnet.kb "Are mountains tall?"
     """
@@ -130,7 +134,9 @@ def background_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the background facts of all questions of a file, with their negatives.
+    """Write the background facts of a file of questions.
+
+    Each fact comes with its negative.
 
     Example: tacit kb background conceptnet.kb --questions dev.jsonl --out facts.tsv
     """

@@ -15,7 +15,7 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.assumptions.options import NormsOptions
 
-app = group("Make prompts of the properties that people name of concepts.")
+app = group("Make prompts from feature norms.")
 
 _SHOWN = 30
 """The most line numbers that are printed."""
@@ -45,7 +45,9 @@ def prompts_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the prompts that norms make, and say how many each filter left out.
+    """Write the prompts that norms make.
+
+    Prints how many concepts and properties each filter leaves out.
 
     Example: tacit norms prompts --norms norms.dat --out prompts.jsonl
     """

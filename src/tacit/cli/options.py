@@ -53,7 +53,7 @@ StorePath = Annotated[
     str | None,
     typer.Option(
         "--store",
-        help="Where scores are kept, a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
     ),
 ]
 DryRun = Annotated[

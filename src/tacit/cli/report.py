@@ -17,7 +17,9 @@ HtmlFile = Annotated[Path, typer.Option("--out", "-o", "--output", help="The fil
 
 
 def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force = False) -> None:
-    """Write one HTML file that shows what runs found; it opens from disk and loads nothing.
+    """Write the HTML report of one or several runs.
+
+    The report is one file that opens from disk and loads nothing.
 
     Example: tacit report runs/gpt2 --out report.html
     """
@@ -40,7 +42,9 @@ def compare(
         ),
     ] = False,
 ) -> None:
-    """Write one HTML file of several models' runs, with their paired differences.
+    """Write an HTML comparison of several models.
+
+    The page shows the paired differences of runs of the same probe on the same data.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.outputs import Kind
 
-app = group("Set a paper's tables beside your own figures: ours, published, difference.")
+app = group("Compare your results with a paper's tables.")
 
 
 @app.command("parrot")
@@ -43,7 +43,9 @@ def parrot(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Tables 1 and 5 of the ParRoT paper; with a model or beliefs also the figures of its models.
+    """Compare with Gu et al. 2023 (ParRoT).
+
+    Prints Tables 1 and 5; with a model or beliefs, also the tables about models.
 
     These are Tables 3, 4, 6 and 7, the counts behind Figure 3, and the drawings changed by repair.
 
@@ -90,7 +92,9 @@ def parrot(
 @app.command("consistency")
 @declared()
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
-    """What the conceptual consistency paper prints as numbers; its results are only drawn.
+    """Compare with Sahu et al. 2022 (consistency).
+
+    Covers what the paper prints as numbers; its results are only drawn.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """
@@ -122,7 +126,9 @@ def sta(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """What the tacit assumptions paper prints, beside a run of the assumptions probe.
+    """Compare with Weir et al. 2020 (assumptions).
+
+    Sets the paper's tables beside a finished run of the assumptions probe.
 
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """
@@ -186,7 +192,7 @@ def _output_table(
 ) -> None:
     """Writes a table where that is asked for, and prints it: for programs, or as people read it.
 
-    Below it people read what is told of it.
+    People read notes below it.
     """
     from tacit.present.tables import print_published
     from tacit.tables import write_table

@@ -220,7 +220,7 @@ class Output:
     )
     store: str | None = option(
         None,
-        help="Where scores are kept, a folder or s3://… [default: $TACIT_STORE, else .tacit].",
+        help="The score store: a folder or s3://… [default: $TACIT_STORE, else .tacit].",
         group=OUTPUT,
     )
     dry_run: bool = option(

@@ -65,7 +65,7 @@ def _file(file: SourceFile) -> Iterator[str]:
         yield f"  sha256 {file.sha256}"
 
 
-app = group("Show what a model is really given, what a run made of it, and where data lives.")
+app = group("Show prompts, one question of a run, or data sources.")
 First = Annotated[
     int, typer.Option("--first", "--limit", min=1, help="How many prompts of each kind.")
 ]
@@ -144,7 +144,9 @@ def anchor(
     question: Annotated[str, typer.Argument(metavar="ID", help="The question's id in its file.")],
     as_json: given.AsJson = False,
 ) -> None:
-    """Follow one question through its facts to what it adds to conceptual consistency.
+    """Show one question with its facts and scores.
+
+    Follows the question from its background facts to what it adds to conceptual consistency.
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """

@@ -295,7 +295,7 @@ def _counts(constraints: pl.DataFrame) -> dict[str, Count]:
 def _groups(
     constraints: pl.DataFrame, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
 ) -> pl.DataFrame:
-    """One row per group, in sorted order, with what else is told of each."""
+    """One row per group, in sorted order, with its counts."""
     number = len(coded.groups)
     group = constraints["g"].to_numpy()
     violated = constraints["violated"].fill_null(value=False).to_numpy()

@@ -68,7 +68,7 @@ class Lines:
 
 @contextmanager
 def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    """Shows how far a plan is, as what is stored of it is told; nothing where there is none."""
+    """Shows the progress of a plan as blocks are stored; nothing without a plan."""
     if not plan.prompts:
         yield lambda _: None
         return
@@ -83,7 +83,7 @@ def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
 
 @contextmanager
 def reading(size: int) -> Iterator[Callable[[int], None]]:
-    """Shows how many bytes of some files have been read, as that is told."""
+    """Shows how many bytes of some files have been read."""
     console = _terminal()
     with _reading_lines(size) if console is None else _reading_bar(size, console) as advance:
         yield advance

@@ -53,7 +53,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         engine: Who asks.
         folder: The run; its manifest has begun with ``begin``, which is called here once it is
             known that all can be asked.
-        reporter: Who is told of it.
+        reporter: Receives the progress.
     """
     groups = requests_of(probe)
     requests = ungrouped(groups)
@@ -80,7 +80,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
 def answers_to(
     requests: Sequence[Request], engine: Engine, plan: Plan, reporter: Reporter
 ) -> list[Any]:
-    """Asks what is planned; what was skipped, or has no score, or could not be read is told."""
+    """Asks what is planned; reports skipped prompts, missing scores and unreadable replies."""
     _warn_of_skipped(engine.model.name, plan, reporter)
     with reporter.asking(plan) as advance:
         found = engine.ask(requests, plan, advance)

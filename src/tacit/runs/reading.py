@@ -237,7 +237,8 @@ def named(runs: Sequence[Run]) -> list[Run]:
 def _runs_in(folder: Path) -> list[Path]:
     """The folder itself when it is a run's, else the runs in it, by name."""
     if not folder.is_dir():
-        raise RequestError(f"{folder}: there is no such folder; name the folder of a run")
+        problem = "is a file" if folder.is_file() else "there is no such folder"
+        raise RequestError(f"{folder}: {problem}; name the folder of a run")
     if (folder / "manifest.json").is_file() or (folder / "run.yaml").is_file():
         return [folder]
     found = sorted(path.parent for path in folder.glob("[!.]*/manifest.json"))

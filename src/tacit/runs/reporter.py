@@ -1,4 +1,4 @@
-"""Who is told how a run gets on: a person at a terminal, or a program's log."""
+"""Reports the progress of a run: to a person at a terminal, or to a program's log."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ class RunRequest:
             nothing.
         settings: How models are loaded.
         engine: Who asks them.
-        store: Where scores are kept; None for the default.
-        reporter: Who is told how the run gets on.
+        store: The score store; None for the default.
+        reporter: Receives the progress of the run.
 
     Raises:
         RequestError: There is neither a model nor a file of beliefs, or both; a model is named

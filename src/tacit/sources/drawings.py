@@ -2,7 +2,7 @@
 
 The layout is that of the everyday-things data (ParRoT, Gu et al. 2023, section 4): a folder with
 ``things.tsv`` and ``annotations-*.tsv``. An annotations file has no header. Its columns are
-annotator, thing, ``---``, subject, relation, object, and at times a remark, which is passed over;
+annotator, thing, ``---``, subject, relation, object, and at times a remark, which is ignored;
 a row whose first two cells are blank continues the drawing above it.
 """
 

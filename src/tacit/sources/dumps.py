@@ -2,7 +2,7 @@
 
 ConceptNet 5.7's dump has five columns with tabs between: the assertion's URI, its relation, start,
 end, and a JSON object with weight, licence and surface text. Plain triples have a relation, a head
-and a tail, and maybe a weight, in an order that the reader is told. Nothing is quoted in either.
+and a tail, and maybe a weight, in a given order. Nothing is quoted in either.
 Both may be compressed with gzip, which shows in a file's first bytes.
 """
 
@@ -65,7 +65,7 @@ class Dump:
     shown: list[tuple[int, str]] = field(default_factory=list)
     _rows: int = 0
     _blank: int = 0
-    # Lines that the parser passed over, for as long as a bad row's line may have to be told.
+    # Lines that the parser skipped, for as long as an error may name a bad row's line.
     _passed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ class Dump:
         """Refuses the dump when more than 1 % of the lines read are bad.
 
         Raises:
-            DataError: They are; the first few are told.
+            DataError: They are; the message shows the first few.
         """
         if self.bad <= TOLERATED * self.lines:
             return

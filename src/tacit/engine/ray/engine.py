@@ -77,7 +77,7 @@ def ray_engine(
 
     Args:
         load: Loads the model in a worker; it is sent there, so it must be importable there.
-        store: Where scores are kept; every worker writes to the same path or address.
+        store: The score store; every worker writes to the same path or address.
         options: Which cluster, how many workers, what each gets.
         patience: How long workers are waited for.
         block_tokens: As for ``Engine``.

@@ -23,7 +23,7 @@ class Patience:
     Args:
         look: Between two looks at whether all are there.
         silence: Until a worker that does not answer counts as lost.
-        start: Until a run of which no worker starts is given up, and one that loads is told of.
+        start: Seconds until a run without any worker fails, and a loading worker is reported.
         seen: Until what a worker wrote has to be seen from where the run was started.
         tries: How often a block, or the start of a worker, may fail.
     """
@@ -60,7 +60,7 @@ class Lost:
 
 @dataclass(eq=False)
 class WorkerHandle:
-    """A worker; it is loading its model until it is told what it loaded.
+    """A worker; it is loading its model until it reports what it loaded.
 
     Args:
         actor: Ray's handle.

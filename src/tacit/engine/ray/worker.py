@@ -153,7 +153,7 @@ class Failed:
 
 
 class Worker:
-    """Holds a model, and asks it what it is told to.
+    """Holds a model and asks it the blocks that it is given.
 
     Args:
         order: What it is made for.

@@ -102,7 +102,7 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """What ``from_pretrained`` is told of where weights go; empty where they are moved later.
+    """The device arguments of ``from_pretrained``; empty where weights are moved later.
 
     Raises:
         ModelError: accelerate is needed and not installed.

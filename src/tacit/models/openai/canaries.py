@@ -64,7 +64,7 @@ def _now(canary: Canary, seen: Seen) -> float:
 def fingerprint_of(
     identity: Mapping[str, Any], seen: Seen, kept: Path | None
 ) -> tuple[str, list[Canary]]:
-    """The fingerprint under which a server's scores are kept, and its canaries.
+    """The fingerprint under which a server's scores are cached, and its canaries.
 
     Args:
         identity: What its scores depend on, as far as it can be seen.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 QUIET = 1e-3
-"""Nats by which answers to the same text may differ without being told of."""
+"""Nats by which answers to the same text may differ without a warning."""
 
 AT_A_LOOK = 2
 """So many texts are asked again before answers are kept, at most once a minute."""

@@ -72,7 +72,7 @@ def reader(*secrets: str | None) -> Callable[[bytes], object]:
 
 @dataclass(frozen=True)
 class _Redaction:
-    """Hides secrets; most texts hold nothing like them, and are passed over quickly.
+    """Hides secrets; most texts hold nothing like them, and are skipped quickly.
 
     Args:
         pattern: All the ways in which they are written.

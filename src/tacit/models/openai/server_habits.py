@@ -24,7 +24,7 @@ _FEWEST = 6
 _DECIMALS = 3
 _ALIKE = 3
 _EXACT = 1e-9
-# The chance with which an honest server is told of, and the same in standard deviations.
+# The chance of a warning about an honest server, and the same in standard deviations.
 _BY_CHANCE = 1e-3
 _DEVIATIONS = 3.09
 # More of them where it is looked again and again.

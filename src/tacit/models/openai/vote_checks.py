@@ -9,7 +9,7 @@ not listed as one category, are tested for goodness of fit.
 
 The p-value of a look is the smaller one of the two, doubled (Bonferroni). One below 0.01 is not
 taken at its word: more tokens are drawn, with other seeds, and tested by themselves. An honest
-server is then told of at a p-value below 0.1, so one time in a thousand, and refused at one below
+server is then reported at a p-value below 0.1, so one time in a thousand, and refused at one below
 0.001, so one time in a hundred thousand, while few draws are enough as long as all is well.
 """
 
@@ -65,7 +65,7 @@ MOST_CALLS = len(TOPS) + len(TRIED) + 2 * DRAWN_TEXTS * SINGLY * (1 + AGAIN)
 """So many calls, at most, are made for it, at the beginning and at the end."""
 
 LOOK_AGAIN, TELL, REFUSE = 0.01, 0.1, 0.001
-"""P-values: below the first more is drawn; of that, below the others it is told, and refused."""
+"""P-values: below the first, more is drawn; below the others, warn and refuse."""
 
 _FEWEST = 10
 # Twice the difference in log-likelihood that 5 % of samples exceed by chance.

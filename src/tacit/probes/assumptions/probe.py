@@ -66,7 +66,7 @@ class Choices:
         concepts: Which concepts are asked about, as for ``Filters``.
         responses: Which of people's wordings are responses, as for ``ResponsePreset``.
         least: How many usable properties a concept must have.
-        limits: Which properties are passed over before all else.
+        limits: Which properties are left out first.
         corrections: A person's own wordings.
         limit: Only the first so many concepts that are left, in retrieval and in elicitation.
         top: How many of the best candidates are kept.

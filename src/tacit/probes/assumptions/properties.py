@@ -34,7 +34,7 @@ FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Which properties are passed over before all else; by default, as in the paper, none.
+    """Which properties are left out first; by default, as in the paper, none.
 
     Args:
         people: The least production frequency. The CSLB norms themselves begin at 2.
@@ -80,7 +80,7 @@ class WordedNorms:
     Args:
         norms: The norms.
         properties: By concept, in the order of the file; a concept of which none is left has none.
-        dropped: The number of properties passed over, by reason, in the order of the tests.
+        dropped: The number of properties left out, by reason, in the order of the tests.
         corrected: How many wordings were corrected.
         from_feature: How many of them state the feature and not its first alternative, by reason.
         unmatched: Corrections that met no property.

@@ -19,7 +19,7 @@ class Words:
 
     Args:
         own: By model, its whole words that are written with letters alone.
-        others: By model, how many whole words were passed over: digits, punctuation and the like.
+        others: By model, how many whole words were left out: digits, punctuation and the like.
         shared: The words that all models have, in the same case.
     """
 

@@ -235,7 +235,7 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
 
 
 @figure(
-    "How the way to ask changes the background score",
+    "Sensitivity of the background score to the prompt",
     "Not in the paper: each meta-prompt and pair of answer words alone.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
@@ -262,7 +262,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
         for (model,), part in parts.group_by("model", maintain_order=True)
     ]
     title = titled(
-        "Background score by the way to ask",
+        "Background score by prompt variant",
         "left: each meta-prompt and pair of words alone (single), mean over "
         f"{counted(alone['n'], 'anchor')}; the deeper the shade, the farther from 0.50, which the "
         "same answer to every question gets",
@@ -273,7 +273,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
-@figure("How the way to ask changes the answers", "Not in the paper: each variant alone.")
+@figure("Sensitivity of the answers to the prompt", "Not in the paper: each variant alone.")
 def anchor_sensitivity(shown: Shown) -> Chart | None:
     """Not in the paper: the accuracy on the anchors of every variant, for each way to answer."""
     import polars as pl
@@ -303,7 +303,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
         )
         panels.append([panel.chart(), *_gives(winners, model, way, colours)])
     title = titled(
-        "Anchor accuracy by the way to ask",
+        "Anchor accuracy by prompt variant",
         f"left: each variant alone, share of {counted(ways['n'], 'answered anchor')} that are "
         "right; solid line: all variants together; dotted line: guessing",
         "right: how many anchors each gave the answer to, the highest score of all deciding"

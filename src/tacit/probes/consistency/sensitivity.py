@@ -1,4 +1,4 @@
-"""How much the answers depend on the way to ask: over meta-prompts and pairs of answer words."""
+"""How much the answers depend on the prompt: over meta-prompts and pairs of answer words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alone:
-    """How often each way to ask, used alone, is right.
+    """The accuracy of each prompt variant, used alone.
 
     Args:
         right: How many answers are right, in any shape of ways to ask.

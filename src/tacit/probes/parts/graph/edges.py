@@ -34,7 +34,7 @@ FAULTS = (
     ("chain of two without what follows", ("transitive",)),
 )
 _RANK = {kind: rank for rank, (_, kinds) in enumerate(FAULTS) for kind in kinds}
-_TOLD = 6  # faults told of one edge; the rest is counted
+_TOLD = 6  # faults listed for one edge; the rest is counted
 
 
 @dataclass(frozen=True)

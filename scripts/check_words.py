@@ -1,8 +1,9 @@
 # ruff: noqa: INP001, T201 - a script, which prints
-"""Check that modules, classes and functions are named with the field's terms.
+"""Check that names and prose use the field's terms.
 
-Run by ``make check``. Prints each name that holds a word below, with the word to use, and exits
-with 1 when there is one.
+Run by ``make check``. Prints each name of a module, class or function that holds a word below, and
+each line of documentation or code that holds a phrase below, with the word to use. Exits with 1
+when there is one.
 """
 
 from __future__ import annotations
@@ -37,6 +38,27 @@ INSTEAD = {
     "way": "prompt variant, elicitation method",
     "world": "assignment, repaired beliefs",
 }
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/**/*.md",
+    "src/**/*.py",
+    "src/**/*.j2",
+)
+PHRASES = {
+    "goes on where": "resumes",
+    "hangs together": "is coherent",
+    "held true": "believed",
+    "nobody's business": "not needed",
+    "passed over": "ignored, skipped",
+    "repaired world": "repaired beliefs",
+    "rules broken": "constraint violations",
+    "scores are kept": "scores are cached",
+    "set beside": "compared with",
+    "told of": "reported",
+    "way to ask": "prompt variant",
+}
 _PART = re.compile(r"[A-Z]?[a-z]+")
 
 
@@ -57,9 +79,21 @@ def names_in(path: Path) -> list[tuple[int, str]]:
     return [(1, path.stem), *((line, name) for line, name in found if name[:5] != "test_")]
 
 
+def phrases_in(path: Path) -> list[tuple[int, str]]:
+    """The phrases that a file should not hold, with their lines."""
+    lines = path.read_text(encoding="utf-8").lower().splitlines()
+    return [(at, each) for at, line in enumerate(lines, 1) for each in PHRASES if each in line]
+
+
 def problems() -> list[str]:
-    """What is named otherwise than the glossary says."""
-    return [
+    """What is named or said otherwise than the glossary says."""
+    pages = sorted({path for pattern in PAGES for path in ROOT.glob(pattern)})
+    said = [
+        f"{path.relative_to(ROOT)}:{line}: say {PHRASES[phrase]!r}, not {phrase!r}"
+        for path in pages
+        for line, phrase in phrases_in(path)
+    ]
+    return said + [
         f"{path.relative_to(ROOT)}:{line}: {name}: say {INSTEAD[word]}, not {word}"
         for folder in FOLDERS
         for path in sorted((ROOT / folder).rglob("*.py"))
