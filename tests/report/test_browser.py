@@ -44,9 +44,9 @@ def browser() -> Iterator[Browser]:
 
 
 class Visit:
-    """A report that is open, and what went wrong in it."""
+    """A report that is open, with all its tables, and what went wrong in it."""
 
-    def __init__(self, page: Page, file: Path) -> None:
+    def __init__(self, page: Page, file: Path, *, opened: bool = True) -> None:
         self.page = page
         self.wrong: list[str] = []
         page.on("console", lambda told: self._console(told.type, told.text))
@@ -54,6 +54,8 @@ class Visit:
         page.on("request", lambda request: self._request(request.url))
         page.goto(file.as_uri())
         page.wait_for_selector("html[data-ready=yes]")
+        if opened:
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
 
     def _console(self, kind: str, text: str) -> None:
         if kind == "error":
@@ -322,6 +324,23 @@ def test_a_concept_opens_down_to_prompts(visit: Visit) -> None:
     dialog = page.locator("dialog[open]")
     dialog.locator("h3", has_text="What the model says first").wait_for()
     assert "A ___ has fur" in dialog.inner_text()
+
+
+def test_tables_open_on_demand_and_in_print(browser: Browser, file: Path) -> None:
+    """Each shows its title first; a click opens one, printing opens all."""
+    context = browser.new_context(viewport=WIDE)
+    visit = Visit(context.new_page(), file, opened=False)
+    page = visit.page
+    table = page.locator("details[data-table=parts-0-accuracy], details[data-table]").first
+    assert table.locator("summary h3").is_visible()
+    assert not table.locator("table").first.is_visible()
+    table.locator("summary").click()
+    assert table.locator("table").first.is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("[...document.querySelectorAll('main details')].every((one) => one.open)")
+    visit.drawn()
+    context.close()
+    assert visit.wrong == []
 
 
 def test_theme_turns_and_charts_follow(visit: Visit) -> None:

@@ -455,7 +455,10 @@
     const form = section.querySelector("[data-filters]");
     if (form) Filters(form, views);
   }
-  addEventListener("beforeprint", () => { for (const picture of pictures) picture.seen(); });
+  addEventListener("beforeprint", () => {
+    for (const closed of document.querySelectorAll("main details")) closed.open = true;
+    for (const picture of pictures) picture.seen();
+  });
   root.dataset.ready = "yes";
   // What is out of sight is drawn when there is nothing else to do, so that printing finds it.
   const idle = window.requestIdleCallback || ((work) => setTimeout(work, 200));
