@@ -28,6 +28,7 @@ from tacit.report.charts import figure as report_figure
 from tests import manifests
 from tests.cli.conftest import tacit as command
 from tests.cli.conftest import workplace
+from tests.other_packages import PLUGINS, installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 
 __all__ = ["command", "workplace"]
-PLUGINS = Path(__file__).parent / "plugins"
 PAIRS = """word\tsynonym\tlabel
 big\tlarge\tyes
 big\tsmall\tno
@@ -55,12 +55,10 @@ def beliefs(shown: Shown) -> alt.Chart | None:
 
 
 @pytest.fixture(autouse=True)
-def _installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _installed() -> Iterator[None]:
     """The other package is on the path, as if it were installed."""
-    monkeypatch.syspath_prepend(PLUGINS)
-    base._others.cache_clear()
-    yield
-    base._others.cache_clear()
+    with installed():
+        yield
 
 
 @pytest.fixture

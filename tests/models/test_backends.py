@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import tacit
 from tacit.errors import ModelError
-from tacit.models import registry
 from tacit.models.loading import load_model
 from tests.cli.conftest import tacit as command
 from tests.cli.conftest import workplace
+from tests.other_packages import installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.cli.conftest import Tacit
 
 __all__ = ["command", "workplace"]
-PLUGINS = Path(__file__).parents[1] / "plugins"
 NORMS = "concept,feature,pf\n" + "\n".join(
     f"{concept},{feature},{9 - at}"
     for concept in ("dog", "cat", "bear")
@@ -31,12 +30,10 @@ NORMS = "concept,feature,pf\n" + "\n".join(
 
 
 @pytest.fixture(autouse=True)
-def _installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _installed() -> Iterator[None]:
     """The other package is on the path, as if it were installed."""
-    monkeypatch.syspath_prepend(PLUGINS)
-    registry._registered.cache_clear()
-    yield
-    registry._registered.cache_clear()
+    with installed():
+        yield
 
 
 def test_it_scores_as_computed_by_hand() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +12,6 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError
-from tacit.models import registry
 from tacit.models.fake import FakeModel
 from tacit.models.loading import LoadOptions, load_model
 from tacit.models.openai.options import ServerOptions
@@ -30,14 +28,15 @@ from tacit.requests import (
 from tests.models import tiny
 from tests.models.openai.serving import Manners, Toy, serving
 from tests.models.openai.speaking import Speech
+from tests.other_packages import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from tacit.models.base import LanguageModel
     from tests.models.conftest import FolderOf
 
-PLUGINS = Path(__file__).parents[1] / "plugins"
 WORDS = Vocabulary(["bear", "bird", "tree"])
 REQUESTS: dict[type, list[Any]] = {
     Prompt: [
@@ -93,11 +92,8 @@ MODELS: dict[str, Callable[..., LanguageModel]] = {
 @pytest.fixture(scope="module")
 def _installed() -> Iterator[None]:
     """The other package is on the path, as if it were installed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(PLUGINS)
-        registry._registered.cache_clear()
+    with installed():
         yield
-    registry._registered.cache_clear()
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -20,15 +19,16 @@ from tacit.probes.base import Answered, Answers, ModelWords, declared
 from tacit.runs.figures import shown_of
 from tacit.runs.reading import Run
 from tests.golden.models import scored
+from tests.other_packages import installed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tacit.findings.findings import Findings
     from tacit.probes.base import Requests
     from tacit.requests import Vocabulary
 
-PLUGINS = Path(__file__).parents[1] / "plugins"
 PAIRS = "word\tsynonym\tlabel\nbig\tlarge\tyes\nbig\tsmall\tno\nfast\tquick\tyes\ncat\tdog\tno\n"
 
 
@@ -75,9 +75,7 @@ class Case:
 @pytest.fixture(scope="module", params=PROBES)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """Each probe."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(PLUGINS)
-        base._others.cache_clear()
+    with installed():
         kind = base.probe(request.param)
         options = PROBES[request.param](tmp_path_factory.mktemp(request.param))
         made: Any = kind.of(build(kind.Options, options))
@@ -85,7 +83,6 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         words: Vocabulary = model.whole_words()
         if hasattr(made, "for_models"):
             made = made.for_models({"contract": ModelWords("masked", words)})["contract"]
-        base._others.cache_clear()
     requests = made.requests()
     answers = {
         name: Answered(group.keys, answered(model, group)) for name, group in requests.items()

@@ -67,7 +67,7 @@ def test_the_built_in_templates_stay_as_they_are(tmp_path: Path) -> None:
         ("    plural:", "    plurals:", "unknown key plurals; expected text, singular, plural"),
         ("  HasProperty:", "  1:", "the key 1 must be text"),
         ("  HasProperty:", "  IsA:", "the key .IsA. stands twice"),
-        ("relations:", "relation:", "relations is missing"),
+        ("relations:", "relation:", "unknown key relation; expected relations"),
         ("relations:", "pairs: []\nrelations:", "unknown key pairs"),
         (OWN, "relations: []", "relations must be a mapping"),
         (OWN, "relations:\n  IsA: Is {c1} a {c2}", "IsA must be a mapping"),

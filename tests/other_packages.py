@@ -1,0 +1,35 @@
+"""Packages of others (``tests/plugins``), on the path as if they were installed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.models import registry
+from tacit.probes import base
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PLUGINS = Path(__file__).parent / "plugins"
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """For the time of the block, their probes and back-ends are found by their entry points.
+
+    What was found is forgotten on both sides, so that no other test finds them.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PLUGINS)
+        _forget()
+        yield
+    _forget()
+
+
+def _forget() -> None:
+    base._others.cache_clear()
+    registry._registered.cache_clear()
