@@ -56,8 +56,11 @@ def _ran(command: dict[str, Any]) -> dict[str, Any]:
 
 def _run(command: dict[str, Any], said: Path) -> None:
     """The child's life; it never returns."""
+    import torch
+
     from tacit.cli import main as tacit
 
+    torch.set_num_threads(1)  # replaces the parent's pool, before two threads try to at once
     code = 1
     try:
         os.chdir(command["folder"])
