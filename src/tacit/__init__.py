@@ -1,8 +1,7 @@
 """Tacit measures whether a language model's conceptual knowledge is coherent.
 
-``run`` runs a probe, ``compare`` sets models beside one another, ``check`` and ``repair`` take any
-beliefs. The public names are imported when they are first used, so that importing Tacit takes no
-time.
+``run`` runs a probe, ``compare`` compares models, and ``check`` and ``repair`` accept beliefs from
+any source. Public names are imported on first use, so that importing Tacit is fast.
 """
 
 from __future__ import annotations
@@ -127,7 +126,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
     if name not in _WHERE:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)

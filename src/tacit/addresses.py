@@ -1,4 +1,4 @@
-"""Addresses that hold a password: refused before a message, a log or a library shows it."""
+"""Check for passwords in addresses, before a message, a log or a library shows them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import re
 
 from tacit.errors import RequestError
 
-# A password may hold a slash, as those of AWS do: a colon before an @ of a path is taken for one.
+# AWS passwords may contain a slash, so a colon before an @ in a path also counts as a password.
 _PASSWORD = re.compile(r"://[^@]*:[^@]*@")
 _BUCKET = re.compile(r"(?:^|:)(?:s3a?|gs|gcs|oss|oci)://[^/]*@", re.IGNORECASE)
 
 
 def check_holds_no_password(text: str, where: str) -> None:
-    """Refuses an address with a user and a password, or with any user before a bucket's name.
+    """Raise if an address contains a user and a password, or any user before a bucket's name.
 
     Args:
-        text: An address, or what may be one.
-        where: What it was given as, such as ``--store``.
+        text: An address, or any text that may be one.
+        where: Name of the argument, for the message, such as ``--store``.
 
     Raises:
-        RequestError: It holds one. The message repeats nothing of it.
+        RequestError: The address contains a password or a bucket's user. The message repeats no
+            part of the address.
     """
     if _PASSWORD.search(text) or _BUCKET.search(text):
         raise RequestError(

@@ -1,4 +1,4 @@
-"""What Tacit does, each in one call: run a probe, compare models, check and repair beliefs."""
+"""The Python API, one function per task: run a probe, compare models, check and repair beliefs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(probe: str | type[AnyProbe], *, model: Sequence[str | Path], **options: 
 def run(probe: str | type[AnyProbe], *, beliefs: str | Path, **options: Any) -> Run: ...  # noqa: ANN401
 
 
-def run(  # noqa: PLR0913 - what one call needs
+def run(  # noqa: PLR0913 - all of a run in one call
     probe: str | type[AnyProbe],
     *,
     model: str | Path | Sequence[str | Path] | None = None,
@@ -47,32 +47,34 @@ def run(  # noqa: PLR0913 - what one call needs
     progress: bool = True,
     **options: Any,
 ) -> Run | Runs:
-    """Runs a probe on a model, on several, or on beliefs that were elicited elsewhere.
+    """Run a probe on one or several models, or on beliefs that were elicited elsewhere.
 
-    Does what ``tacit run`` does: scores are cached, and an interrupted run resumes.
+    Equivalent to ``tacit run``: scores are cached, and an interrupted run resumes.
 
     Args:
-        probe: ``parts``, ``consistency``, ``assumptions``, another package's probe, or a probe's
-            class.
-        model: A Hugging Face name, a model's folder, ``demo``, or a server's address; or several.
-        beliefs: A file of beliefs in place of a model, for probes that read one (``parts``).
-        out: The run's folder, of several models the folder of theirs; None writes none.
-        report: Whether ``out`` gets a ``report.html`` as well.
-        store: The score store; None for ``$TACIT_STORE``, else ``.tacit`` in this folder.
-        progress: Whether to show on standard error how the run gets on.
-        options: The probe's own (``drawings=``, ``limit=``), and those of models, servers and
-            clusters (``device=``, ``dtype=``, ``chat=``), named as on the command line with
+        probe: ``parts``, ``consistency``, ``assumptions``, the name of another package's probe, or
+            a probe class.
+        model: A Hugging Face name, a model's folder, ``demo``, or a server's address; or a sequence
+            of these.
+        beliefs: A file of beliefs in place of a model, for probes that read such files (``parts``).
+        out: The run's folder; with several models, the folder that contains their runs. If None,
+            nothing is written.
+        report: Whether to write ``report.html`` to ``out`` as well.
+        store: The score store; None for ``$TACIT_STORE``, else ``.tacit`` in the current folder.
+        progress: Whether to show progress on standard error.
+        options: Options of the probe (``drawings=``, ``limit=``), and of models, servers and
+            clusters (``device=``, ``dtype=``, ``chat=``). Names are those of the command line, with
             underscores.
 
     Returns:
-        The run; of several models, a mapping of runs by the models' names.
+        The run; for a sequence of models, a mapping from model names to runs.
 
     Raises:
-        RequestError: An option is unknown, missing, or does not fit the others; or ``out`` holds
+        RequestError: An option is unknown, missing, or conflicts with another; or ``out`` contains
             another run.
         DataError: A file is missing or malformed.
         ModelError: A model cannot be loaded.
-        ScoringError: A model failed while it was asked.
+        ScoringError: A model failed during scoring.
 
     Examples:
         >>> import tacit
@@ -109,20 +111,20 @@ def run(  # noqa: PLR0913 - what one call needs
 
 
 def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
-    """Compares models that ran the same probe on the same data.
+    """Compare models that ran the same probe on the same data.
 
     Args:
         runs: Finished runs, or their folders.
-        force: Whether runs that differ in more than the model are compared as well.
+        force: Whether to also compare runs that differ in more than the model.
 
     Returns:
-        The runs by the models' names, with ``comparison`` (a frame of paired differences),
+        A mapping from model names to runs, with ``comparison`` (a frame of paired differences),
         ``figure(name)`` and ``report(path)``.
 
     Raises:
-        RequestError: There are fewer than two runs, they are of several probes, or they differ in
-            more than the model.
-        DataError: A run is not finished, or damaged.
+        RequestError: There are fewer than two runs, the runs are from several probes, or they
+            differ in more than the model.
+        DataError: A run is not finished, or is damaged.
 
     Examples:
         >>> import tacit
@@ -147,11 +149,11 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
 
 
 def load_run(folder: str | Path) -> Run:
-    """Reads a finished run.
+    """Read a finished run.
 
     Raises:
-        RequestError: The folder holds no run, or several.
-        DataError: The run is not finished, or damaged.
+        RequestError: The folder contains no run, or several runs.
+        DataError: The run is not finished, or is damaged.
 
     Examples:
         >>> import tempfile, tacit
@@ -172,11 +174,11 @@ def load_run(folder: str | Path) -> Run:
 
 
 def build_kb(dump: str | Path, out: str | Path) -> Path:
-    """Builds a knowledge base, as ``tacit kb import`` does.
+    """Build a knowledge base. Equivalent to ``tacit kb import``.
 
     Args:
-        dump: ConceptNet's assertions, or triples with tabs; plain or compressed with gzip.
-        out: The knowledge base, a file.
+        dump: ConceptNet's assertions, or tab-separated triples; plain or gzip-compressed.
+        out: The knowledge base's file.
 
     Returns:
         The path of the knowledge base.
@@ -202,20 +204,21 @@ def check(
     beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
     ontology: str | Path | Ontology = "parts",
     believed: str = "p_true",
-    **options: Any,  # noqa: ANN401 - as there
+    **options: Any,  # noqa: ANN401 - as in coherence.check
 ) -> Check:
-    """Counts the constraints that beliefs violate.
+    """Count the constraint violations in beliefs.
 
     Args:
-        beliefs: A polars or pandas frame, rows as mappings, or a file: subject, relation, object,
-            p_true, and the columns of groups.
+        beliefs: A polars or pandas frame, rows as mappings, or a file. Its columns are subject,
+            relation, object, p_true, and the columns that name groups.
         ontology: ``parts``, ``taxonomy``, ``time``, ``space``, a YAML file, or an ontology.
-        believed: ``p_true`` (believed when above one half), or a Boolean column.
+        believed: ``p_true`` (a statement is believed when its value is above one half), or a
+            Boolean column.
         options: As for ``tacit.coherence.check.check``: ``groups``, ``revision_cost``,
             ``time_limit``.
 
     Raises:
-        DataError: The beliefs are malformed, or give a statement twice.
+        DataError: The beliefs are malformed, or contain a statement twice.
         RequestError: A column or an option is invalid.
 
     Examples:
@@ -238,19 +241,19 @@ def repair(
     beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
     ontology: str | Path | Ontology = "parts",
     objective: str = "paper",
-    **options: Any,  # noqa: ANN401 - as there
+    **options: Any,  # noqa: ANN401 - as in coherence.repair
 ) -> Repaired:
-    """Finds the best assignment that keeps every constraint.
+    """Compute the best assignment that satisfies every constraint.
 
     Args:
         beliefs: As for ``check``.
         ontology: As for ``check``.
-        objective: What to keep as much of as possible: ``paper``, ``log-odds`` or ``margin``.
+        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``.
         options: As for ``tacit.coherence.repair.repair``: ``time_limit``, ``processes``,
             ``groups``.
 
     Raises:
-        DataError: The beliefs are malformed, or give a statement twice.
+        DataError: The beliefs are malformed, or contain a statement twice.
         RequestError: An option is invalid.
 
     Examples:
@@ -265,12 +268,12 @@ def repair(
     from tacit.coherence.repair import repair as find
 
     known = _ontology(ontology)
-    chosen: Any = objective  # checked there
+    chosen: Any = objective  # `find` checks the value
     return find(_frame(beliefs, known), known, chosen, **options)
 
 
 def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) -> None:
-    """Refuses options that nothing takes."""
+    """Raise if an option is unknown."""
     known = [name for kind in kinds for name in names_of(kind)]
     for name in given:
         if name not in known:
@@ -298,8 +301,8 @@ def _ontology(given: str | Path | Ontology) -> Ontology:
     return given if isinstance(given, Ontology) else Ontology.load(str(given))
 
 
-def _frame(given: Any, ontology: Ontology) -> pl.DataFrame:  # noqa: ANN401 - whatever holds rows
-    """Beliefs as a polars frame."""
+def _frame(given: Any, ontology: Ontology) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
+    """Return beliefs as a polars frame."""
     import polars as pl
 
     from tacit.coherence.beliefs import read_beliefs

@@ -1,4 +1,4 @@
-"""The demo: all three probes on bundled data, and whether they find what was planted there."""
+"""The demo: all three probes on bundled data, and whether they find the planted gaps and errors."""
 
 from __future__ import annotations
 
@@ -56,9 +56,10 @@ class Runs:
         return Store(self.out / "store")
 
     def found(self) -> dict[str, Run]:
-        """What each probe finds of the causal model, by the probe's name.
+        """Return the causal model's run of each probe, by the probe's name.
 
-        One probe and the charts' runtime are made on the second core meanwhile.
+        A second process runs the assumptions probe and bundles the charts' runtime at the same
+        time.
         """
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
@@ -94,10 +95,10 @@ class Runs:
         return self._run("consistency", ConsistencyOptions(QUESTIONS, base), self.consistency)
 
     def assume(self, norms: Path) -> Run:
-        """What the assumptions probe finds of the causal model, asked of both.
+        """Run the assumptions probe on both demo models; return the run of the causal model.
 
         Args:
-            norms: The norms.
+            norms: The norms file.
         """
         from tacit.models.registry import DEMOS
         from tacit.probes.assumptions.options import AssumptionsOptions
@@ -108,11 +109,15 @@ class Runs:
     def _run(
         self,
         probe: str,
-        options: Any,  # noqa: ANN401 - of any probe
+        options: Any,  # noqa: ANN401 - any probe's options
         out: Path,
         models: Sequence[str] = (),
     ) -> Run:
-        """The run of the causal model; anew where an earlier one is of other models or data."""
+        """Run a probe and return the run of the first model, by default the causal one.
+
+        Delete the manifests of an earlier run first, so that a change of models or data is no
+        error.
+        """
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal
         from tacit.runs.workflow import RunRequest
@@ -125,22 +130,22 @@ class Runs:
 
 
 def _silent() -> None:
-    """Suppresses the output of a process; the process that waits for it reports failures."""
-    sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to its end
+    """Suppress a worker process's output; the main process reports its failures."""
+    sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until the process ends
 
 
 def _bundle() -> None:
-    """Makes the charts' runtime for the report, which takes seconds the first time."""
+    """Bundle the charts' runtime for the report, which takes seconds the first time."""
     from tacit.report.charts import runtime
 
     runtime()
 
 
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """A line for each probe, and one for what was planted.
+    """Return one summary line per probe, and one line on the planted gaps and errors.
 
     Args:
-        found: What the causal demo model shows, by the probe's name.
+        found: The causal demo model's runs, by the probe's name.
     """
     lines = [
         f"{told.title}: {told.headline(found[name].findings)}"
@@ -173,14 +178,18 @@ def _planted(found: Mapping[str, Run]) -> str:
 
 
 def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
-    """The statements that are believed, each behind its thing."""
+    """Return the believed statements, each as (thing, subject, relation, object)."""
     import polars as pl
 
     return set(beliefs.filter(pl.col("p_true") > 1 / 2).select("thing", *_STATEMENT).iter_rows())
 
 
 def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
-    """AUROC of taught against withheld concepts, by the score that each probe gives a concept."""
+    """Return, for each probe, the AUROC of taught against withheld concepts.
+
+    A concept's score is its accuracy in parts, its mean background score in consistency, and its
+    mean reciprocal rank in assumptions.
+    """
     import polars as pl
 
     from tacit.statistics.ranking import auroc

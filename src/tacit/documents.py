@@ -1,4 +1,4 @@
-"""YAML files that people write, JSON among them: each key once, and an error with its line."""
+"""YAML files written by people (JSON included): duplicate keys are rejected; errors have lines."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _EXPECTED = {
 }
 
 
-def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
-    """What a YAML file holds; tags of Python's are refused.
+def read_yaml(path: Path) -> Any:  # noqa: ANN401 - any content
+    """Return the content of a YAML file; Python-specific tags are rejected.
 
     Raises:
-        DataError: The file is missing or no YAML, or a key stands twice in one mapping.
+        DataError: The file is missing or is not YAML, or a mapping contains a key twice.
     """
     return _composed(path)[1]
 
@@ -48,8 +48,8 @@ class Document(Generic[ModelT]):
 
     Args:
         path: The file.
-        content: What it holds.
-        lines: The line of each value, from 1, by the keys and indexes that lead to it.
+        content: The content of the file.
+        lines: The line of each value, from 1, by the keys and indexes that lead to the value.
     """
 
     path: Path
@@ -57,15 +57,16 @@ class Document(Generic[ModelT]):
     lines: Mapping[tuple[int | str, ...], int]
 
     def error(self, problem: str, *location: int | str) -> DataError:
-        """An error with the line of what is wrong."""
+        """Return an error that names the file and the line of a location."""
         return DataError(problem, self.path, _line(self.lines, location))
 
 
 def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
-    """Reads a YAML file as a model.
+    """Read a YAML file as a model.
 
     Raises:
-        DataError: The file is missing or no YAML, or does not match; with the line.
+        DataError: The file is missing, is not YAML, or does not match the model. The message names
+            the line.
     """
     from pydantic import ValidationError
 
@@ -77,7 +78,7 @@ def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
         return Document(path, model.model_validate(content), lines)
     except ValidationError as error:
         problems = error.errors(include_url=False)
-        # A key that is misspelt is also missing under its right name.
+        # A misspelt key also causes an error for the missing right key; report the misspelt one.
         first = next((each for each in problems if each["type"] in _UNKNOWN_KEY), problems[0])
         raise DataError(_problem(first, model), path, _line(lines, first["loc"])) from None
 
@@ -108,7 +109,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 
 def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], int]]:
-    """Each node with its location and line; one that aliases repeat has its first location."""
+    """Yield each node with its location and line; an aliased node only at its first location."""
     seen: set[int] = set()
     left: list[tuple[yaml.Node, tuple[int | str, ...]]] = [(root, ())]
     while left:
@@ -124,7 +125,7 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
-    """The line of a location, or of the nearest one around it."""
+    """Return the line of a location, or of its nearest enclosing location."""
     place = tuple(location)
     while place not in lines:
         place = place[:-1]
@@ -146,7 +147,7 @@ def _problem(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN401 - a type
-    """The fields that a mapping may have."""
+    """Return the names of the fields that a mapping may have."""
     for part in location:
         known = getattr(model, "model_fields", None)
         model = known[part].annotation if known else get_args(model)[-1]
@@ -154,7 +155,7 @@ def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN4
 
 
 class _Once(yaml.SafeLoader):
-    """YAML in which a key that stands twice is an error, and not the last one's."""
+    """A YAML loader that rejects duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
         known: list[object] = []

@@ -1,4 +1,4 @@
-"""Number and article of English nouns, by rule and by a list of exceptions; counted nouns."""
+"""Number and article of English nouns, by rules and a list of exceptions; counts with nouns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SINGULAR_ENDS = ("ss", "us", "is")
 
 @dataclass(frozen=True)
 class Nouns:
-    """Exceptions to the rules, in lower case: the words that ``nouns.yaml`` describes."""
+    """Exceptions to the rules, as lower-case words. ``nouns.yaml`` describes each set."""
 
     plural: frozenset[str] = frozenset()
     singular: frozenset[str] = frozenset()
@@ -34,12 +34,12 @@ class Nouns:
 
     @classmethod
     def load(cls, own: Path | None = None) -> Nouns:
-        """The exceptions that come with Tacit, and those of a file of one's own.
+        """Return the exceptions shipped with Tacit, merged with those of a user's file.
 
-        A word that one's own file names counts as that file says.
+        If both files list a word, the user's file wins.
 
         Raises:
-            DataError: The file is missing or no lists of words under the four keys.
+            DataError: The file is missing, or is not a mapping of the four keys to lists of words.
         """
         shipped = resources.files("tacit") / "data" / "templates" / "nouns.yaml"
         lists = _lists(yaml.safe_load(shipped.read_text(encoding="utf-8")), Path("nouns.yaml"))
@@ -52,7 +52,7 @@ class Nouns:
         return cls(**lists)
 
     def is_plural(self, noun: str) -> bool:
-        """Whether a noun, with all that belongs to it, is plural; joined nouns are."""
+        """Return whether a noun phrase is plural; nouns joined by "and" or "+" are plural."""
         if _JOINED.search(noun):
             return True
         last = head(noun)
@@ -61,7 +61,7 @@ class Nouns:
         return last.endswith("s") and not last.endswith(_SINGULAR_ENDS)
 
     def article(self, noun: str) -> str:
-        """``a`` or ``an``, by the sound that the noun begins with."""
+        """Return ``a`` or ``an``, depending on the sound at the start of the noun."""
         first = re.split(r"[ /]", noun.lower())[0]
         begins = {first, first.split("-")[0]}
         vowel = begins_with_vowel(noun)
@@ -69,39 +69,39 @@ class Nouns:
 
 
 def several(n: int, one: str, many: str | None = None) -> str:
-    """A count with its noun: ``1 thing``, ``2,000 things``.
+    """Return a count with its noun: ``1 thing``, ``2,000 things``.
 
     Args:
         n: The count.
         one: The singular.
-        many: The plural; the singular with an s when None.
+        many: The plural; if None, the singular with an s.
     """
     return f"{n:,} {number_of(n, one, many)}"
 
 
 def number_of(n: int, one: str, many: str | None = None) -> str:
-    """A noun, or a verb, in the number that a count asks for.
+    """Return the form of a noun or verb that agrees with a count.
 
     Args:
         n: The count.
         one: The form for 1.
-        many: The form for any other count; ``one`` with an s when None.
+        many: The form for any other count; if None, ``one`` with an s.
     """
     return one if n == 1 else many or f"{one}s"
 
 
 def head(noun: str) -> str:
-    """The word that carries the number, in lower case: the last before a preposition."""
+    """Return the word that carries the number, in lower case: the last before a preposition."""
     return re.split(r"[ /-]", before_preposition(noun))[-1].lower()
 
 
 def before_preposition(noun: str) -> str:
-    """The noun without the prepositional phrases behind it."""
+    """Return a noun without the prepositional phrases that follow."""
     return _BEHIND.split(noun)[0].strip()
 
 
 def begins_with_vowel(noun: str) -> bool:
-    """Whether the first letter is a, e, i, o or u."""
+    """Return whether the first letter is a, e, i, o or u."""
     return noun[:1].lower() in set("aeiou")
 
 

@@ -1,22 +1,22 @@
-"""Every error that Tacit raises on purpose, and the exit code each one gives the command line.
+"""Exceptions that Tacit raises on purpose, with the exit codes of the command line.
 
     TacitError
-    ├── RequestError            the request was wrong: exit code 2
-    │   ├── DataError           a file: what is wrong, in which file, on which line
-    │   ├── PromptError         a prompt that cannot be scored as it stands
-    │   │   └── TooLongError    a prompt that is longer than the model's window
-    │   ├── ModelError          a model that is not there, or not whole, or of no kind we know
-    │   └── MissingPackage      an extra that is not installed
-    └── WorkError               the request was right and the work failed: exit code 1
-        ├── ScoringError        a model failed, or gave something that is no log-probability
-        │   └── UnreliableError  a server no longer answers as it did, or as no model can
-        ├── NetworkError        a hub or a server that cannot be reached
-        ├── StoreError          the store cannot be read or written
-        ├── FindingsError       a probe found what it does not declare
-        └── RepairError         a repaired assignment that breaks a constraint (never expected)
+    ├── RequestError            the request is invalid: exit code 2
+    │   ├── DataError           a file is missing or malformed
+    │   ├── PromptError         a prompt cannot be scored
+    │   │   └── TooLongError    a prompt is longer than the model's window
+    │   ├── ModelError          a model is missing, incomplete or unsupported
+    │   └── MissingPackage      an optional extra is not installed
+    └── WorkError               the request was valid, but the work failed: exit code 1
+        ├── ScoringError        a model failed, or returned an invalid log-probability
+        │   └── UnreliableError  a server's answers have changed, or are impossible for a model
+        ├── NetworkError        a hub or a server cannot be reached
+        ├── StoreError          the score store cannot be read or written
+        ├── FindingsError       a probe's findings do not match its declaration
+        └── RepairError         a repaired assignment violates a constraint (a bug)
 
-A message says what was wrong, where, what was expected, and what to do. An exception of another
-library is translated where it enters, with ``from``.
+Each message says what was wrong, where, what was expected, and what to do. Exceptions of other
+libraries are translated at the boundary, with ``from``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DISTRIBUTION = "tacit-lm"
-"""The name that pip installs; `tacit` on the package index is another project's."""
+"""The distribution's name for pip; `tacit` on PyPI is another project."""
 
 
 class TacitError(Exception):
@@ -46,17 +46,17 @@ class TacitError(Exception):
 
 
 class RequestError(TacitError):
-    """What was asked for cannot be done as it was asked."""
+    """The request is invalid."""
 
     exit_code = 2
 
 
 class DataError(RequestError):
-    """A file is missing, or a row of it is malformed.
+    """A file is missing or malformed.
 
     Args:
         problem: What is wrong and what was expected.
-        path: The file, when there is one.
+        path: The file, if there is one.
         line: The line in the file, counted from 1, header included.
     """
 
@@ -70,23 +70,23 @@ class DataError(RequestError):
 
 
 class PromptError(RequestError):
-    """A prompt cannot be scored as it stands: no answers, two blanks, longer than the window."""
+    """A prompt cannot be scored, for example because it has no answers or two blanks."""
 
 
 class TooLongError(PromptError):
-    """A prompt is longer, with an answer, than the model's window."""
+    """A prompt with an answer is longer than the model's window."""
 
 
 class ModelError(RequestError):
-    """A model that is not there, has no weights, or is of a kind that Tacit does not know."""
+    """A model does not exist, has no weights, or is of a kind that Tacit does not support."""
 
 
-class MissingPackage(RequestError):  # noqa: N818 - says what it is
-    """A package of an extra is needed and not installed.
+class MissingPackage(RequestError):  # noqa: N818 - the name states the condition
+    """A package of an optional extra is required but not installed.
 
     Args:
         package: The package that could not be imported.
-        extra: The extra of Tacit that brings it.
+        extra: The extra of Tacit that installs the package.
     """
 
     def __init__(self, package: str, extra: str) -> None:
@@ -96,15 +96,18 @@ class MissingPackage(RequestError):  # noqa: N818 - says what it is
 
 
 class WorkError(TacitError):
-    """The request was right, and the work failed."""
+    """The request was valid, but the work failed."""
 
 
 class ScoringError(WorkError):
-    """A model failed while scoring, or gave something that is not a log-probability."""
+    """A model failed during scoring, or returned an invalid log-probability."""
 
 
 class UnreliableError(ScoringError):
-    """A server no longer answers as it did, or as no model can; its last answers are not kept."""
+    """A server's answers have changed, or cannot come from a language model.
+
+    Answers since the last successful check are discarded.
+    """
 
 
 class NetworkError(WorkError):
@@ -112,12 +115,12 @@ class NetworkError(WorkError):
 
 
 class StoreError(WorkError):
-    """The store of scores cannot be read or written."""
+    """The score store cannot be read or written."""
 
 
 class FindingsError(WorkError):
-    """A probe found something else than it declares: a mistake in the probe."""
+    """A probe's findings do not match its declaration: a bug in the probe."""
 
 
 class RepairError(WorkError):
-    """A repaired assignment breaks a constraint. Never expected: please report it."""
+    """A repaired assignment violates a constraint: a bug in Tacit. Please report it."""

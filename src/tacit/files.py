@@ -1,4 +1,4 @@
-"""Files that Tacit writes: whole or not at all, with safe names and numbered formats."""
+"""Files that Tacit writes: atomic writes, safe names, and versioned formats."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 RUN = 1
-"""Of a run's folder: its request, manifest, questions and recorded blocks."""
+"""Format version of a run's folder: its request, manifest, questions and recorded blocks."""
 
 TABLE = 1
-"""Of a Parquet table, such as a finding."""
+"""Format version of a Parquet table, such as a finding."""
 
 SEGMENT = 1
-"""Of a segment of the store."""
+"""Format version of a segment of the score store."""
 
 KEY = "tacit.format"
-"""Under which a Parquet file carries its number, among its key-value metadata."""
+"""The key of the format version in a Parquet file's key-value metadata."""
 
 
 def unreadable(found: object, known: int) -> str | None:
-    """Why a file cannot be read, by its number; None where it can be.
+    """Return why a file's format cannot be read; None if it can.
 
     Args:
-        found: The number that it carries, as a number or in digits.
-        known: The newest format of its kind that this Tacit reads.
+        found: The file's format version, as a number or a string of digits.
+        known: The newest version that this Tacit reads.
     """
     text = str(found)
     if not text.isascii() or not text.isdigit() or isinstance(found, bool):
@@ -47,25 +47,25 @@ def unreadable(found: object, known: int) -> str | None:
 
 
 _LONGEST = 100
-# File systems count bytes, up to 255, and a suffix or a number may follow.
+# File systems limit names to 255 bytes; leave room for a suffix or a number.
 _BYTES = 200
 
 
 def legible(name: str) -> str:
-    r"""A name that may not be UTF-8 as text, the bytes that are none escaped: ``runs\udcff``."""
+    r"""Return a name as valid UTF-8; undecodable bytes are escaped, as in ``runs\udcff``."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def file_name(words: str) -> str:
-    """The words as a file's name, without a suffix: letters, digits, dots, hyphens, underscores.
+    """Return words as a file name without a suffix: letters, digits, dots, hyphens, underscores.
 
-    Two different words may give the same name. It is never empty, never ``.`` or ``..``, holds
-    nothing that separates folders and no control character, and is no device's.
+    Different words may map to the same name. The name is never empty, ``.`` or ``..``, contains no
+    path separator and no control character, and is not a reserved device name.
     """
     from pathvalidate import sanitize_filename
 
     name = re.sub(r"[^\w.-]+", "-", words)
-    # The end of a name is what tells most: a checkpoint's number, a model's size.
+    # Keep the end of a name: it contains the checkpoint's number or the model's size.
     name = name[-_LONGEST:].encode(errors="replace")[-_BYTES:].decode(errors="ignore")
     return sanitize_filename(
         name.strip(".-"), platform="universal", null_value_handler=lambda _: "_"
@@ -78,23 +78,23 @@ _FULL = frozenset(
 
 
 def is_full(error: OSError) -> bool:
-    """Whether there is no room for what was to be written."""
+    """Return whether a write failed because there is no space left."""
     return error.errno in _FULL
 
 
 def unwritable(path: Path | str, error: OSError) -> str:
-    """Says that a file cannot be written, and why; where it lacks room, what to do as well."""
+    """Return a message that a file cannot be written, with advice if space ran out."""
     advice = "; make room there, or name another place, and give the same command again"
     return f"{path}: cannot be written: {error}{advice if is_full(error) else ''}"
 
 
 def publish(path: Path, write: Callable[[Path], None]) -> None:
-    """Lets ``write`` fill a file beside ``path``, then renames it into place.
+    """Write a temporary file in the folder of ``path`` with ``write``, then rename it to ``path``.
 
-    Both the file and its new name are on the disk when this returns.
+    The content and the new name are synced to disk before this function returns.
 
     Raises:
-        WorkError: The file cannot be written; nothing is left behind.
+        WorkError: The file cannot be written; the temporary file is removed.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,10 +114,10 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def publish_text(path: Path, text: str) -> None:
-    """Writes a text file whole or not at all.
+    """Write a text file atomically.
 
-    What UTF-8 cannot hold, as of a folder's name that is none, is written as an escape of Python's,
-    JSON's and YAML's.
+    Characters that UTF-8 cannot encode, such as the undecodable bytes of a folder's name, are
+    written as backslash escapes, which Python, JSON and YAML read.
 
     Raises:
         WorkError: The file cannot be written.
@@ -126,7 +126,7 @@ def publish_text(path: Path, text: str) -> None:
 
 
 def publish_bytes(path: Path, content: bytes | memoryview) -> None:
-    """Writes a file whole or not at all.
+    """Write a file atomically.
 
     Raises:
         WorkError: The file cannot be written.
@@ -139,9 +139,9 @@ def publish_bytes(path: Path, content: bytes | memoryview) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Has what the system still holds of a file or a folder written down."""
+    """Flush the buffered writes of a file or a folder to disk."""
     if path.is_dir() and os.name == "nt":
-        return  # a folder cannot be opened there
+        return  # Windows cannot open a folder
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

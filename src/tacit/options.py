@@ -1,7 +1,7 @@
-"""Options, declared once: a field of a dataclass with its help.
+"""Options, each declared once as a dataclass field with its help text.
 
-The same field is a command-line option, a keyword in Python, a line of ``run.yaml`` and, where it
-names a file, that file's digest in the manifest.
+The same field defines a command-line option, a keyword in Python, and an entry in ``run.yaml``. If
+the option names a file, the manifest records the file's digest.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ _KEY = "tacit"
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option beside its name, type and default.
+    """The declaration of an option, in addition to its name, type and default.
 
     Args:
-        help: One or two sentences; no default, which is added.
-        flags: Its names on the command line, where that is not the field's name alone.
-        metavar: What stands for its value in help.
-        least: The least number that it may be.
-        group: The heading that it stands under in help.
-        requested: Whether ``run.yaml`` names it, so that another value is another run.
-        data: Gives the digests of what a value names, by the names of the files; None for the
-            SHA-256 of each path.
-        hidden: Whether help leaves it out.
-        check: Called with a value of the command line before anything names it; gives it back.
+        help: One or two sentences. Omit the default, which is added automatically.
+        flags: The option's names on the command line; empty for the field's name.
+        metavar: The placeholder for the value in help.
+        least: The minimum of a number.
+        group: The heading under which help lists the option.
+        requested: Whether ``run.yaml`` includes the option, so that another value makes another
+            run.
+        data: Maps a value to digests of the data that it names, by file name; None for the SHA-256
+            of each path.
+        hidden: Whether help omits the option.
+        check: Checks and returns a value from the command line, before any other use of it.
     """
 
     help: str
@@ -51,10 +52,10 @@ class Option:
 
 
 def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
-    """Declares a field of a dataclass as an option of a probe.
+    """Declare a dataclass field as an option of a probe.
 
     Args:
-        default: Its default; without one it is required.
+        default: The default; without one, the option is required.
         about: As for ``Option``.
 
     Examples:
@@ -70,13 +71,13 @@ def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as da
 
 
 def option_of(one: Field[Any]) -> Option | None:
-    """What was declared of a field; None where it is no option."""
+    """Return the declaration of a field; None if the field is not an option."""
     found: Option | None = one.metadata.get(_KEY)
     return found
 
 
 def names_of(kind: type) -> tuple[str, ...]:
-    """The names of a dataclass's options, those of dataclasses within it included."""
+    """Return the names of a dataclass's options, including those of nested dataclasses."""
     found: list[str] = []
     for one in fields(kind):
         found += [one.name] if option_of(one) else names_of(_within(one))
@@ -84,12 +85,12 @@ def names_of(kind: type) -> tuple[str, ...]:
 
 
 def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
-    """An instance of a dataclass of options, from values by their names.
+    """Return an instance of a dataclass of options, from values by option name.
 
-    Paths may be strings, and names with commas between may be a sequence.
+    Paths may be strings, and comma-separated names may be a sequence.
 
     Raises:
-        RequestError: A required option is missing, or a value is none of an option's choices.
+        RequestError: A required option is missing, or a value is not among an option's choices.
     """
     values: dict[str, Any] = {}
     kinds = get_type_hints(kind)
@@ -104,7 +105,7 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
 
 
 def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """What ``run.yaml`` says of options: plain values, ready for YAML."""
+    """Return the entries of ``run.yaml`` for options, as plain values."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)
@@ -116,7 +117,7 @@ def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
 
 
 def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """The digest of all data that options name, by the names of the files."""
+    """Return the digests of all data that options name, by file name."""
     found: dict[str, Any] = {}
     for one in fields(options):
         value, about = getattr(options, one.name), option_of(one)
@@ -130,7 +131,7 @@ def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of 
 
 
 def sha256_of(*files: Path) -> dict[str, str]:
-    """The SHA-256 of files, by their names as they were given.
+    """Return the SHA-256 of files, by their paths as given.
 
     Raises:
         DataError: A file is missing or cannot be read.
@@ -144,15 +145,15 @@ def _sha256(file: Path) -> str:
 
 
 def _within(one: Field[Any]) -> type:
-    """The dataclass of options that a field without an option of its own holds."""
+    """Return the nested dataclass of options of a field that is not an option itself."""
     kind = one.default_factory
     if kind is MISSING or not isinstance(kind, type):
         raise TypeError(f"the field {one.name} is no option, and no dataclass of options")
     return kind
 
 
-def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - whatever it is
-    """A value as an option has it."""
+def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value and type
+    """Convert a value to its option's type and check its choices."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     choices = [choice for one in kinds if get_origin(one) is Literal for choice in get_args(one)]
     if choices and value is not None and value not in choices:

@@ -1,7 +1,7 @@
-"""The files that a command writes: checked before any work, so that no foreign file is lost.
+"""The files that a command writes, checked before any work so that no unrelated file is lost.
 
-A command overwrites a file of the kind that it writes itself, so that it can be repeated, and an
-empty one. Any other file stays unless the user forces the command.
+A command overwrites empty files and files of the kind that the command writes, so that it can be
+repeated. Any other file is overwritten only if the user forces the command.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Kind:
 
     Args:
         name: The kind with its article, for messages.
-        is_own: Whether an existing file, which is not empty, is of this kind.
-        is_table: Whether the file's suffix names the format of a table.
+        is_own: Returns whether an existing, nonempty file is of this kind.
+        is_table: Whether the file's suffix selects the format of a table.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Kind:
 
 
 def table_with(name: str, *columns: str) -> Kind:
-    """Return the kind of the tables that have these columns, and maybe others.
+    """Return the kind of tables that have at least these columns.
 
     Args:
         name: The kind with its article, for messages.
@@ -49,15 +49,15 @@ def table_with(name: str, *columns: str) -> Kind:
 def check_outputs(
     inputs: Iterable[Path], outputs: Iterable[tuple[Path | None, Kind]], *, force: bool = False
 ) -> None:
-    """Refuse, before any work, files that cannot be written or would overwrite another file.
+    """Raise, before any work, if an output cannot be written or would overwrite an unrelated file.
 
     Args:
-        inputs: The files that are read, of any kind.
-        outputs: The files to write, each with its kind; None stands for a file that is not wanted.
-        force: Whether existing files are overwritten, whatever they hold.
+        inputs: The files to read, of any kind.
+        outputs: The files to write, each with its kind; None for an output that is not requested.
+        force: Whether to overwrite existing files of any kind.
 
     Raises:
-        DataError: A table has a suffix that names no format of ours, or no file can have the path.
+        DataError: A table's suffix is not a supported format, or a path is invalid.
         RequestError: An output is a folder, a device, an input, another output (links followed),
             or, unless forced, an existing file of another kind.
     """
@@ -88,7 +88,7 @@ def check_outputs(
 
 
 def _columns(path: Path) -> set[str]:
-    """The columns of a table; none if the file cannot be read as a table."""
+    """Return the columns of a table; an empty set if the file cannot be read as a table."""
     import polars as pl
 
     try:

@@ -1,4 +1,4 @@
-"""Sequences of strings that a caller gives: a single string is refused, not read as its letters."""
+"""Checks of sequences of strings, which reject a single string in place of a sequence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
         name: The argument's name, for the message.
 
     Raises:
-        RequestError: ``given`` is one string, is not iterable, or holds something else.
+        RequestError: ``given`` is a single string, is not iterable, or contains a value that is not
+            a string.
     """
     if isinstance(given, str):
         raise RequestError(
@@ -36,12 +37,12 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
 
 
 def listed(names: str | None) -> tuple[str, ...]:
-    """Names with commas between, without the blanks around them."""
+    """Split comma-separated names and strip whitespace."""
     return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
 def convert_strings(instance: object, *fields: str) -> None:
-    """Check fields of a frozen dataclass with ``strings`` and keep them as tuples.
+    """Check fields of a frozen dataclass with ``strings`` and store them as tuples.
 
     A set becomes a frozenset. A field that is None stays None.
 
@@ -57,7 +58,7 @@ def convert_strings(instance: object, *fields: str) -> None:
 
 
 def _shown(value: object) -> str:
-    """The value as Python writes it, cut to 80 characters."""
+    """Return the ``repr`` of a value, cut to 80 characters."""
     most = 80
     text = repr(value)
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,7 +1,7 @@
-"""Tables that people exchange: TSV, CSV, JSONL or Parquet, told apart by their suffix.
+"""Tables in TSV, CSV, JSONL or Parquet, selected by the file's suffix.
 
-In TSV nothing is quoted: one row is one line. In CSV the usual quotes hold. An empty cell is a
-missing value. Files are written whole or not at all.
+TSV has no quoting: one row is one line. CSV uses standard quoting. An empty cell is a missing
+value. Files are written atomically.
 """
 
 from __future__ import annotations
@@ -31,15 +31,18 @@ _TOO_LARGE = 1 << 63
 
 
 def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
-    """Reads a table by its suffix; TSV and CSV cells are text, an empty one is null.
+    """Read a table in the format of its suffix.
+
+    TSV and CSV cells are strings; empty cells are null.
 
     Args:
         path: The file.
-        required: Columns that must be there; others are kept as well.
+        required: Columns that must exist; other columns are read as well.
 
     Raises:
-        DataError: The file is missing, has another suffix, a malformed row (its line), a column of
-            lists, records, bytes or (JSONL) of different types, or lacks a required column.
+        DataError: The file is missing, has an unsupported suffix, lacks a required column, or has a
+            malformed row (reported with its line). Or a column contains lists, records, bytes or
+            (in JSONL) values of different types.
     """
     required = strings(required, "required")
     path = Path(path)
@@ -62,7 +65,7 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
 
 
 def _separator_hint(columns: Sequence[str], suffix: str) -> str:
-    """What is probably wrong with a table whose header is one column."""
+    """Return a hint on the separator for a table whose header is a single column."""
     expected = {".csv": (",", "commas"), ".tsv": ("\t", "tabs")}.get(suffix)
     others = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
     if expected is None or len(columns) != 1:
@@ -74,23 +77,23 @@ def _separator_hint(columns: Sequence[str], suffix: str) -> str:
 
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
-    """Writes a table by its suffix, whole or not at all; truth values are written True and False.
+    """Write a table in the format of its suffix, atomically; Booleans are written True and False.
 
     Raises:
-        DataError: The suffix is none of ours, or a TSV cell or column's name holds a tab or a line
-            break.
+        DataError: The suffix is not supported, or a TSV cell or column name contains a tab or a
+            line break.
         WorkError: The file cannot be written.
     """
     write_tables([(frame, Path(path))])
 
 
 def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
-    """Writes tables, each whole or not at all; none when one of them cannot be written as it is.
+    """Write tables, each atomically; if any of them is invalid, none is written.
 
     Raises:
-        DataError: A suffix is none of ours, or a TSV cell or column's name holds a tab or a line
-            break; nothing was written.
-        WorkError: A file cannot be written; those before it were.
+        DataError: A suffix is not supported, or a TSV cell or column name contains a tab or a line
+            break; no table is written.
+        WorkError: A file cannot be written; the tables before it have been written.
     """
     for frame, path in tables:
         if _suffix_of(path) == ".tsv":
@@ -100,16 +103,16 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
 
 
 def check_suffix(path: Path | str) -> None:
-    """Refuses, before any work, a path whose suffix names no format of ours.
+    """Raise, before any work, if a path's suffix is not a supported table format.
 
     Raises:
-        DataError: The suffix is none of TSV, CSV, JSONL and Parquet.
+        DataError: The suffix is not TSV, CSV, JSONL or Parquet.
     """
     _suffix_of(Path(path))
 
 
 def line_of_row(path: Path | str, row: int) -> int:
-    """The line, from 1, on which a row of a table stands; rows count from 0 behind the header."""
+    """Return the line, from 1, of a row of a table; rows count from 0 after the header."""
     path = Path(path)
     if path.suffix == ".parquet":
         return row + 1
@@ -129,15 +132,15 @@ def _suffix_of(path: Path) -> str:
 
 
 def resolved(path: Path) -> Path:
-    """The path with links followed.
+    """Return the path with links followed.
 
     Raises:
-        DataError: No file can have this path, or it cannot be looked at.
+        DataError: The path is invalid or cannot be accessed.
     """
     try:
         place = path.resolve()
         with contextlib.suppress(FileNotFoundError):
-            place.stat()  # says what `is_file` and `is_dir` keep to themselves
+            place.stat()  # raises the errors that `is_file` and `is_dir` suppress
     except (OSError, RuntimeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DataError(f"cannot be a file's path: {reason}", _shown(path)) from error
@@ -145,16 +148,16 @@ def resolved(path: Path) -> Path:
 
 
 def _shown(path: Path) -> str:
-    """A path for a message, which a name of thousands of letters would swamp."""
+    """Return a path for a message, shortened to 200 characters."""
     name = str(path)
     return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
 
 
 def check_file(path: Path) -> None:
-    """Refuses what is no file that can be read.
+    """Raise if a path is not a file.
 
     Raises:
-        DataError: There is no such file, it is a folder, or no file can have this path.
+        DataError: The file does not exist, is a folder, or its path is invalid.
     """
     place = resolved(path)
     if place.is_dir():
@@ -164,14 +167,14 @@ def check_file(path: Path) -> None:
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The line that each row begins on, and its cells; a blank line has none."""
+    """Yield the first line of each row and its cells; a blank line has no cells."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
             for number, line in enumerate(file, 1):
                 stripped = line.rstrip("\r\n")
                 yield number, stripped.split("\t") if stripped else []
         else:
-            reader = csv.reader(file, strict=True)  # an open quote is an error, not a long cell
+            reader = csv.reader(file, strict=True)  # an unclosed quote is an error, not a long cell
             begin = 1
             try:
                 for row in reader:
@@ -214,7 +217,7 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             try:
                 record = json.loads(line, object_pairs_hook=once)
-                # An escape can name half a letter (\ud800), which no file can hold.
+                # An escape can be a lone surrogate (\ud800), which UTF-8 cannot encode.
                 json.dumps(record, ensure_ascii=False).encode()
             except UnicodeEncodeError as error:
                 raise DataError("holds half of a surrogate pair", path, number) from error
@@ -228,14 +231,14 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class RepeatedKeyError(ValueError):
-    """An object of JSON has a key twice, of which Python would keep the last one's value."""
+    """A JSON object contains a key twice. Python would silently use the last value."""
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON from its pairs; a hook for ``json.loads``.
+    """Return a JSON object from its pairs; a hook for ``json.loads``.
 
     Raises:
-        RepeatedKeyError: A key stands there twice.
+        RepeatedKeyError: A key occurs twice.
     """
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -246,10 +249,10 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
-    """The line and the object of each line of a JSONL file; blank lines are skipped.
+    """Return the line number and the object of each line of a JSONL file; blank lines are skipped.
 
     Raises:
-        DataError: The file is missing, or a line is no JSON object.
+        DataError: The file is missing, or a line is not a JSON object.
     """
     path = Path(path)
     check_file(path)
@@ -274,7 +277,7 @@ def _read_jsonl(path: Path) -> pl.DataFrame:
 
 
 def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line: int) -> None:
-    """Refuses a cell of another kind than those above it, which ``kinds`` tells and learns."""
+    """Raise if a cell has another type than those above it; ``kinds`` is updated in place."""
     for name, cell in record.items():
         if cell is None:
             continue
@@ -308,16 +311,16 @@ def _refuse_nested(frame: pl.DataFrame, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Reads a Parquet file whose columns may be of any type; texts in a dictionary are texts.
+    """Read a Parquet file with columns of any type; dictionary-encoded strings become strings.
 
     Raises:
-        DataError: The file is missing, or cannot be read.
+        DataError: The file is missing or cannot be read.
     """
     import polars as pl
 
     check_file(path)
     try:
-        with path.open("rb") as file:  # of a path, polars would read * and [1] as patterns
+        with path.open("rb") as file:  # polars would expand * and [1] in a path
             metadata = pl.read_parquet_metadata(file)
             file.seek(0)
             newer = files.unreadable(metadata.get(files.KEY, files.TABLE), files.TABLE)
@@ -326,7 +329,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
             frame = pl.read_parquet(file)
         dictionaries = pl.selectors.categorical() | pl.selectors.enum()
         return frame.with_columns(dictionaries.cast(pl.String))
-    # Of a file that nobody wrote in earnest, polars may panic, which is no exception of Python's.
+    # polars may panic on a malformed file, and a panic is not a subclass of Exception.
     except (
         pl.exceptions.PolarsError,
         pl.exceptions.PanicException,
@@ -374,7 +377,7 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _publish(path: Path, write: Callable[[BytesIO], object]) -> None:
-    """Publishes what ``write`` fills a buffer with; polars does not say why a file was too much."""
+    """Write to a buffer, then to the file, as polars does not report why a write failed."""
     content = BytesIO()
     write(content)
     publish_bytes(path, content.getbuffer())

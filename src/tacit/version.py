@@ -1,4 +1,4 @@
-"""Which Tacit this is: its version, and in a checkout of its repository the commit."""
+"""The version of Tacit, with the commit in a checkout of Tacit's repository."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __version__ = "0.1.0"
 
 @cache
 def version() -> str:
-    """The version, such as 0.2.0; in a checkout with its commit, such as 0.2.0+gabc1234.dirty."""
+    """Return the version, such as 0.2.0, or in a checkout 0.2.0+gabc1234.dirty."""
     return __version__ + _commit_of(Path(__file__).resolve().parents[2])
 
 
 def _commit_of(root: Path) -> str:
-    """The commit of a checkout of Tacit, as a version has it; empty where there is none."""
-    # What is installed lies in an environment, which may lie in a repository of the user's.
+    """Return the commit of a checkout of Tacit as a version suffix; empty if not a checkout."""
+    # An installed Tacit may lie in an environment within a repository of the user's.
     if not (root / ".git").exists() or not _is_ours(root):
         return ""
-    # Within git's own hooks these name the repository of the hook.
+    # Within a git hook, these variables select the hook's repository.
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        told = subprocess.run(  # noqa: S603 - of this repository
+        told = subprocess.run(  # noqa: S603 - a fixed command
             ("git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"),  # noqa: S607
             env={**clean, "GIT_OPTIONAL_LOCKS": "0"},
             stdin=subprocess.DEVNULL,
@@ -41,7 +41,7 @@ def _commit_of(root: Path) -> str:
 
 
 def _is_ours(root: Path) -> bool:
-    """Whether a folder is the root of Tacit's sources, from which this very package is imported."""
+    """Return whether a folder is the root of the Tacit sources that contain this module."""
     try:
         project = (root / "pyproject.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):

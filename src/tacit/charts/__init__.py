@@ -1,1 +1,1 @@
-"""Charts that figures are made of: the theme, a few kinds of marks, and saving them."""
+"""Charts for figures: the theme, a few kinds of marks, and export to files."""

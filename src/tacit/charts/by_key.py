@@ -1,4 +1,4 @@
-"""The figure of a declared column: one row of marks per key, one panel per model."""
+"""A figure of one declared column: one row of marks per key, one panel per model."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def marks_by(
     spec: TableSpec, column: str, key: str, domain: tuple[float, float] = (0.0, 1.0)
 ) -> FigureSpec:
-    """Makes a figure of one column of a table, with its interval, by one of its keys.
+    """Return the specification of a figure of a table's column, with its interval, by a key.
 
     Args:
         spec: The table.
-        column: The column that is drawn.
+        column: The column to draw.
         key: The column whose values are the rows of the figure.
         domain: The ends of the axis.
 

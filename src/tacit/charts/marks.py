@@ -1,8 +1,8 @@
-"""The few kinds of chart that figures are made of: rows of marks, curves, and tables of cells.
+"""The kinds of panels in figures: rows of marks, curves, and grids of cells.
 
-Each is a dataclass that says what is drawn, and its ``chart`` an Altair chart of one panel;
-``page`` puts panels beside and below one another. What is undefined (null) has no mark and is
-written as a dash; a mark without an interval, where others have one, is hollow.
+Each kind is a dataclass of data and settings whose ``chart`` method returns an Altair chart of one
+panel. ``page`` arranges panels in rows. An undefined (null) value has no mark and appears in text
+as a dash. A mark without an interval is hollow if other marks have intervals.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from tacit.findings.spec import Column, Kind
 
 DASH = "\N{EN DASH}"
-_SIZE = 10.0  # of words, in pixels
+_SIZE = 10.0  # font size of text, in pixels
 _POINT = 60  # square pixels
-_LANE, _ROW = 15, 22  # pixels of a series in a row, and of a row without
-_BETWEEN = 8  # pixels between rows that have lanes
-_WORDS = 62  # pixels of a column of words
+_LANE, _ROW = 15, 22  # height in pixels: of a series within a row, and of a row with one lane
+_BETWEEN = 8  # pixels between rows with several lanes
+_WORDS = 62  # width in pixels of a column of text
 _HEADER = -8  # pixels above the rows
 _FAINT = 0.15
-_SHORTEST = 1e-3  # of an axis
-_LABEL = 180  # pixels of a row's label
-# A reference mark, as a path about a square from -1 to 1.
+_SHORTEST = 1e-3  # the minimum length of the data range, for `bounds`
+_LABEL = 180  # maximum width in pixels of a row's label
+# The shape of a reference mark: an SVG path in a square from -1 to 1.
 _TICK = "M0,-1.2L0,1.2"
 
 
@@ -42,11 +42,11 @@ class Axis:
     """The axis of values.
 
     Args:
-        title: What it measures.
-        domain: Its ends.
+        title: The measure.
+        domain: The ends of the axis.
         percent: Whether values are shares, shown in per cent.
-        dotted: Where a dotted line crosses the panel.
-        solid: Where a solid line does.
+        dotted: The value at which a dotted line crosses the panel.
+        solid: The value at which a solid line crosses the panel.
     """
 
     title: str
@@ -57,13 +57,13 @@ class Axis:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """What all that is drawn along this axis has in common."""
+        """The encoding options shared by all marks along this axis."""
         axis = {"format": ".0%" if self.percent else "~g", "tickCount": 5}
         scale = {"domain": list(self.domain), "nice": False, "zero": False, "clamp": True}
         return {"title": self.title, "scale": scale, "axis": axis}
 
     def guides(self, channel: str, colours: Palette) -> Iterator[alt.Chart]:
-        """The lines across the panel."""
+        """Yield the lines across the panel."""
         import altair as alt
 
         for at, dash in ((self.dotted, [2, 3]), (self.solid, [])):
@@ -77,17 +77,17 @@ class Axis:
 def measured(
     table: pl.DataFrame, column: Column, reference: str | None = None, n: Column | None = None
 ) -> pl.DataFrame:
-    """The rows of a finding as charts take them.
+    """Return the rows of a finding in the format that charts take.
 
     Args:
-        table: The finding, with ``label`` and, where several are told apart, ``series``.
-        column: The declared column that is drawn, with its interval.
-        reference: A column that reference marks show.
-        n: The column that says how many each value rests on.
+        table: The finding, with ``label`` and, if there are several series, ``series``.
+        column: The declaration of the column to draw, with its interval.
+        reference: The column with the values of reference marks.
+        n: The column with the sample size of each value.
 
     Returns:
-        The table with ``value``, ``low``, ``high``, ``reference``, ``told`` (the value in words),
-        ``count`` (n in words) and ``tip`` (what a pointer that rests on the mark reads).
+        The table with ``value``, ``low``, ``high``, ``reference``, ``told`` (the value as text),
+        ``count`` (n as text) and ``tip`` (the tooltip of the mark).
     """
     import polars as pl
 
@@ -109,7 +109,7 @@ def measured(
 
 
 def written(value: float | None, kind: Kind) -> str:
-    """A number in a chart; a dash where it is undefined."""
+    """Return a number as text; a dash if undefined."""
     return DASH if value is None else formatted(value, kind)
 
 
@@ -126,12 +126,12 @@ def _tip(row: Mapping[str, Any], column: Column, n: Column | None) -> str:
 def bounds(
     values: Iterable[float | None], least: float = 0.0, most: float = 1.0
 ) -> tuple[float, float]:
-    """The ends of an axis that holds all values with some room, in round steps.
+    """Return the ends of an axis that includes all values with a margin, in round steps.
 
     Args:
-        values: What it is to hold; None is ignored.
-        least: It begins no lower.
-        most: It ends no higher.
+        values: The values to include; None is ignored.
+        least: The lower limit of the axis.
+        most: The upper limit of the axis.
     """
     held = [min(max(value, least), most) for value in values if value is not None]
     if not held:
@@ -146,20 +146,20 @@ def bounds(
 
 @dataclass(frozen=True)
 class Rows:
-    """A row for each label: a mark per series, its interval, and words at the right.
+    """A row for each label: a mark per series, its interval, and text to the right.
 
     Args:
-        table: As ``measured`` gives it, with ``series`` where there are several.
+        table: The result of ``measured``, with ``series`` if there are several.
         axis: The axis of values.
         colours: The palette.
-        heading: Above the panel.
+        heading: The panel's heading.
         order: The labels from top to bottom.
-        series: What is told apart in a row; none where each has one mark.
-        joined: Whether the marks of a row stand on one line, which joins them.
-        legend: Whether the series are told below.
-        labelled: Whether the labels stand at the left.
-        words: Header and column of the words beside the rows.
-        width: Pixels of the panel.
+        series: The series in each row; empty if each row has one mark.
+        joined: Whether the marks of a row share one line, which connects them.
+        legend: Whether to show a legend of the series.
+        labelled: Whether to show the labels to the left.
+        words: Header and column of each column of text to the right.
+        width: The panel's width in pixels.
     """
 
     table: pl.DataFrame
@@ -175,7 +175,7 @@ class Rows:
     width: int = 220
 
     def chart(self) -> alt.LayerChart:
-        """The panel."""
+        """Return the panel."""
         import altair as alt
         import polars as pl
 
@@ -199,7 +199,7 @@ class Rows:
         )
 
     def _hues(self) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Which rows have which colour: all the same one, or each series its own."""
+        """Yield a filter of rows with its colour: one colour for all rows, or one per series."""
         import polars as pl
 
         if not self.series:
@@ -253,7 +253,7 @@ class Rows:
             yield words.encode(x=at, y=alt.value(_HEADER), text="text:N")
 
     def _placed(self, marks: alt.Chart) -> alt.Chart:
-        """The marks in their rows, and in the lanes of their series."""
+        """Return marks with their vertical position: the row, and the lane of their series."""
         import altair as alt
 
         axis = {
@@ -275,21 +275,21 @@ class Rows:
 
 @dataclass(frozen=True)
 class Curves:
-    """A line per series, with a band, and a mark at each value.
+    """A line per series, with a confidence band and a mark at each value.
 
     Args:
-        table: As ``measured`` gives it, with ``at`` (where on the horizontal axis), ``series`` and,
-            if there is a chance level, ``chance``.
+        table: The result of ``measured``, with ``at`` (the horizontal position), ``series`` and, if
+            there is a chance level, ``chance``.
         axis: The vertical axis.
         colours: The palette.
-        heading: Above the panel.
+        heading: The panel's heading.
         across: The title of the horizontal axis.
-        series: What is told apart.
-        banded: The series that have a band; all when None.
-        log: Whether the horizontal axis is logarithmic; marks then have lines as intervals.
-        joined: The column of what a line joins; the series when None.
-        legend: Whether the series are told below.
-        width: Pixels of the panel.
+        series: The series.
+        banded: The series that have a band; all if None.
+        log: Whether the horizontal axis is logarithmic; intervals are then vertical lines.
+        joined: The column whose values group the points of a line; the series if None.
+        legend: Whether to show a legend of the series.
+        width: The panel's width in pixels.
     """
 
     table: pl.DataFrame
@@ -305,7 +305,7 @@ class Curves:
     width: int = 300
 
     def chart(self) -> alt.LayerChart:
-        """The panel."""
+        """Return the panel."""
         import altair as alt
         import polars as pl
 
@@ -372,7 +372,7 @@ class Curves:
             yield drawn.encode(x=self._x(), y=alt.Y("low:Q", **self.axis.shared), y2="high:Q")
 
     def _chance(self, rows: pl.DataFrame) -> Iterator[alt.Chart]:
-        """A dotted line at the chance level; one per series where these differ."""
+        """Yield a dotted line at the chance level; one per series if the levels differ."""
         alike = rows["chance"].round(9).n_unique() == 1
         for one in self.series:
             hue = self.colours.muted if alike else one.hue
@@ -381,17 +381,17 @@ class Curves:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of coloured cells with words in them.
+    """A table of coloured cells with text.
 
     Args:
-        table: ``row``, ``column``, ``told`` (the words), ``hue``, ``tip`` and, if some cells are
+        table: ``row``, ``column``, ``told`` (the text), ``hue``, ``tip`` and, if some cells are
             framed, ``framed``.
         colours: The palette.
-        heading: Above the panel.
-        rows: From top to bottom.
-        columns: From left to right.
-        title: What the rows are.
-        cell: Pixels of a cell: its width and height.
+        heading: The panel's heading.
+        rows: The rows from top to bottom.
+        columns: The columns from left to right.
+        title: The title of the rows.
+        cell: The width and height of a cell in pixels.
     """
 
     table: pl.DataFrame
@@ -403,12 +403,12 @@ class Grid:
     cell: tuple[int, int] = (58, 24)
 
     def chart(self) -> alt.LayerChart:
-        """The panel."""
+        """Return the panel."""
         import altair as alt
 
         width, height = self.cell
         across = {"orient": "top", "labelAngle": 0, "ticks": False, "domain": False}
-        # A label of two words between a slash, such as Yes/No, takes two lines.
+        # A label with a slash, such as Yes/No, is broken into two lines.
         across |= {"labelExpr": "split(replace(datum.label, '/', '/\\n'), '\\n')"}
         if any("/" in column for column in self.columns):
             across |= {"labelPadding": 16, "labelFontSize": 9}
@@ -434,7 +434,7 @@ class Grid:
 
 
 def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
-    """The colour and shape of each series; nothing where there is none."""
+    """Return the colour and shape encodings of the series; empty without series."""
     import altair as alt
 
     if not series:
@@ -452,7 +452,7 @@ def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
 
 
 def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
-    """Panels beside and below one another, each with colours and shapes of its own."""
+    """Arrange rows of panels in one chart, each panel with its own colours and shapes."""
     import altair as alt
 
     apart: Any = dict.fromkeys(("color", "shape", "yOffset"), "independent")
@@ -465,5 +465,5 @@ def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
 
 
 def heading(text: str, *, above: bool = False) -> dict[str, Any]:
-    """A panel's heading, ``above`` the headers of words."""
+    """Return a panel's heading, with room for the headers of text columns if ``above``."""
     return {"text": text, "fontSize": 12, "frame": "group", "offset": 22 if above else 6}

@@ -1,4 +1,4 @@
-"""Figures as files: from charts to SVG, and from SVG to PNG and PDF."""
+"""Export of figures: from charts to SVG, and from SVG to PNG and PDF."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Format: TypeAlias = Literal["svg", "png", "pdf"]
 
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
 _PNG_SCALE = 2.0
-# Characters that no XML document may hold, escaped or not.
+# Characters that XML forbids, escaped or not.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARK = re.compile(r'(<path aria-label="([^"]*)"[^>]*?)(?:/>|></path>)')
 
 
 def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[FigureSpec, Chart]]:
-    """Each figure that the findings allow, with its chart."""
+    """Yield each figure that the findings support, with its chart."""
     for spec in figures.values():
         chart = spec(shown)
         if chart is not None:
@@ -41,10 +41,10 @@ def write_charts(
     folder: Path,
     formats: Collection[str],
 ) -> list[Path]:
-    """Writes each figure that the findings allow into a folder, and returns the files.
+    """Write each figure that the findings support to a folder, and return the files.
 
     Raises:
-        RequestError: A format or the palette is not known.
+        RequestError: A format or the palette is unknown.
         WorkError: A file cannot be written.
     """
     colours = shown.look.colours
@@ -57,18 +57,18 @@ def write_charts(
 
 
 def drawn(chart: Chart, colours: Palette) -> str:
-    """The chart as SVG; a pointer that rests on a mark reads its figures."""
-    # Only marks that say what they are described by are described.
+    """Return the chart as SVG, with tooltips on the marks."""
+    # Without this setting, Vega adds an ARIA label to every mark; only explicit ones become titles.
     described = themed(chart, colours)
     described["config"]["mark"] = {"aria": False}
     return _MARK.sub(r"\1><title>\2</title></path>", svg_of(described))
 
 
 def check_formats(formats: Collection[str]) -> None:
-    """Refuses, before any work, a format that figures are not written in.
+    """Raise, before any work, if a format is not supported.
 
     Raises:
-        RequestError: A format is none of svg, png and pdf.
+        RequestError: A format is not svg, png or pdf.
     """
     unknown = sorted(set(strings(formats, "formats")) - set(FORMATS))
     if unknown:
@@ -78,16 +78,16 @@ def check_formats(formats: Collection[str]) -> None:
 
 
 def svg_of(chart: Chart) -> str:
-    """The chart as SVG; the same chart always gives the same bytes."""
+    """Return the chart as SVG; the same chart always results in the same bytes."""
     import altair as alt
     import vl_convert
 
     wanted = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     known = vl_convert.get_vegalite_versions()
-    # An Altair newer than the converter is drawn by the newest version that the converter knows.
+    # If Altair is newer than the converter, use the newest version that the converter supports.
     version = wanted if wanted in known else known[-1]
     svg = vl_convert.vegalite_to_svg(_legal(chart.to_dict()), vl_version=version)
-    # The converter counts clip paths through the life of the process.
+    # The converter numbers clip paths across all charts of the process.
     numbers: dict[str, str] = {}
 
     def renumber(found: re.Match[str]) -> str:
@@ -98,12 +98,12 @@ def svg_of(chart: Chart) -> str:
 
 
 def legal(words: str) -> str:
-    """The words with what XML forbids replaced by the replacement character."""
+    """Replace the characters that XML forbids with the replacement character."""
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", words)
 
 
 def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
-    """A chart whose words SVG can hold; of others the converter ends the whole process."""
+    """Replace forbidden characters in a chart: the converter aborts the process on them."""
     if isinstance(part, str):
         return legal(part)
     if isinstance(part, dict):
@@ -112,24 +112,24 @@ def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
 
 
 def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
-    """Writes a figure in each format, beside one another.
+    """Write a figure in each format.
 
     Args:
         svg: The figure.
         stem: The path without a suffix.
-        formats: Some of svg, png (twice the size in pixels) and pdf.
+        formats: A subset of svg, png (two pixels per unit of the SVG) and pdf.
 
     Returns:
         The files, in the order SVG, PNG, PDF.
 
     Raises:
-        RequestError: A format is none of the three.
-        WorkError: A file cannot be written, or the figure not converted.
+        RequestError: A format is not svg, png or pdf.
+        WorkError: A file cannot be written, or the figure cannot be converted.
     """
     check_formats(formats)
     written = []
     for suffix in (each for each in FORMATS if each in formats):
-        # Names hold dots, so that with_suffix would cut them.
+        # Names may contain dots, at which with_suffix would cut them.
         path = stem.parent / f"{stem.name}.{suffix}"
         publish_bytes(path, _converted(svg, suffix, path))
         written.append(path)
@@ -145,7 +145,7 @@ def _converted(svg: str, suffix: Format, path: Path) -> bytes:
         if suffix == "pdf":
             return vl_convert.svg_to_pdf(svg)
     except (RuntimeError, ValueError) as error:
-        # The converter's message ends in a backtrace of its own.
+        # The converter's message ends with a backtrace.
         problem = str(error).split("\n", 1)[0]
         raise WorkError(f"{path}: the figure cannot be converted: {problem}") from error
     return svg.encode()

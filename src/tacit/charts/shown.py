@@ -1,4 +1,4 @@
-"""What a figure is given: the findings of each model; and the words around its charts."""
+"""The input of figures: the findings of each model; and the titles and captions of charts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 _SUBTITLE = 11
-_LETTERS = 112  # of a line of a caption
+_LETTERS = 112  # maximum characters per line of a caption
 _SIZE_IN_NAME = re.compile(
     r"(?<![a-z0-9.])(\d+([._]\d+)?[mb]|tiny|mini|small|medium|base|large|x+l)(?![a-z0-9])"
 )
@@ -30,12 +30,12 @@ _SIZE_IN_NAME = re.compile(
 
 @dataclass(frozen=True)
 class Shown:
-    """What a figure shows.
+    """The models and findings that a figure shows.
 
     Args:
         found: The findings by model.
-        sizes: How many parameters each model has; None or absent where that is not known.
-        look: The palette.
+        sizes: The number of parameters of each model; None or absent if unknown.
+        look: The theme.
     """
 
     found: Mapping[str, Findings]
@@ -44,15 +44,15 @@ class Shown:
 
     @cached_property
     def by_size(self) -> bool:
-        """Whether models are compared by size: all sizes are known, and two at least differ."""
+        """Whether models are compared by size: all sizes are known, and at least two differ."""
         sizes = {self.sizes.get(name) for name in self.found}
         return len(sizes) > 1 and all(sizes)
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """What each model is called: the end of its path when that tells them apart.
+        """The label of each model: the end of its path, or the full name if these are not unique.
 
-        The smallest comes first when sizes are compared, else they keep their order.
+        If models are compared by size, the smallest comes first; otherwise the order is unchanged.
         """
         names = list(self.found)
         if self.by_size:
@@ -63,7 +63,7 @@ class Shown:
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """By label, what models that differ in size alone have in common: a name without it."""
+        """By label, the model family: the name without the part that states the size."""
         bare = {
             label: _SIZE_IN_NAME.sub("", name.lower().rstrip("/"))
             for name, label in self.labels.items()
@@ -71,7 +71,7 @@ class Shown:
         return {label: re.sub(r"[-_. ]+", "-", name).strip("-") for label, name in bare.items()}
 
     def table(self, name: str) -> pl.DataFrame | None:
-        """A finding of all models, with the model's label as ``model``; None without a row.
+        """Return a finding of all models, with the label as column ``model``; None without rows.
 
         Args:
             name: A table's name, or ``questions``.
@@ -90,23 +90,23 @@ class Shown:
         return found.questions if name == QUESTIONS else found.tables.get(name)
 
     def alone(self, name: str) -> pl.DataFrame | None:
-        """The same; of a single model without its label."""
+        """Return a finding as ``table`` does, without the label if there is only one model."""
         table = self.table(name)
         return table.drop("model") if table is not None and len(self.found) == 1 else table
 
     def defined(self, name: str, column: str) -> pl.DataFrame | None:
-        """The same; None also where a column is null throughout."""
+        """Return a finding as ``table`` does; None also if a column is entirely null."""
         table = self.table(name)
         return None if table is None or table[column].is_null().all() else table
 
     def summaries(self, name: str) -> Iterator[tuple[str, Any]]:
-        """That entry of each summary which has it, by the model's label."""
+        """Yield an entry of each summary that has it, with the model's label."""
         for model, label in self.labels.items():
             if (entry := self.found[model].summary.get(name)) is not None:
                 yield label, entry
 
     def intervals(self, kind: str | None = None) -> str:
-        """How the summaries say that intervals (of a kind) were made, for a caption."""
+        """Return how intervals (of a kind) were computed, for a caption."""
         entries = [of for _, of in self.summaries("intervals")]
         ways = entries if kind is None else [of[kind] for of in entries if kind in of]
         return " or ".join(dict.fromkeys(map(_interval_method, ways))) or "intervals"
@@ -122,10 +122,10 @@ def _interval_method(how: Mapping[str, Any]) -> str:
 
 
 def titled(text: str, *lines: str) -> alt.TitleParams:
-    """A title, and below it a caption of some lines; empty ones are dropped.
+    """Return a title with a caption below; empty lines are dropped.
 
-    Each part of a wrapped line but the last ends with a space, from which ``whole_lines`` knows
-    what belongs together.
+    Each part of a wrapped line except the last ends with a space. ``whole_lines`` uses these spaces
+    to join the parts.
 
     Args:
         text: The title.
@@ -141,7 +141,7 @@ def titled(text: str, *lines: str) -> alt.TitleParams:
 
 
 def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
-    """The lines of a caption as ``titled`` was given them, before they were wrapped."""
+    """Return the lines of a caption as passed to ``titled``, before wrapping."""
     whole: list[str] = []
     goes_on = False
     for part in subtitle:
@@ -154,12 +154,12 @@ def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
 
 
 def counted(counts: Iterable[int], one: str, many: str | None = None) -> str:
-    """How many of something there are: ``n = 266 anchors``, or from the least to the most.
+    """Return counts as text: ``n = 266 anchors``, or a range from the smallest to the largest.
 
     Args:
         counts: The counts.
         one: The singular.
-        many: The plural; the singular with an s when None.
+        many: The plural; if None, the singular with an s.
     """
     some = sorted(set(counts))
     if not some:

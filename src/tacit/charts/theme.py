@@ -1,4 +1,4 @@
-"""What all figures share: palettes, fonts, and the hue and shape of each series."""
+"""The theme of all figures: palettes, fonts, and the hue and shape of each series."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Chart: TypeAlias = alt.VConcatChart
 
 FONT = "Verdana, DejaVu Sans, sans-serif"
-# With the hues of ``Palette.series``, so that colour is never the only sign.
+# Combined with the hues of ``Palette.series``, so that series never differ in colour alone.
 SHAPES = (
     "circle",
     "diamond",
@@ -27,22 +27,22 @@ SHAPES = (
     "triangle-left",
 )
 PAPER = "#ffffff"
-_DEEPEST = 0.6  # of a hue, so that ink can be read on it
+_DEEPEST = 0.6  # the largest share of a hue on which text is legible
 
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours, each a hexadecimal RGB triple, all told apart on white.
+    """Colours as hexadecimal RGB triples, all distinguishable on white.
 
     Args:
         name: The palette's name.
         before: Raw beliefs.
-        after: The stage repaired under each objective.
-        gold: What annotators drew.
-        faults: A contradiction of each kind: believed both ways round, believed in one of two
-            wordings only, a chain that is not closed.
+        after: The repaired beliefs, by objective.
+        gold: Annotators' mental models.
+        faults: The three kinds of contradiction: believed in both directions, believed in only one
+            of two wordings, a transitive chain without its conclusion.
         ink: Text.
-        muted: Lines that only guide the eye, and lesser text; dark enough to be read.
+        muted: Guide lines and secondary text; dark enough to be legible.
         faint: Grids.
     """
 
@@ -56,12 +56,12 @@ class Palette:
     faint: str = "#dfe3e8"
 
     def of(self, stage: str) -> str:
-        """The colour of a stage: ``before``, or the objective of a repair."""
+        """Return the colour of a stage: ``before``, or the objective of a repair."""
         return self.before if stage == "before" else self.after.get(stage, self.muted)
 
     @property
     def series(self) -> tuple[str, ...]:
-        """Eight hues for what is only to be told apart, such as models."""
+        """Eight hues for series without a fixed colour, such as models."""
         return (self.before, *self.after.values(), self.gold, *self.faults)
 
 
@@ -73,7 +73,7 @@ PALETTES = {
         gold="#3d4450",
         faults=("#c21f39", "#b0189a", "#96620a"),
     ),
-    # The colours of Okabe and Ito (2008), told apart with every common colour blindness.
+    # The colours of Okabe and Ito (2008), distinguishable with every common colour blindness.
     "okabe-ito": Palette(
         "okabe-ito",
         before="#0072b2",
@@ -87,11 +87,11 @@ PALETTES = {
 
 @dataclass(frozen=True)
 class Theme:
-    """How figures are drawn, and which repaired beliefs they show.
+    """The style of figures, and which repaired beliefs they show.
 
     Args:
         palette: A name in ``PALETTES``; ``okabe-ito`` is safe for the colour-blind.
-        objective: The objective of the repair that stands beside the raw beliefs.
+        objective: The objective of the repair that is shown next to the raw beliefs.
     """
 
     palette: str = "house"
@@ -102,7 +102,7 @@ class Theme:
         """The palette.
 
         Raises:
-            RequestError: No palette has this name.
+            RequestError: There is no palette with this name.
         """
         if self.palette not in PALETTES:
             raise RequestError(
@@ -113,13 +113,13 @@ class Theme:
 
 @dataclass(frozen=True)
 class Series:
-    """What is told apart in a chart, and how.
+    """A series of a chart, and its style.
 
     Args:
-        name: In the legend.
+        name: The name in the legend.
         hue: A hexadecimal RGB triple.
-        shape: Of its marks.
-        dash: Of its line; a solid one when empty.
+        shape: The shape of its marks.
+        dash: The dash pattern of its line; solid if empty.
     """
 
     name: str
@@ -129,7 +129,7 @@ class Series:
 
 
 def series(names: Iterable[str], colours: Palette) -> tuple[Series, ...]:
-    """Series that differ in hue and shape; beyond eight in the dash of their lines as well."""
+    """Return series that differ in hue and shape; after the first eight, lines are dashed."""
     hues = colours.series
     return tuple(
         Series(name, hues[at % len(hues)], SHAPES[at % len(SHAPES)], (6, 3) * (at >= len(hues)))
@@ -138,11 +138,12 @@ def series(names: Iterable[str], colours: Palette) -> tuple[Series, ...]:
 
 
 def mixed(hue: str, part: float) -> str:
-    """A colour mixed with white.
+    """Return a colour mixed with white.
 
     Args:
         hue: A hexadecimal RGB triple.
-        part: How much of it, 0 to 1; at most 0.6, so that ink can be read on it, is taken.
+        part: The share of the hue, 0 to 1. The result contains 0.6 of this share, and at most 0.6
+            of the hue, so that text on it is legible.
     """
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
@@ -150,10 +151,10 @@ def mixed(hue: str, part: float) -> str:
 
 
 def themed(chart: Chart, colours: Palette) -> Chart:
-    """The chart in the house's look."""
+    """Return the chart with the theme applied."""
     import altair as alt
 
-    # In one go: each of Altair's own methods copies the whole chart.
+    # A single call, because each of Altair's configure methods copies the whole chart.
     framed: Chart = chart.configure(
         title=alt.TitleConfig(
             font=FONT,

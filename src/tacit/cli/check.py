@@ -36,8 +36,10 @@ Groups = Annotated[
     str | None,
     typer.Option(
         metavar="COL[,COL]",
-        help="The columns that name a group, in place of thing, annotator, person, document, "
-        "model and group where they are there. Other columns are carried along.",
+        help=(
+            "Columns that define a group. Default: those of thing, annotator, person, "
+            "document, model and group that exist."
+        ),
     ),
 ]
 ByGroup = Annotated[Path | None, typer.Option(help="Write the result of each group to this table.")]
@@ -45,7 +47,7 @@ OntologyName = Annotated[
     str, typer.Option("--ontology", help="parts, taxonomy, time, space, or a YAML file.")
 ]
 Duplicates = Annotated[
-    OnDuplicate, typer.Option(help="Rows that give one statement different beliefs.")
+    OnDuplicate, typer.Option(help="What to do if a statement has several different beliefs.")
 ]
 
 TimeLimit = Annotated[
@@ -69,7 +71,7 @@ def check(
         bool,
         typer.Option(
             "--revision-cost",
-            help="Compute the least number of statements to change for consistency.",
+            help="Compute the smallest number of beliefs to change for consistency.",
         ),
     ] = False,
     time_limit: TimeLimit = TIME_LIMIT,
@@ -198,22 +200,23 @@ class Goal(StrEnum):
 def repair(
     beliefs: Beliefs,
     out: Annotated[
-        Path, typer.Option(help="The beliefs with believed and repaired: a table by its suffix.")
+        Path, typer.Option(help="The beliefs with two more columns, believed and repaired.")
     ],
     ontology: OntologyName = "parts",
     objective: Annotated[
-        Goal, typer.Option(help="What to keep: the paper's confidence, log-odds or margins.")
+        Goal,
+        typer.Option(help="What repair maximises: the paper's confidence, log-odds or margins."),
     ] = Goal.paper,
     groups: Groups = None,
     on_duplicate: Duplicates = OnDuplicate.error,
     time_limit: TimeLimit = TIME_LIMIT,
     processes: Annotated[
-        int | None, typer.Option(help="How many processes may work at once [default: all cores].")
+        int | None, typer.Option(help="Number of processes [default: all cores].")
     ] = None,
     by_group: ByGroup = None,
     assignment: Annotated[
         Path | None,
-        typer.Option(help="Write every statement true in the assignment, asked or not."),
+        typer.Option(help="Write all statements that are true in the assignment, asked or not."),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,

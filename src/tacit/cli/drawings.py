@@ -21,7 +21,7 @@ def enrich_command(
     path: Annotated[Path, typer.Argument(help="A folder of drawings, or one annotations file.")],
     out: Annotated[Path, typer.Option(help="Labelled statements: TSV, CSV, JSONL or Parquet.")],
     things: Annotated[
-        str | None, typer.Option(help="Only these things, with commas between.")
+        str | None, typer.Option(help="Only these things, separated by commas.")
     ] = None,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,

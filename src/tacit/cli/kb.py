@@ -37,16 +37,16 @@ def import_command(
         typer.Argument(help="ConceptNet's assertions, or triples with tabs; .gz or not."),
     ],
     out: Annotated[Path, typer.Option(help="The knowledge base's file.")],
-    language: Annotated[str, typer.Option(help="Of assertions: the language of concepts.")] = "en",
+    language: Annotated[
+        str, typer.Option(help="ConceptNet assertions: language of the concepts.")
+    ] = "en",
     columns: Annotated[
-        str, typer.Option(help="Of triples: their columns in order, with commas; also weight.")
+        str, typer.Option(help="Columns of a file of triples, in order.")
     ] = "relation,head,tail",
     source_version: Annotated[
-        str | None, typer.Option(help="The source's version, to be recorded.")
+        str | None, typer.Option(help="Version of the source, to record.")
     ] = None,
-    licence: Annotated[
-        str | None, typer.Option(help="The source's licence, to be recorded.")
-    ] = None,
+    licence: Annotated[str | None, typer.Option(help="Licence of the source, to record.")] = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:

@@ -30,14 +30,17 @@ def prompts_command(
     out: Annotated[Path, typer.Option(help="The prompts: TSV, CSV, JSONL or Parquet.")],
     options: NormsOptions,
     elicitation: Annotated[
-        bool, typer.Option("--elicitation", help="Ask for properties, not for concepts.")
+        bool,
+        typer.Option(
+            "--elicitation", help="Write elicitation prompts instead of retrieval prompts."
+        ),
     ] = False,
     wording: Annotated[
         Literal["sentence", "blank-last"],
-        typer.Option(help="blank-last is for models that cannot see what follows the blank."),
+        typer.Option(help="blank-last is for causal models."),
     ] = "sentence",
     vocabulary: Annotated[
-        Path | None, typer.Option(help="Retrieval: only these concepts; a word on each line.")
+        Path | None, typer.Option(help="Retrieval: only the concepts in this file, one per line.")
     ] = None,
     no_preface: Annotated[
         bool, typer.Option("--no-preface", help='Elicitation: without "Everyone knows that".')

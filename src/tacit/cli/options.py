@@ -42,7 +42,7 @@ OneModel = Annotated[str | None, typer.Option("--model", help=f"{_A_MODEL}.", ca
 BeliefsFile = Annotated[
     Path | None,
     typer.Option(
-        "--beliefs", help="Beliefs asked elsewhere, in place of a model: thing, subject, …, p_true."
+        "--beliefs", help="Beliefs from elsewhere, instead of a model: thing, subject, …, p_true."
     ),
 ]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of a model on the hub.")]
@@ -57,7 +57,10 @@ StorePath = Annotated[
     ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would be asked and how long it would take.")
+    bool,
+    typer.Option(
+        "--dry-run", help="Print the number of prompts and the estimated time; ask nothing."
+    ),
 ]
 Force = Annotated[
     bool,

@@ -38,7 +38,7 @@ def compare(
         bool,
         typer.Option(
             "--force",
-            help="Compare runs that differ in more than the model as well, and overwrite any file.",
+            help="Also compare runs that differ in more than the model, and overwrite any file.",
         ),
     ] = False,
 ) -> None:

@@ -116,8 +116,10 @@ def sta(
         typer.Option(
             "--as",
             metavar="MODEL",
-            help="Compare with this model of the paper: bert-base, bert-large, roberta-base or "
-            "roberta-large. Without it, all four stand beside yours.",
+            help=(
+                "Compare with this published model: bert-base, bert-large, roberta-base or "
+                "roberta-large. Default: show all four."
+            ),
         ),
     ] = None,
     out: Annotated[

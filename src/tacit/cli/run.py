@@ -190,7 +190,7 @@ class AskedOrFile(Asked):
 
     beliefs: Path | None = option(
         None,
-        help="Beliefs elicited elsewhere, in place of a model: thing, subject, …, p_true.",
+        help="Beliefs from elsewhere, instead of a model: thing, subject, …, p_true.",
         group="Model",
     )
 
@@ -208,15 +208,15 @@ class Output:
     )
     report: bool = option(
         True,
-        help="Write report.html there, one page with all that was found.",
+        help="Write report.html with all findings.",
         flags=("--report/--no-report",),
         group=OUTPUT,
     )
     figures: str | None = option(
-        None, help="Also draw the figures: svg, png, pdf, with commas between.", group=OUTPUT
+        None, help="Also draw the figures: svg, png, pdf, separated by commas.", group=OUTPUT
     )
     palette: str = option(
-        "house", help="house, or okabe-ito, which is safe for the colour-blind.", group=OUTPUT
+        "house", help="house, or okabe-ito (safe for colour-blind readers).", group=OUTPUT
     )
     store: str | None = option(
         None,
@@ -224,7 +224,7 @@ class Output:
         group=OUTPUT,
     )
     dry_run: bool = option(
-        False, help="Say what would be asked and how long it would take.", group=OUTPUT
+        False, help="Print the number of prompts and the estimated time; ask nothing.", group=OUTPUT
     )
     as_json: bool = option(False, help="Print the result as JSON.", flags=("--json",), group=OUTPUT)
 

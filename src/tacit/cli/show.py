@@ -67,11 +67,11 @@ def _file(file: SourceFile) -> Iterator[str]:
 
 app = group("Show prompts, one question of a run, or data sources.")
 First = Annotated[
-    int, typer.Option("--first", "--limit", min=1, help="How many prompts of each kind.")
+    int, typer.Option("--first", "--limit", min=1, help="Number of prompts of each kind.")
 ]
-Everything = Annotated[bool, typer.Option("--all", help="All prompts; may be very long.")]
+Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
 Chat = Annotated[
-    bool, typer.Option("--chat", help="Put each prompt as a chat, by the tokenizer's own template.")
+    bool, typer.Option("--chat", help="Show prompts with the tokenizer's chat template.")
 ]
 
 

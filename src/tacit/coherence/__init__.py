@@ -1,1 +1,1 @@
-"""Coherence: whether beliefs hang together, and the best assignment that does."""
+"""Coherence: the consistency of a set of beliefs, and its repair."""

@@ -1,4 +1,4 @@
-"""The best consistent assignment of coded beliefs under any weights, verified."""
+"""The best consistent assignment for encoded beliefs and their weights, verified."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from tacit.coherence.problems import Bucket
     from tacit.coherence.solve import Answers
 
-# Verifying an assignment takes about this long per transitive constraint on a busy machine.
+# Approximate time to verify one transitive constraint on a busy machine.
 _SECONDS_PER_CHAIN = 5e-7
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A consistent assignment.
+    """A consistent assignment of truth values.
 
     Args:
-        row_true: Whether each row's statement is true in it.
-        row_free: Whether another assignment of the same value has it otherwise.
-        room: For each group, how much heavier an undiscovered assignment could be; 0 when proven
-            best.
+        row_true: Whether the statement of each row is true.
+        row_free: Whether another assignment of the same value has the opposite truth value.
+        room: For each group, the most by which a better assignment could exceed the value of this
+            one; 0 when proven best.
         optimal: For each group, whether the assignment is proven best.
-        settled: Whether the tie rule chose among all best assignments, in every group.
-        statements: All statements true in it, asked or not: columns g, s, r, o as in `violations`.
+        settled: Whether the tie rule chose among all best assignments in every group.
+        statements: All true statements, asked or not: columns g, s, r, o as in `violations`.
     """
 
     row_true: Booleans
@@ -53,16 +53,16 @@ class Assignment:
 def best_assignment(
     coded: Coded, ontology: Ontology, weights: Integers, effort: Effort
 ) -> Assignment:
-    """Finds the heaviest assignment that keeps all constraints.
+    """Find the consistent assignment with the largest total weight.
 
     Args:
         coded: The beliefs.
         ontology: The constraints.
         weights: One integer per row, positive when its statement should be true.
-        effort: How long and on how many cores to work.
+        effort: The time limit and the number of processes.
 
     Raises:
-        RepairError: The assignment found breaks a constraint (never expected).
+        RepairError: The assignment violates a constraint (never expected).
     """
     families, named = compile_ontology(ontology)
     places = [named[name] for name in ontology.relations]
@@ -75,7 +75,7 @@ def best_assignment(
     )
     answers = solve(buckets, families, coded.items, _less(effort, _SECONDS_PER_CHAIN * chains))
     true = np.zeros(len(variables.weight), dtype=bool)
-    # What no problem holds could be true at no loss only where its weight is 0.
+    # A variable outside all problems could be true at no loss only if its weight is 0.
     free = orders_at_no_loss(variables, families) & (variables.weight == 0)
     room = np.zeros(len(coded.groups))
     optimal = np.ones(len(coded.groups), dtype=bool)
@@ -93,7 +93,7 @@ def best_assignment(
 
 
 def _less(effort: Effort, seconds: float) -> Effort:
-    """The effort without the time that verification takes, at most a fifth of what is left."""
+    """Reserve time for verification, at most a fifth of the time that remains."""
     left = effort.deadline - time.monotonic()
     if left == math.inf:
         return effort
@@ -101,10 +101,11 @@ def _less(effort: Effort, seconds: float) -> Effort:
 
 
 def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
-    """Checks an assignment against every constraint, by the same count as `tacit check` uses.
+    """Check an assignment against every constraint, with the same counts as `tacit check`.
 
     Raises:
-        RepairError: A constraint is broken; the message says how many and shows one.
+        RepairError: A constraint is violated; the message contains the number of violations and one
+            example.
     """
     broken = applicable(statements, ontology).filter("violated")
     irreflexive = [
@@ -125,7 +126,7 @@ def _statements(
     families: tuple[Family, ...],
     ontology: Ontology,
 ) -> pl.DataFrame:
-    """All true statements, every relation of a class and both directions of a symmetric one."""
+    """Return all true statements: every relation of a class, and both directions if symmetric."""
     _, places = compile_ontology(ontology)
     found = [pl.DataFrame(schema=dict.fromkeys(("g", "s", "r", "o"), pl.Int64))]
     for bucket, answer in zip(buckets, answers, strict=True):

@@ -1,9 +1,9 @@
-"""Beliefs: how likely a model holds each statement of each group to be true.
+"""Beliefs: the probabilities that a model assigns to statements, in groups.
 
-A table with the columns ``subject``, ``relation``, ``object`` (text) and ``p_true`` (a
-probability, null when the belief is missing). The columns that name a group are those that the
-caller names, or else those of ``GROUPS`` that are there. The columns ``believed``, ``repaired`` and
-``label`` hold truth values. Every other column is carried along.
+Beliefs are a table with the columns ``subject``, ``relation``, ``object`` (text) and ``p_true`` (a
+probability, null when the belief is missing). The caller names the columns that identify a group;
+by default they are the columns listed in ``GROUPS``. The columns ``believed``, ``repaired`` and
+``label`` contain truth values. All other columns are carried along unchanged.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ TRUTHS = ("believed", "repaired", "label")
 GROUPS = ("thing", "annotator", "person", "document", "model", "group")
 """The columns that name a group wherever the caller names none."""
 
-# From this share of rows that are alone in their group, a file is probably grouped by mistake.
+# If at least this share of rows is alone in its group, the grouping is probably a mistake.
 _MOSTLY_ALONE = 0.9
 
 OnDuplicate = Literal["error", "mean", "first"]
 
 
 def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that together name a group, in the order of the table.
+    """Return the columns that together identify a group, in the order of the table.
 
     Args:
         beliefs: A table of beliefs.
-        groups: The columns to group by, and no others; None for those of ``GROUPS`` that are there.
+        groups: The columns to group by; None for all columns of the table that are in ``GROUPS``.
 
     Raises:
-        RequestError: A column of ``groups`` does not exist or cannot name a group.
+        RequestError: A column of ``groups`` does not exist or cannot identify a group.
     """
     if groups is None:
         return [name for name in beliefs.columns if name in GROUPS]
@@ -64,23 +64,23 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that say nothing of a belief or its group, and are only carried along.
+    """Return the columns that are carried along: they describe neither a belief nor its group.
 
     Raises:
-        RequestError: As :func:`group_columns`.
+        RequestError: See :func:`group_columns`.
     """
     known = {*REQUIRED, *TRUTHS, *group_columns(beliefs, groups)}
     return [name for name in beliefs.columns if name not in known]
 
 
 def grouping_remarks(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return what the user should know about how beliefs were grouped, in sentences.
+    """Return remarks for the user on how beliefs were grouped, in full sentences.
 
-    A sentence names the columns that are carried along. Another names the columns of groups that
-    leave nearly every row alone in its group, where no constraint can join it to another.
+    One remark names the columns that are carried along. Another warns about group columns that
+    leave nearly every row alone in its group, where no constraint can connect it to another row.
 
     Raises:
-        RequestError: As :func:`group_columns`.
+        RequestError: See :func:`group_columns`.
     """
     remarks = []
     carried = carried_columns(beliefs, groups)
@@ -106,7 +106,7 @@ def grouping_remarks(beliefs: pl.DataFrame, groups: Sequence[str] | None = None)
 
 
 def _share_alone(beliefs: pl.DataFrame, columns: list[str]) -> float:
-    """The share of rows whose values in some columns no other row has."""
+    """Return the share of rows whose values in these columns are unique."""
     return int(beliefs.select(columns).is_unique().sum()) / len(beliefs)
 
 
@@ -116,25 +116,26 @@ def read_beliefs(
     on_duplicate: OnDuplicate = "error",
     groups: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Read and check beliefs; a row that repeats another to the same p is kept once.
+    """Read and validate beliefs; rows that repeat a statement with the same p are merged.
 
-    Blanks before and behind a subject, a relation, an object and a group's text are dropped, so
-    that " trunk" and "trunk" are one item; what is blank alone is missing.
+    Leading and trailing blanks in subjects, relations, objects and group columns are removed, so
+    that " trunk" and "trunk" are the same item. A blank cell is missing.
 
     Args:
         path: A TSV, CSV, JSONL or Parquet file.
         ontology: The relations that the file may use.
-        on_duplicate: What to do with rows that give one statement different p: refuse them, or
-            take the mean of those that are there, or the first row's.
-        groups: The columns that name a group, as in :func:`group_columns`.
+        on_duplicate: The treatment of rows with different p for the same statement: raise an error,
+            use the mean of the p that are not missing, or use the first row.
+        groups: The columns that identify a group, as in :func:`group_columns`.
 
     Returns:
-        The columns of the file in their order: subject, relation and object are text, p_true is
-        Float64 (null = missing), and the columns that hold truth values are Boolean.
+        The columns of the file in their order. Subject, relation and object are text, p_true is
+        Float64 (null = missing), and columns of truth values are Boolean.
 
     Raises:
-        DataError: The file is missing, lacks a column, or a row is malformed; with its line.
-        RequestError: ``on_duplicate`` is none of the three, or as :func:`group_columns`.
+        DataError: The file is missing, lacks a column, or has a malformed row; the message names
+            the line.
+        RequestError: ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
     """
     path = Path(path)
 
@@ -154,16 +155,17 @@ def read_beliefs(
 def check_beliefs(
     beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Check beliefs that come as a table; messages name the row, counted from 0.
+    """Validate a table of beliefs; error messages name the row, counted from 0.
 
     Args:
         beliefs: The beliefs.
-        ontology: The relations that they may use.
-        groups: The columns that name a group, as in :func:`group_columns`.
+        ontology: The relations that the beliefs may use.
+        groups: The columns that identify a group, as in :func:`group_columns`.
 
     Raises:
-        DataError: A column is missing, a row is malformed, or two rows give one statement.
-        RequestError: As :func:`group_columns`.
+        DataError: A column is missing, a row is malformed, or two rows of a group contain the same
+            statement.
+        RequestError: See :func:`group_columns`.
     """
     missing = [name for name in REQUIRED if name not in beliefs.columns]
     if missing:
@@ -186,7 +188,7 @@ def check_beliefs(
 
 
 def _grouping_hint(carried: list[str], option: str) -> str:
-    """What to do where rows of different groups were put together."""
+    """Return a hint for statements that repeat because a group column was not named."""
     if not carried:
         return ""
     return f". If {' or '.join(map(repr, carried))} tells groups apart, name it with {option}"
@@ -200,7 +202,7 @@ def _stripped(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
 
 
 def _typed(frame: pl.DataFrame, complain: Complain) -> pl.DataFrame:
-    """Statements as text, p as numbers, truth values as Booleans."""
+    """Cast statements to text, p_true to floats and truth values to Booleans."""
     import polars as pl
 
     for name in STATEMENT:
@@ -225,7 +227,7 @@ def _probabilities(column: pl.Series, complain: Complain) -> pl.Series:
         numbers = column.cast(pl.Float64)
     else:
         raise complain(f"has a p_true that is {column.dtype}, not a number", 0)
-    # A number that is none (nan) is neither below 0 nor above 1, and no probability either.
+    # NaN is neither below 0 nor above 1, but is not a probability.
     wrong = column.is_not_null() & ~numbers.is_between(0.0, 1.0).fill_null(value=False)
     if wrong.any():
         row = wrong.arg_true()[0]

@@ -1,4 +1,4 @@
-"""Check: how often beliefs contradict one another (Gu et al. 2023, section 6.1: τ)."""
+"""Consistency check: the rate of constraint violations (Gu et al. 2023, section 6.1: τ)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ _EVEN = 0.5
 
 @dataclass(frozen=True)
 class Count:
-    """How many constraints of one type apply, and how many of them are violated or undecided.
+    """The number of applicable, violated and undecided constraints of one type.
 
     Args:
-        violated: Applicable constraints that the beliefs break.
-        applicable: Constraints that apply to the statements believed.
-        undecided: Applicable constraints with a statement that was not asked or has no belief.
+        violated: Applicable constraints that the beliefs violate.
+        applicable: Constraints that apply to the believed statements.
+        undecided: Applicable constraints with a statement that was not asked or has no belief, so
+            that their outcome is unknown.
     """
 
     violated: int
@@ -43,12 +44,12 @@ class Count:
 
     @property
     def decided(self) -> int:
-        """How many of the applicable constraints are violated or kept."""
+        """The number of applicable constraints that are violated or satisfied."""
         return self.applicable - self.undecided
 
     @property
     def rate(self) -> float | None:
-        """The share of the decided constraints that are violated; None when none is decided."""
+        """The share of decided constraints that are violated; None if none is decided."""
         return self.violated / self.decided if self.decided else None
 
 
@@ -57,27 +58,28 @@ class Check:
     """The constraint violations of a set of beliefs.
 
     Args:
-        counts: For each type of constraint, how many apply, are violated and are undecided, over
-            all groups.
-        believed: How many statements are believed.
-        statements: How many rows there are.
-        ties: How many have a p of one half exactly, and are not believed.
-        missing: How many have no belief. They are not believed, and what they decide is undecided.
-        unasked: Ordered pairs of different items and relations, within groups, without a row.
-        groups: One row per group: its columns, statements, believed, for each type
+        counts: For each type of constraint, the applicable, violated and undecided ones over all
+            groups.
+        believed: Number of believed statements.
+        statements: Number of rows.
+        ties: Number of statements with a p of exactly one half; they are not believed.
+        missing: Number of statements without a belief. They are not believed, and the constraints
+            that depend on them are undecided.
+        unasked: Number of combinations of a relation and an ordered pair of different items of a
+            group that have no row.
+        groups: One row per group: the group columns, statements, believed, for each type
             ``<type>_violated``, ``<type>_applicable`` and ``<type>_undecided``, violated,
             applicable, undecided, density (violated over decided, null when nothing is decided),
-            consistent (whether its believed statements can all be true together) and, when asked
-            for, revision_cost (null when it is not proven), revision_cost_at_least and
-            revision_cost_at_most.
-        revision_cost: The least number of statements with a belief to change for all groups to be
-            consistent, by exact repair; None when it was not asked for, or when the time ran out
-            before it was proven for every group. A group with a violated constraint has a cost of
-            at least 1. The converse holds where every statement of the group has a belief;
-            otherwise a cost may come from constraints that act together through a statement that
-            was not asked.
-        revision_cost_at_least: A proven lower bound; None when it was not asked for.
-        revision_cost_at_most: How many changes suffice; None when it was not asked for.
+            consistent (whether the believed statements can all be true together) and, if requested,
+            revision_cost (null when not proven), revision_cost_at_least and revision_cost_at_most.
+        revision_cost: The smallest number of beliefs to change so that all groups are consistent,
+            computed by exact repair. None if it was not requested, or if it was not proven for
+            every group within the time limit. A group with a violated constraint has a cost of at
+            least 1. The converse is true if every statement of the group has a belief. Otherwise a
+            cost can result from several constraints that interact through a statement that was not
+            asked.
+        revision_cost_at_least: A proven lower bound; None if not requested.
+        revision_cost_at_most: A number of changes that suffices; None if not requested.
 
     Examples:
         >>> import tacit
@@ -108,7 +110,7 @@ class Check:
         return f"Check({self.believed} of {self.statements} believed; violated: {violated})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the counts of each type of constraint."""
+        """Return the counts of each type of constraint as HTML for a notebook."""
         import polars as pl
 
         rows = [
@@ -120,18 +122,18 @@ class Check:
 
     @property
     def macro(self) -> float | None:
-        """The mean of the rates that are defined; None when none is."""
+        """The mean of the defined rates per type; None if no rate is defined."""
         rates = [count.rate for count in self.counts.values() if count.rate is not None]
         return sum(rates) / len(rates) if rates else None
 
     @property
     def micro(self) -> float | None:
-        """All violated over all decided constraints; None when none is decided."""
+        """The share of all decided constraints that are violated; None if none is decided."""
         return self.total.rate
 
     @property
     def total(self) -> Count:
-        """The constraints of all types together."""
+        """The counts over all types of constraint."""
         each = self.counts.values()
         return Count(
             sum(count.violated for count in each),
@@ -141,7 +143,7 @@ class Check:
 
     @property
     def density(self) -> float | None:
-        """The contradiction density: violated over decided per group, then averaged."""
+        """The contradiction density: violated over decided constraints, averaged over groups."""
         mean = self.groups["density"].mean()
         return float(mean) if isinstance(mean, int | float) else None
 
@@ -154,27 +156,28 @@ class Check:
 
     @property
     def contradicted(self) -> int:
-        """How many groups have any violation."""
+        """The number of groups with at least one violation."""
         return int((self.groups["violated"] > 0).sum())
 
     @property
     def decided(self) -> int:
-        """How many groups have any decided constraint."""
+        """The number of groups with at least one decided constraint."""
         return int((self.groups["applicable"] > self.groups["undecided"]).sum())
 
     @cached_property
     def violations(self) -> pl.DataFrame:
-        """The violated constraints, sorted: which statements clash, and their beliefs.
+        """The violated constraints, sorted, with their statements and beliefs.
 
         Returns:
-            The group's columns, ``constraint``, and for each of its statements ``subject_1``,
-            ``relation_1``, ``object_1``, ``p_true_1``, ``believed_1`` and in the same way each
-            carried column, and so on to 3; transitive constraints alone have a third.
+            The group columns, ``constraint``, and for the first statement ``subject_1``,
+            ``relation_1``, ``object_1``, ``p_true_1``, ``believed_1`` and each carried column with
+            the same suffix. The second and third statement have the suffixes 2 and 3; only
+            transitive constraints have a third.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
     def to_json(self) -> dict[str, Any]:
-        """The result in the stable shape of ``tacit check --json``."""
+        """Return the result in the stable format of ``tacit check --json``."""
         counts = {
             kind: {
                 "violated": each.violated,
@@ -220,20 +223,23 @@ def check(
 ) -> Check:
     """Count the constraints that beliefs violate, over the statements believed true.
 
-    An applicable constraint is violated, kept or undecided. It is undecided when one of its
-    statements was not asked or has no belief: neither is disbelieved. Rates are over the decided.
+    An applicable constraint is violated, satisfied or undecided. It is undecided when one of its
+    statements was not asked or has no belief, because such a statement does not count as
+    disbelieved. Rates are over the decided constraints.
 
     Args:
-        beliefs: subject, relation, object, p_true (null = missing), and the columns of groups.
+        beliefs: subject, relation, object, p_true (null = missing), and the group columns.
         ontology: The constraints.
         believed: ``p_true`` (believed when above one half), or a Boolean column (null = missing).
-        groups: The columns that name a group, as in :func:`tacit.coherence.beliefs.group_columns`.
-        revision_cost: Whether to compute how many statements must change.
-        time_limit: Seconds for that; what is not proven by then is bounded. None for no limit.
+        groups: The columns that identify a group, as in
+            :func:`tacit.coherence.beliefs.group_columns`.
+        revision_cost: Whether to compute the number of statements that must change.
+        time_limit: Time limit in seconds for the revision cost; costs that are not proven by then
+            are bounded. None for no limit.
 
     Raises:
-        DataError: The beliefs are malformed, or give a statement twice.
-        RequestError: ``believed`` or ``groups`` names no such column, or the time limit is not
+        DataError: The beliefs are malformed, or contain a statement twice.
+        RequestError: ``believed`` or ``groups`` is not a suitable column, or the time limit is not
             above 0.
     """
     effort = effort_of(time.monotonic(), time_limit, break_ties=False)
@@ -271,7 +277,7 @@ def check(
 
 
 def _truth(beliefs: pl.DataFrame, believed: str) -> pl.Series:
-    """Whether each row's statement is believed; null where there is no belief."""
+    """Return whether each row's statement is believed; null without a belief."""
     if believed == "p_true":
         return beliefs["p_true"] > _EVEN
     if believed not in beliefs.columns or beliefs[believed].dtype != pl.Boolean:
@@ -295,7 +301,7 @@ def _counts(constraints: pl.DataFrame) -> dict[str, Count]:
 def _groups(
     constraints: pl.DataFrame, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
 ) -> pl.DataFrame:
-    """One row per group, in sorted order, with its counts."""
+    """Return the counts of each group, one row per group, in sorted order."""
     number = len(coded.groups)
     group = constraints["g"].to_numpy()
     violated = constraints["violated"].fill_null(value=False).to_numpy()
@@ -322,11 +328,11 @@ def _groups(
 def _revision_costs(
     coded: Coded, ontology: Ontology, truth: pl.Series, effort: Effort
 ) -> pl.DataFrame:
-    """The least number of statements with a belief to change in each group, and its bounds."""
+    """Return the revision cost of each group, with its lower and upper bounds."""
     from tacit.coherence.assignment import best_assignment
 
     believed, known = truth.fill_null(value=False).to_numpy(), truth.is_not_null().to_numpy()
-    # A statement whose belief is missing may become true or false at no cost.
+    # A statement without a belief can become true or false at no cost.
     weights = np.where(known, np.where(believed, 1, -1), 0).astype(np.int64)
     assignment = best_assignment(coded, ontology, weights, effort)
     changed = known & (assignment.row_true != believed)
@@ -338,7 +344,7 @@ def _revision_costs(
 
 
 def _total(costs: pl.Series) -> int | None:
-    """The sum over groups; None when one of them is not known."""
+    """Return the sum over groups; None if the cost of a group is unknown."""
     return None if costs.null_count() else int(costs.sum())
 
 

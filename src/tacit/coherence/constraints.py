@@ -1,8 +1,8 @@
-"""What an ontology's constraints leave to decide: families of classes of relations.
+"""The constraints of an ontology, compiled to families of relation classes.
 
-Inverse relations say the same of a pair read the other way round, so they form one class. No
-constraint joins two classes unless one implies or excludes the other; classes so joined form a
-family, and each family can be repaired on its own.
+A relation and its inverse make the same claim about a pair of items, so they form one class.
+Constraints connect two classes only if one implies or excludes the other. Connected classes form a
+family, and each family can be repaired independently.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelationClass:
-    """Relations that are decided together, under the name of the first of them in the file."""
+    """A relation and its inverse, named after the one that comes first in the file."""
 
     name: str
     symmetric: bool
@@ -38,12 +38,12 @@ class RelationClass:
 
 @dataclass(frozen=True)
 class Family:
-    """Classes of relations that constraints join.
+    """Relation classes that constraints connect.
 
     Args:
         classes: The classes, in the order of the file.
-        implications: (a, b, turned): x a y makes x b y true, or y b x when turned; a and b are
-            positions in ``classes``.
+        implications: (a, b, turned): x a y implies x b y, or y b x when turned. a and b are indices
+            into ``classes``.
         exclusions: (a, b, turned): x a y and x b y (y b x when turned) are never both true.
     """
 
@@ -53,12 +53,12 @@ class Family:
 
     @property
     def transitive(self) -> bool:
-        """Whether the pairs of items depend on one another."""
+        """Whether any class is transitive, so that pairs of items depend on each other."""
         return any(each.transitive for each in self.classes)
 
     @property
     def order(self) -> bool:
-        """Whether its assignments are the strict partial orders of the items."""
+        """Whether the family's assignments are the strict partial orders of the items."""
         first = self.classes[0]
         alone = len(self.classes) == 1 and not self.implications and not self.exclusions
         return alone and first.transitive and first.asymmetric
@@ -66,7 +66,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """Where a relation is decided: its family, its class there, and whether it is read turned."""
+    """A relation's family, its class in the family, and whether its arguments are swapped."""
 
     family: int
     position: int
@@ -75,12 +75,12 @@ class Membership:
 
 @dataclass(frozen=True)
 class Clauses:
-    """The constraints over the statements of some items; statements are rows of ``variables``.
+    """The constraints on the statements about n items; a statement is a row of ``variables``.
 
     Args:
         variables: (class, i, j) of each statement, shape (v, 3).
-        implications: Statement pairs, the first makes the second true, shape (m, 2).
-        exclusions: Statement pairs that are never both true, shape (m, 2).
+        implications: Pairs of statements of which the first implies the second, shape (m, 2).
+        exclusions: Pairs of statements that are never both true, shape (m, 2).
         never: Statements that are never true, shape (m,).
         index: The row of (class, i, j) in ``variables``, or -1, shape (classes, n, n).
     """
@@ -93,10 +93,10 @@ class Clauses:
 
 
 def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Membership]]:
-    """Splits an ontology into families that can be repaired apart.
+    """Split an ontology into families that can be repaired independently.
 
     Returns:
-        The families, and for each relation where it is decided.
+        The families, and the membership of each relation by name.
     """
     relations = ontology.relations
     first, turned = _representatives(relations)
@@ -132,10 +132,11 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
 
 @lru_cache(maxsize=64)
 def clauses_of(family: Family, n: int) -> Clauses:
-    """The variables and the constraints of n items, but for transitivity.
+    """Return the variables and constraints of n items, except for transitivity.
 
-    With one item the variables are the statements that it bears to itself; with more they are
-    those between different items, a symmetric class having one per unordered pair.
+    With one item, the variables are the statements that relate the item to itself. With more items,
+    they are the statements between different items. A symmetric class has one variable per
+    unordered pair.
     """
     there = np.ones((len(family.classes), n, n), dtype=bool)
     for position, each in enumerate(family.classes):
@@ -175,7 +176,7 @@ def clauses_of(family: Family, n: int) -> Clauses:
 
 
 def triples_of(family: Family, n: int) -> Integers:
-    """Every transitive constraint of n items: the first two statements make the third, (t, 3)."""
+    """Return all transitive constraints of n items; statements 1 and 2 imply 3, shape (t, 3)."""
     index = clauses_of(family, n).index
     i, j, k = (axis.ravel() for axis in np.indices((n, n, n)))
     different = (i != j) & (j != k) & (i != k)
@@ -194,13 +195,13 @@ def _linked(
     variables: Integers,
     index: Integers,
 ) -> tuple[Integers, Integers]:
-    """The statements that links between classes join, one end and the other."""
+    """Return the pairs of statements that links between classes connect, as two arrays."""
     nothing = np.empty(0, dtype=np.int64)
     ones, others = [nothing], [nothing]
     for a, b, turned in links:
         numbers = np.flatnonzero(variables[:, 0] == a)
         i, j = variables[numbers, 1], variables[numbers, 2]
-        # A symmetric statement stands for both directions, each with its consequences.
+        # A symmetric statement represents both directions, and each has consequences.
         readings = [(i, j), (j, i)] if family.classes[a].symmetric else [(i, j)]
         for x, y in readings:
             ones.append(numbers)
@@ -209,7 +210,7 @@ def _linked(
 
 
 def _sorted(one: Integers, other: Integers, count: int) -> Integers:
-    """Pairs of statements in order, each once, shape (m, 2)."""
+    """Return the distinct pairs of statements in ascending order, shape (m, 2)."""
     keys = np.unique(one * max(1, count) + other)
     return np.stack(np.divmod(keys, max(1, count)), axis=1)
 
@@ -227,7 +228,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """For each relation the first of its class in the file, and whether it is that one turned."""
+    """Map each relation to the first relation of its class, and to whether it is the inverse."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():
@@ -238,7 +239,7 @@ def _representatives(
 
 
 def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
-    """Groups names that links join, each group and all groups in the order of ``names``."""
+    """Group the names that links connect; groups and members are in the order of ``names``."""
     group = {name: {name} for name in names}
     for a, b in links:
         merged = group[a] | group[b]
@@ -254,16 +255,16 @@ def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Coded:
-    """Beliefs in numbers, one entry per row.
+    """Beliefs as integers, one entry per row.
 
     Args:
-        group: Which group the row belongs to.
-        subject: Position in ``items``.
-        relation: Position in the ontology.
-        object: Position in ``items``.
+        group: The row's group, as an index into ``groups``.
+        subject: Index into ``items``.
+        relation: Index of the relation in the ontology.
+        object: Index into ``items``.
         items: All names, sorted.
-        groups: One row per group, in sorted order, with the group's columns.
-        sizes: How many items each group has.
+        groups: The group columns, one row per group, in sorted order.
+        sizes: Number of items of each group.
     """
 
     group: Integers
@@ -276,12 +277,13 @@ class Coded:
 
 
 def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None) -> Coded:
-    """Number the groups, items and relations of checked beliefs.
+    """Encode the groups, items and relations of validated beliefs as integers.
 
     Args:
-        beliefs: Checked beliefs.
+        beliefs: Validated beliefs.
         ontology: The relations.
-        groups: The columns that name a group, as in :func:`tacit.coherence.beliefs.group_columns`.
+        groups: The columns that identify a group, as in
+            :func:`tacit.coherence.beliefs.group_columns`.
     """
     columns = group_columns(beliefs, groups)
     items = pl.concat([beliefs["subject"], beliefs["object"]]).unique().sort()
@@ -304,9 +306,9 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
 
 
 def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """The groups' columns and a table's, one row each; a group's column of a taken name is renamed.
+    """Concatenate group columns and a table of equal height; rename group columns on conflict.
 
-    A group's column ``value`` beside a table's ``value`` becomes ``value (group)``.
+    A group column ``value`` beside a table column ``value`` becomes ``value (group)``.
     """
     taken = {name: f"{name} (group)" for name in groups.columns if name in table.columns}
     return pl.concat([groups.rename(taken), table], how="horizontal")
@@ -314,7 +316,7 @@ def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
 
 def _groups(beliefs: pl.DataFrame, columns: list[str]) -> tuple[Integers, pl.DataFrame]:
     if not columns:
-        # Without a group's column all beliefs are one group.
+        # Without group columns, all beliefs form one group.
         count = min(1, len(beliefs))
         return np.zeros(len(beliefs), dtype=np.int64), pl.DataFrame({"group": [1] * count})
     groups = beliefs.select(columns).unique().sort(columns, nulls_last=False)

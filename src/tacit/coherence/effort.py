@@ -1,4 +1,4 @@
-"""How long exact repair may take, and on how many cores."""
+"""The time limit and the number of processes of exact repair."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ TIME_LIMIT = 600.0
 
 @dataclass(frozen=True)
 class Effort:
-    """How long and on how many cores to work, and whether ties matter.
+    """The deadline, the number of processes, and whether to resolve ties.
 
     Args:
-        deadline: The `time.monotonic` at which to stop.
-        processes: How many processes may work at once.
-        break_ties: Whether to choose among best assignments by the rule, and count free statements.
+        deadline: The `time.monotonic` value at which to stop.
+        processes: Number of concurrent processes.
+        break_ties: Whether to apply the tie rule to equally good assignments and to count free
+            statements.
     """
 
     deadline: float = math.inf
@@ -34,13 +35,13 @@ def effort_of(
     *,
     break_ties: bool = True,
 ) -> Effort:
-    """The effort for a time limit in seconds and a number of processes, None for no limits.
+    """Return the effort for a time limit in seconds and a number of processes.
 
     Args:
-        started: The `time.monotonic` from which the limit counts.
-        time_limit: Seconds, above 0.
+        started: The `time.monotonic` value at which the time limit starts.
+        time_limit: Seconds, above 0; None for no limit.
         processes: At least 1; None for one per core.
-        break_ties: As in `Effort`.
+        break_ties: See `Effort`.
 
     Raises:
         RequestError: The time limit or the number of processes is out of range.
@@ -54,7 +55,7 @@ def effort_of(
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Enrichment: what follows from true statements, true and false (Gu et al. 2023, section 4.3)."""
+"""Enrichment: the labels that follow from true statements (Gu et al. 2023, section 4.3)."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _COLUMNS = ("subject", "relation", "object")
 
 
 def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Labels statements and all that follow from them within their group.
+    """Label statements and all statements that follow from them within their group.
 
-    True statements make true, until nothing new appears: the symmetric partner, the inverse
-    partner, whatever the relation implies, and x r z of a transitive x r y and y r z with x other
-    than z. They make false: the reverse of an asymmetric statement, whatever the relation
-    excludes, and the symmetric and inverse partners of what is false.
+    A true statement implies as true, until nothing new appears: the symmetric partner, the inverse
+    partner, each relation that its relation implies, and x r z for transitive x r y and y r z with
+    x different from z. It implies as false: the reverse of an asymmetric statement, each relation
+    that its relation excludes, and the symmetric and inverse partners of false statements.
 
     Args:
-        statements: Columns subject, relation, object, all of them true; every other column is part
-            of the group. A repeated row counts once.
+        statements: Columns subject, relation, object; all rows are true. All other columns identify
+            the group. Duplicate rows count once.
         ontology: The relations and their properties.
 
     Returns:
-        The same columns and ``label`` (Boolean), one row per statement and group: groups in order
-        of first appearance, then subject and object in order of first mention in the group, then
-        relation in the ontology's order.
+        The same columns and ``label`` (Boolean), one row per statement and group. Groups are in
+        order of first appearance; within a group, rows are sorted by subject and object in order of
+        first mention, then by relation in the ontology's order.
 
     Raises:
-        DataError: A column is missing or empty somewhere, a relation is unknown, or a statement of
-            a group comes out both true and false.
+        DataError: A column is missing or has empty values, a relation is unknown, or a statement of
+            a group is both true and false.
 
     Examples:
         >>> import polars as pl
@@ -67,7 +67,7 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
 
 
 def clashes(statement: Statement, relations: Mapping[str, Relation]) -> set[Statement]:
-    """Return the statements that come out both true and false if one statement is true."""
+    """Return the statements that are both true and false if one statement is true."""
     true = _truths([statement], relations)
     return true & _falsehoods(true, relations)
 
@@ -85,7 +85,7 @@ def _group_columns(statements: pl.DataFrame) -> list[str]:
 
 
 def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
-    """The label of each statement of a group, in the order that :func:`enrich` documents."""
+    """Return the label of each statement of a group, in the order of :func:`enrich`."""
     relations = ontology.relations
     items: dict[str, int] = {}
     for subject, relation, obj in given:
@@ -115,7 +115,7 @@ def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dic
 
 def _truths(given: Iterable[Statement], relations: Mapping[str, Relation]) -> set[Statement]:
     known: set[Statement] = set()
-    after: dict[tuple[str, str], list[str]] = {}  # (relation, item) to the items behind its arcs
+    after: dict[tuple[str, str], list[str]] = {}  # (relation, subject) to objects
     before: dict[tuple[str, str], list[str]] = {}
     waiting = list(given)
     while waiting:
@@ -156,7 +156,7 @@ def _falsehoods(true: set[Statement], relations: Mapping[str, Relation]) -> set[
 
 
 def _partners(statement: Statement, relations: Mapping[str, Relation]) -> list[Statement]:
-    """The statements that always have the same label."""
+    """Return the statements that always have the same label."""
     subject, name, obj = statement
     relation = relations[name]
     partners = [(obj, name, subject)] if relation.symmetric else []

@@ -1,4 +1,4 @@
-"""All assignments of a few items, and the best of them for many weightings at once."""
+"""All assignments of a few items, and the best of them for many sets of weights at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Booleans = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
     Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
-# Beyond these, dynamic programming or the general solver is quicker than a list of all assignments.
+# Above these limits, dynamic programming or the general solver is faster than enumeration.
 MOST_VARIABLES = 24
 MOST_WORLDS = 5000
 
@@ -28,8 +28,9 @@ class Best:
     """The chosen assignments of several problems.
 
     Args:
-        true: Which statements are true, shape (problems, statements).
-        free: Which statements are true in one best assignment and false in another, same shape.
+        true: Whether each statement is true, shape (problems, statements).
+        free: Whether each statement is true in one best assignment and false in another, same
+            shape.
     """
 
     true: Booleans
@@ -38,10 +39,10 @@ class Best:
 
 @lru_cache(maxsize=64)
 def all_assignments(family: Family, n: int) -> Booleans | None:
-    """Every assignment of n items that keeps all constraints, shape (assignments, statements).
+    """Return all consistent assignments of n items, shape (assignments, statements).
 
     Returns:
-        The assignments in a fixed order, or None when there are too many to list.
+        The assignments in a fixed order, or None if there are too many to enumerate.
     """
     clauses = clauses_of(family, n)
     count = len(clauses.variables)
@@ -61,14 +62,17 @@ def all_assignments(family: Family, n: int) -> Booleans | None:
 def best_assignments(
     assignments: Booleans, weights: Integers, ties: Callable[[int], Integers]
 ) -> Best:
-    """The best assignment for each weighting; among equals the fewest true, then the least tie sum.
+    """Return the best assignment for each set of weights.
+
+    Ties go to the assignment with the fewest true statements, then to the smallest sum of
+    tie-breaking numbers.
 
     Args:
-        assignments: From `all_assignments`.
+        assignments: The result of `all_assignments`.
         weights: One integer per statement, shape (problems, statements).
-        ties: Gives a problem's tie-breaking numbers, one per statement.
+        ties: Function from the row of a problem to its tie-breaking numbers, one per statement.
     """
-    # Sums of integers below 2**53 are exact in floating point, whose product is quick.
+    # Integer sums below 2**53 are exact in floating point, where matrix products are fast.
     values = weights.astype(np.float64) @ assignments.T.astype(np.float64)
     optimal = values == values.max(axis=1, keepdims=True)
     often = optimal.astype(np.float64) @ assignments.astype(np.float64)
@@ -77,14 +81,14 @@ def best_assignments(
     for row in np.flatnonzero(total[:, 0] > 1):
         equal = np.flatnonzero(optimal[row])
         numbers = ties(int(row))
-        # One statement more costs more than all tie-breaking numbers together.
+        # An additional true statement costs more than all tie-breaking numbers together.
         cost = assignments[equal] @ (numbers + 1 + numbers.sum())
         chosen[row] = equal[cost.argmin()]
     return Best(assignments[chosen], (often > 0) & (often < total))
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Which partial assignments keep the constraints whose latest statement is the last one."""
+    """Return which partial assignments satisfy the constraints whose last statement is ``last``."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

@@ -1,4 +1,4 @@
-"""Whether believed statements can all be true together, whatever is not believed."""
+"""Joint consistency: whether believed statements can all be true together."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tacit.coherence.enumeration import Booleans
     from tacit.coherence.ontology import Ontology
 
-# Truth values held in memory at once.
+# Maximum number of truth values in memory at once.
 _CELLS = 50_000_000
 
 
 @dataclass(frozen=True)
 class _Rules:
-    """The ontology's constraints by the relations' positions."""
+    """The ontology's constraints, by index of the relations."""
 
     symmetric: list[int]
     transitive: list[int]
@@ -35,21 +35,22 @@ class _Rules:
 
 
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
-    """Whether each group's believed statements can all be true in one consistent assignment.
+    """Return whether each group's believed statements can all be true in a consistent assignment.
 
-    All constraints that make a statement true do so from true ones, so the statements that follow
-    make up the least assignment; the beliefs are consistent when it breaks nothing.
+    Disbelieved statements are ignored. Constraints imply true statements only from true statements,
+    so the closure of the believed statements is the smallest assignment that contains them. The
+    beliefs are consistent if the closure violates no constraint.
 
     Args:
         coded: The beliefs.
-        believed: Which rows are believed.
+        believed: Whether each row is believed.
         ontology: The constraints.
 
     Returns:
         One truth value per group.
 
     Raises:
-        RequestError: Believed statements join more items than dense tables of them can hold.
+        RequestError: Believed statements connect more items than dense tables can represent.
     """
     consistent = np.ones(len(coded.groups), dtype=bool)
     rows = np.flatnonzero(believed)
@@ -60,7 +61,7 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
     ends = np.stack([coded.subject[rows], coded.object[rows]])
     nodes, where = np.unique(coded.group[rows] * width + ends, return_inverse=True)
     first, second = where.reshape(2, -1)
-    # Nothing that follows joins items that no chain of beliefs joins.
+    # Consequences connect only items that a chain of beliefs connects.
     graph = coo_array((np.ones(len(rows)), (first, second)), shape=(len(nodes), len(nodes)))
     count, part = connected_components(graph, directed=False)
     by_part = np.argsort(part, kind="stable")
@@ -92,7 +93,7 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
 
 
 def _close(true: Booleans, rules: _Rules) -> None:
-    """Adds, in place, all that follows; shape (parts, relations, n, n)."""
+    """Add all consequences in place; shape (parts, relations, n, n)."""
     own = np.eye(true.shape[-1], dtype=bool)
     before = -1
     while (now := int(true.sum())) != before:
@@ -109,7 +110,7 @@ def _close(true: Booleans, rules: _Rules) -> None:
 
 
 def _breaks(true: Booleans, rules: _Rules) -> Integers:
-    """Which parts hold what can never be true."""
+    """Return the indices of the parts that violate a constraint."""
     broken = np.zeros(len(true), dtype=bool)
     for r in rules.asymmetric:
         broken |= (true[:, r] & _turned(true[:, r])).any(axis=(1, 2))

@@ -1,9 +1,10 @@
-"""The rows of a linear program that the constraints of some items make, transitivity on demand.
+"""The rows of the linear program for the constraints of n items, with transitivity on demand.
 
-Strict partial orders also keep a rule that no single constraint states. With y(ij) for "i precedes
-j", and three items in a cycle: y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. It is half the
-sum of three transitive rows, rounded down. With it the linear program describes the strict partial
-orders of three items exactly; transitivity alone admits one half on each arc of the cycle.
+Strict partial orders also satisfy an inequality that no single constraint states. Let y(ij) mean "i
+precedes j". For three items in a cycle: y(ij) + y(jk) + y(ki) - y(ik) - y(kj) - y(ji) <= 1. This
+row is half the sum of three transitive rows, rounded down. With it, the linear program describes
+the strict partial orders of three items exactly; transitivity alone admits one half on each arc of
+the cycle.
 """
 
 from __future__ import annotations
@@ -25,27 +26,27 @@ if TYPE_CHECKING:
     from tacit.coherence.enumeration import Booleans, Floats
 
 
-# With more transitive constraints than these, only those that a solution broke are written down.
+# With more transitive constraints than this, only those that a solution violates are added.
 _MOST_TRIPLES = 4000
-# Branch and bound also gets those that the linear program's solution breaks but for this much.
+# Branch and bound also gets constraints that the relaxed solution satisfies by less than this.
 _NEARLY = 0.5
 _MOST_BRANCHED = 100_000
 _TOLERANCE = 1e-6
 
 
 class Rows:
-    """Rows a·x <= b over the statements of n items; those of three items are added on demand.
+    """Rows a·x <= b over the statements of n items; rows of three items are added on demand.
 
     Args:
         family: The relations.
-        n: How many items there are.
-        total: Whether of two reverse statements exactly one is true (an order of all items).
+        n: Number of items.
+        total: Whether exactly one of two reverse statements is true (an order of all items).
 
     Attributes:
-        matrix: The rows that are written down, shape (r, v).
-        limits: What each of them must not exceed, shape (r,).
-        triples: How many transitive rows there are, written down or not.
-        complete: Whether all of them are written down.
+        matrix: The rows that have been added, shape (r, v).
+        limits: The upper limit of each row, shape (r,).
+        triples: Number of transitive rows, added or not.
+        complete: Whether all transitive rows have been added.
     """
 
     def __init__(self, family: Family, n: int, *, total: bool) -> None:
@@ -61,31 +62,31 @@ class Rows:
         if total:
             self._append(self._block(exclusions, (-1.0, -1.0)), -np.ones(len(exclusions)))
         transitive = sum(each.transitive for each in family.classes)
-        # In an order of all items three transitive rows around a cycle say the same.
+        # In an order of all items, the three transitive rows around a cycle are equivalent.
         self.triples = transitive * n * (n - 1) * (n - 2) // (3 if total else 1)
         self.complete = False
         self._complete(_MOST_TRIPLES)
 
     @property
     def count(self) -> int:
-        """How many statements there are."""
+        """The number of statements."""
         return len(self.clauses.variables)
 
     def before_branching(self, values: Floats) -> None:
-        """Adds the transitive constraints that values nearly break, if not too many.
+        """Add transitive constraints that values violate or nearly violate, up to a maximum number.
 
-        Branch and bound is quicker with few rows, but each one that it breaks costs a new start.
+        Branch and bound is faster with few rows, but each violated constraint costs a restart.
         """
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
 
     def add(self, triples: Integers) -> None:
-        """Adds transitive constraints, shape (t, 3)."""
+        """Add transitive constraints, shape (t, 3)."""
         if len(triples):
             self._append(self._block(triples, (1.0, 1.0, -1.0)), np.ones(len(triples)))
 
     def tighten(self, values: Floats) -> bool:
-        """Adds the rows of three items that values break, and returns whether there were any."""
+        """Add the rows of three items that values violate, and return whether any was added."""
         most = 10 * self.count
         triples = self._no_triples() if self.complete else self.violated(values, most)
         cycles = self.violated_cycles(values)[:most]
@@ -96,10 +97,10 @@ class Rows:
     def violated(
         self, values: Floats, most: int | None = None, least: float = _TOLERANCE
     ) -> Integers:
-        """The transitive constraints that values break by more than ``least``, the worst first.
+        """Return transitive constraints that values violate by more than ``least``, worst first.
 
         Returns:
-            Their statements, shape (t, 3).
+            The statements of each constraint, shape (t, 3).
         """
         found = []
         amounts = []
@@ -118,7 +119,7 @@ class Rows:
         return triples[worst[:most]]
 
     def violated_cycles(self, values: Floats) -> Integers:
-        """The cycles of three items that values break, the worst first, shape (t, 6)."""
+        """Return the cycles of three items that values violate, the worst first, shape (t, 6)."""
         found = [np.empty((0, 6), dtype=np.int64)]
         amounts = [np.empty(0)]
         for position, each in enumerate(self._family.classes):
@@ -138,7 +139,7 @@ class Rows:
         return np.concatenate(found)[worst]
 
     def hold(self, assignment: Booleans) -> bool:
-        """Whether an assignment keeps every constraint, written down or not."""
+        """Return whether an assignment satisfies every constraint, including rows not yet added."""
         clauses = self.clauses
         clash = (assignment[clauses.exclusions[:, 0]] & assignment[clauses.exclusions[:, 1]]).any()
         gap = (
@@ -147,7 +148,7 @@ class Rows:
         return not (clash or gap or len(self.violated(assignment.astype(np.float64), 1)))
 
     def closed(self, assignment: Booleans) -> Booleans | None:
-        """The smallest assignment with a set of statements true; None when there is none."""
+        """Return the smallest consistent assignment with the given statements true, or None."""
         clauses = self.clauses
         assignment = assignment.copy()
         while True:
@@ -200,17 +201,17 @@ class Rows:
 
 _WHOLE = 1e-5
 _NEVER = float("inf")
-# SciPy's status of a program without a solution.
+# SciPy's status code for an infeasible program.
 _INFEASIBLE = 2
-# Reduced costs are computed in floating point.
+# Tolerance for reduced costs, which are computed in floating point.
 _DUAL_ERROR = 1e-3
-# Sums of equal value differ by less, and others by more.
+# Equal sums differ by less than this, and unequal sums by more.
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
 class Region:
-    """What to search: each statement from ``low`` to ``high``, and at most one more row."""
+    """A search region: the bounds of each statement, and at most one additional row."""
 
     low: Floats
     high: Floats
@@ -218,7 +219,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Matrix and limits of all rows, the region's own among them."""
+        """Return the matrix and the limits of all rows, including the region's row."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -227,16 +228,16 @@ class Region:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best whole solution of a region; optimal without an assignment when there is none.
+    """The best integer solution of a region; optimal without an assignment if none exists.
 
     Args:
         assignment: The solution, or None.
-        bound: No solution has a larger objective.
+        bound: Upper bound on the objective of all solutions.
         optimal: Whether the solution is proven best, or none exists.
         relaxed: The solution of the linear program.
-        reduced: Its reduced costs, absolute.
-        relaxed_bound: Its objective.
-        branched: Whether the linear program's solution was not whole.
+        reduced: The absolute reduced costs of the linear program's solution.
+        relaxed_bound: The objective of the linear program's solution.
+        branched: Whether the linear program's solution was not integral.
         alone: Whether every other solution is known to have a smaller objective.
     """
 
@@ -259,17 +260,17 @@ def best_solution(
     *,
     branch: bool = True,
 ) -> Optimum:
-    """The largest objective over whole solutions: relaxed first, then by branch and bound.
+    """Maximize the objective over integer solutions: relaxation first, then branch and bound.
 
     Args:
-        objective: What to maximise.
-        rows: The constraints, to which broken ones are added.
+        objective: The objective to maximize.
+        rows: The constraints; violated ones are added.
         within: The region.
-        deadline: The `time.monotonic` at which to stop.
-        start: Finds a good solution from the relaxed one; the region is then everything. Branch
-            and bound looks for another as good, so that one search proves the best and whether
-            it is the only one.
-        branch: Whether to branch when the relaxed solution is not whole.
+        deadline: The `time.monotonic` value at which to stop.
+        start: Finds a good solution from the relaxed solution and its bound; the region must then
+            be unrestricted. Branch and bound searches for another solution that is as good, so that
+            one search proves both that the solution is best and whether it is unique.
+        branch: Whether to branch when the relaxed solution is not integral.
     """
     nothing = np.zeros(rows.count)
     relaxed = None
@@ -308,7 +309,7 @@ def best_solution(
         best, proven, optimal = _branch(objective, rows, within, deadline)
         return Optimum(best, min(bound, proven), optimal, relaxed.x, reduced, bound, branched=True)
     value = float(objective @ known)
-    # No solution as good as the known one has these otherwise than the relaxed one.
+    # Statements that are not loose have the relaxed value in every solution as good as this one.
     loose = reduced <= bound - value + _DUAL_ERROR
     best, proven, optimal = _branch(objective, rows, other_than(known, loose), deadline)
     if best is None or objective @ best < value - _ROUNDING:
@@ -326,7 +327,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """The solutions that differ from an assignment in a loose statement, and in no other."""
+    """Return the region of solutions that differ from an assignment, in loose statements only."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)
@@ -334,7 +335,7 @@ def other_than(assignment: Booleans, loose: Booleans) -> Region:
 
 
 def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> Any:  # noqa: ANN401 - scipy's result object
-    """SciPy's answer to the linear program, or None when the time is up."""
+    """Return SciPy's result for the linear program, or None when time is up."""
     left = deadline - time.monotonic()
     if left <= 0:
         return None
@@ -352,7 +353,7 @@ def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> An
 def _branch(
     objective: Floats, rows: Rows, within: Region, deadline: float
 ) -> tuple[Booleans | None, float, bool]:
-    """A whole solution, a bound, and whether it is proven best."""
+    """Return an integer solution, an upper bound, and whether it is best or none exists."""
     bound = _NEVER
     while True:
         left = deadline - time.monotonic()

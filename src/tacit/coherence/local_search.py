@@ -1,4 +1,4 @@
-"""Heavy consistent assignments without a proof, by the local search that fits the relations."""
+"""Local search for consistent assignments of large weight, without a proof of optimality."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: float) -> Booleans:
-    """Adds statements, the likeliest first, as long as the assignment gets heavier.
+    """Add each statement that increases the total weight, trying the most likely first.
 
     Args:
         rows: The constraints.
         weights: One integer per statement.
-        likely: A number per statement, greater for those to try first.
-        deadline: The `time.monotonic` at which to stop.
+        likely: A number per statement; statements with larger numbers are tried first.
+        deadline: The `time.monotonic` value at which to stop.
     """
     nothing = np.zeros(rows.count, dtype=bool)
     order = np.lexsort((-weights, -np.round(likely, 3)))
@@ -34,13 +34,13 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
 
 
 def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: float) -> Booleans:
-    """Moves each item to its best position in the order, until no move gains anything.
+    """Reassign the statements of each item greedily, until no item improves the total weight.
 
     Args:
         rows: The constraints.
         weights: One integer per statement.
         assignment: A consistent assignment.
-        deadline: The `time.monotonic` at which to stop.
+        deadline: The `time.monotonic` value at which to stop.
     """
     heaviest_first = np.argsort(-weights, kind="stable")
     ends = rows.clauses.variables[:, 1:]
@@ -51,7 +51,7 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
             if time.monotonic() > deadline:
                 return assignment
             mine = (ends == item).any(axis=1)
-            # Constraints hold between the other items alone, so without this one they still do.
+            # Without this item's statements, the others still satisfy the constraints.
             order = heaviest_first[mine[heaviest_first]]
             trial = _added(rows, weights, assignment & ~mine, order, deadline)
             if weights @ trial > weights @ assignment:
@@ -60,10 +60,10 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 
 
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
-    """Adds statements that cost nothing: all at once, or half by half when some of them clash.
+    """Add statements of positive weight: all at once, or in halves if some of them conflict.
 
-    The assignment is the one that adding them one by one would give, as what fits together fits in
-    any part.
+    The result is the same as adding the statements one by one, because every subset of compatible
+    statements is compatible.
     """
     order = order[~assignment[order]]
     if not len(order) or time.monotonic() > deadline:
@@ -83,7 +83,7 @@ def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline:
 def _added(
     rows: Rows, weights: Integers, assignment: Booleans, order: Integers, deadline: float
 ) -> Booleans:
-    """Adds each statement that, with all that follows from it, makes the assignment heavier."""
+    """Add each statement that increases the total weight together with its consequences."""
     for statement in order[weights[order] > 0]:
         if assignment[statement]:
             continue
@@ -97,21 +97,22 @@ def _added(
     return assignment
 
 
-# Perturbations before the exact search: a number, so that no clock decides where it begins. One of
-# a partial order takes longer, the more so the more items there are.
+# Number of perturbations before the exact search: fixed, so that its starting point does not depend
+# on the clock. Perturbations of partial orders take longer, especially with many items.
 _KICKS = 200
 _PARTIAL_KICKS = 5
 _PARTIAL_KICKS_BY_SIZE = 1000
 
 
 def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: float) -> Booleans:
-    """A heavy assignment, the same for the same program unless the deadline is reached.
+    """Return an assignment of large weight; deterministic unless the deadline is reached.
 
     Args:
-        program: The weights.
+        program: The program, with its weights.
         rows: The constraints.
-        likely: A number per statement, greater for those to try first; orders do without it.
-        deadline: The `time.monotonic` at which to stop.
+        likely: A number per statement; statements with larger numbers are tried first. Orders
+            ignore it.
+        deadline: The `time.monotonic` value at which to stop.
     """
     if program.family.order:
         partial = max(_PARTIAL_KICKS, _PARTIAL_KICKS_BY_SIZE // program.n)
@@ -121,12 +122,12 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """A heavy assignment of an order.
+    """Return an assignment of large weight for an order.
 
     Args:
-        program: The weights; its family is an order.
-        kicks: How many times to perturb it; None goes on until the deadline.
-        deadline: The `time.monotonic` at which to stop.
+        program: The program; its family is an order.
+        kicks: Number of perturbations; None to continue until the deadline.
+        deadline: The `time.monotonic` value at which to stop.
     """
     index = clauses_of(program.family, program.n).index[0]
     weights = np.where(index >= 0, program.weights[index], 0)

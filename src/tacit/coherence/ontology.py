@@ -1,7 +1,7 @@
-"""An ontology: relations, how each is worded, and what holds of it.
+"""Ontologies: relations with their wording and their constraints.
 
-A shipped ontology is known by its name (``parts``, ``time``, ``space``, ``taxonomy``); a user's
-own is a YAML file of the same form.
+Tacit ships the ontologies ``parts``, ``time``, ``space`` and ``taxonomy``, which are loaded by
+name. A user's ontology is a YAML file of the same format.
 """
 
 from __future__ import annotations
@@ -53,25 +53,25 @@ Statement = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation: its wording and its constraints.
+    """A relation with its wording and its constraints.
 
     Args:
         name: The name that beliefs use.
         singular: The statement for a singular subject, with ``{subject}`` and ``{object}``.
         plural: The statement for a plural subject.
-        question_singular: The same as a question, or None.
-        question_plural: The same as a question, or None.
-        category: A heading to count it under, or None.
+        question_singular: The question for a singular subject, or None.
+        question_plural: The question for a plural subject, or None.
+        category: The category under which statements are counted, or None.
         symmetric: x r y and y r x have the same truth value.
         asymmetric: x r y and y r x are never both true.
-        transitive: x r y and y r z make x r z true, for three different items.
+        transitive: x r y and y r z imply x r z, for three different items.
         irreflexive: x r x is never true; every asymmetric relation is irreflexive.
-        inverse: The relation s with x r y exactly when y s x, or None.
-        implies: Relations that x r y makes true of x and y.
-        excludes: Relations that are never true of x and y together with this one.
+        inverse: The relation s such that y s x is true exactly when x r y is, or None.
+        implies: Relations s such that x r y implies x s y.
+        excludes: Relations s such that x r y and x s y are never both true.
 
     Raises:
-        RequestError: ``implies`` or ``excludes`` is one string.
+        RequestError: ``implies`` or ``excludes`` is a single string.
 
     Examples:
         >>> from tacit import Relation
@@ -102,7 +102,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Ontology:
-    """The relations of an ontology by name, in the order of their file.
+    """The relations of an ontology by name, in the order of the file.
 
     Args:
         name: The ontology's name.
@@ -119,12 +119,12 @@ class Ontology:
 
     @classmethod
     def load(cls, name_or_path: str | Path) -> Ontology:
-        """Reads a shipped ontology by its name, or a user's own by its path.
+        """Read a shipped ontology by name, or a user's ontology from a file.
 
-        Anything with a suffix or a folder in it is a path.
+        A name with a suffix or a folder is read as a path.
 
         Raises:
-            DataError: The file is missing or malformed; the message names its line.
+            DataError: The file is missing or malformed; the message names the line.
             RequestError: No shipped ontology has this name.
         """
         path = Path(name_or_path)
@@ -144,21 +144,21 @@ class Ontology:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256, in hexadecimal, of the name and of all relations in their order."""
+        """The SHA-256 hash (hexadecimal) of the name and of all relations in order."""
         content = [self.name, [asdict(relation) for relation in self.relations.values()]]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def shipped_ontologies() -> list[str]:
-    """The names of the ontologies that come with Tacit, sorted."""
+    """Return the names of the ontologies that Tacit ships, sorted."""
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
-# The file
+# File format
 
 
 class _File(BaseModel):
-    """What an ontology's file holds."""
+    """The content of an ontology file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -169,7 +169,7 @@ class _File(BaseModel):
     @field_validator("relations", mode="before")
     @classmethod
     def _named(cls, relations: object) -> object:
-        """Each relation with the name that it stands under."""
+        """Return the relations, each with its key as ``name``."""
         if not isinstance(relations, dict):
             return relations
         for name, relation in relations.items():
@@ -182,15 +182,15 @@ class _File(BaseModel):
 
 
 def read_ontology(path: Path) -> Ontology:
-    """Reads an ontology and checks that its relations agree with one another.
+    """Read an ontology and check that its relations do not contradict each other.
 
     Raises:
-        DataError: The file is missing, is no YAML, or a relation is malformed or contradicts
+        DataError: The file is missing or not valid YAML, or a relation is malformed or contradicts
             another; the message names the line.
     """
     document = read_as(_File, path)
     relations = {
-        # x r x would be its own reverse, so an asymmetric relation cannot hold of it.
+        # x r x is its own reverse, so it is never true if the relation is asymmetric.
         name: replace(relation, irreflexive=relation.irreflexive or relation.asymmetric)
         for name, relation in document.content.relations.items()
     }
@@ -204,16 +204,17 @@ def read_ontology(path: Path) -> Ontology:
 
 @dataclass(frozen=True)
 class _Agreement:
-    """Whether the relations of a file agree with one another."""
+    """Checks that the relations of a file do not contradict each other."""
 
     document: Document[_File]
     relations: Mapping[str, Relation]
 
     def check(self, relation: Relation) -> None:
-        """Refuses a relation that names none, or that another one contradicts.
+        """Check the properties of a relation and its references to other relations.
 
         Raises:
-            DataError: It does.
+            DataError: The relation refers to an unknown relation or to itself, or its properties
+                contradict each other or those of another relation.
         """
         name, relations = relation.name, self.relations
         for key in ("inverse", *_LISTS):
@@ -237,16 +238,16 @@ class _Agreement:
             self._check_inverse(relation, relations[relation.inverse])
 
     def check_possible(self, relation: Relation) -> None:
-        """Refuses a relation that can never be true of two different items.
+        """Check that a relation can be true of two different items.
 
         Raises:
-            DataError: It cannot.
+            DataError: The relation can never be true.
         """
         relations = self.relations
         both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}
         if not both:
             return
-        # Of several relations that clash, an implied one is nearest to the mistake.
+        # Among several conflicting relations, an implied one is closest to the mistake.
         other = min(both, key=lambda name: (name not in relation.implies, name))
         why = f"x {relation.name} y makes {other} both true and false of x and y"
         if relation.symmetric and relations[other].asymmetric:

@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 
 MOST_ITEMS = 16
-# Tie-breaking numbers are below 2**12, so that those of all pairs of 16 items sum up to less.
+# Tie-breaking numbers are below 2**12, so their sum over all pairs of 16 items is below this.
 _WHOLE = 1 << 19
 
 
 def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """The order with the largest sum of the weights that point forward.
+    """Return the order with the largest sum of weights over forward pairs.
 
     Args:
-        weights: Integer weight of i before j, none negative, shape (n, n).
-        ties: Among equal orders the least sum over those with a weight decides, shape (n, n),
-            each from 0 to 4,095.
+        weights: Integer weight of i before j, not negative, shape (n, n).
+        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among equal orders, the one with
+            the smallest sum over forward pairs of positive weight is chosen.
 
     Returns:
-        The items in order, and which pairs stand one way in one best order and the other way
-        round in another, shape (n, n).
+        The items in order, and which pairs have one direction in one best order and the opposite
+        direction in another, shape (n, n).
     """
     n = len(weights)
     combined = weights * _WHOLE - np.where(weights > 0, ties, 0)
     gains = _gains(combined)
     best = _from_front(gains)
-    # The tie-breaking part is below one whole, so rounding up gives the plain sum back.
+    # The tie-breaking part is below one unit, so rounding up recovers the plain sum.
     front = -(-best // _WHOLE)
     plain = _gains(weights)
     on_best_order = front + _to_back(plain) == front[-1]
@@ -47,7 +47,7 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
 
 
 def closure(arcs: Booleans) -> Booleans:
-    """The transitive closure of arcs, shape (n, n)."""
+    """Return the transitive closure of arcs, shape (n, n)."""
     reached = arcs.copy()
     for middle in range(len(arcs)):
         reached |= reached[:, middle, None] & reached[middle]
@@ -55,7 +55,7 @@ def closure(arcs: Booleans) -> Booleans:
 
 
 def _gains(weights: Integers) -> Integers:
-    """What item k gains when it comes right behind a set of items, shape (2**n, n)."""
+    """Return the gain of placing item k directly after each set of items, shape (2**n, n)."""
     n = len(weights)
     gains = np.zeros((1 << n, n), dtype=np.int64)
     for item in range(n):
@@ -66,7 +66,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """For each size of set: the sets, their members, and the sets without each member."""
+    """Return, for each size of set: the sets, their members, and each set without each member."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -90,7 +90,7 @@ def _to_back(gains: Integers) -> Integers:
     everything = (1 << n) - 1
     best = np.zeros(len(gains), dtype=np.int64)
     for rest, members, _ in _layers(n):
-        # ``rest`` is still to come, so what stands in front is all other items.
+        # ``rest`` is not placed yet, so all other items are in front.
         front = everything ^ rest
         following = front[:, None] | (1 << members)
         best[front] = (best[following] + gains[front[:, None], members]).max(axis=1)
@@ -111,15 +111,15 @@ def _walk_back(best: Integers, gains: Integers, n: int) -> list[int]:
 
 
 def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Integers:
-    """Finds a heavy order of all items.
+    """Find an order of all items with a large weight.
 
     Args:
         weights: Integer weight of i before j, shape (n, n).
-        kicks: How many times to perturb the order; None goes on until the deadline.
-        deadline: The `time.monotonic` at which to stop with the best order found.
+        kicks: Number of perturbations; None to continue until the deadline.
+        deadline: The `time.monotonic` value at which to stop with the best order found.
 
     Returns:
-        The items in order, the same for the same weights unless the deadline is reached.
+        The items in order; deterministic unless the deadline is reached.
     """
     random = np.random.default_rng(0)
     lead = weights - weights.T
@@ -136,7 +136,7 @@ def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Inte
 
 
 def _kicked(order: Integers, random: np.random.Generator) -> Integers:
-    """Moves a tenth of the items, at least two, to random positions."""
+    """Move a tenth of the items, at least two, to random positions."""
     n = len(order)
     items = order.tolist()
     for origin, target in random.integers(0, n, (max(2, n // 10), 2)).tolist():
@@ -145,12 +145,12 @@ def _kicked(order: Integers, random: np.random.Generator) -> Integers:
 
 
 def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple[Integers, int]:
-    """Moves one item at a time, and returns the order with the lead of its forward pairs."""
+    """Move single items while this helps; return the order and the lead of its forward pairs."""
     n = len(order)
     forward = lead[np.ix_(order, order)]
     behind = np.tri(n, k=-1, dtype=bool)
     while time.monotonic() < deadline:
-        # Moving p behind q loses the sum over p+1..q; moving it before q gains that over q..p-1.
+        # Moving p behind q loses the sum of row p over p+1..q; moving p before q gains q..p-1.
         sums = np.cumsum(forward, axis=1)
         gains = np.diagonal(sums)[:, None] - sums
         gains[behind] += forward[behind]
@@ -163,21 +163,21 @@ def _improve_by_moves(lead: Integers, order: Integers, deadline: float) -> tuple
     return order, int(np.triu(forward).sum())
 
 
-# SciPy's flows are 32-bit integers.
+# SciPy computes flows as 32-bit integers.
 _MOST_FLOW = 1_000_000_000
 
 
 def search_partial_orders(weights: Integers, kicks: int | None, deadline: float) -> Booleans:
-    """Finds a heavy strict partial order.
+    """Find a strict partial order with a large weight.
 
     Args:
         weights: Integer weight of i before j, of either sign, 0 on the diagonal, shape (n, n).
-        kicks: How many times to perturb the order; None goes on until the deadline.
-        deadline: The `time.monotonic` at which to stop with the best order found.
+        kicks: Number of perturbations; None to continue until the deadline.
+        deadline: The `time.monotonic` value at which to stop with the best order found.
 
     Returns:
-        Which items precede which, transitively closed, shape (n, n); the same for the same
-        weights unless the deadline is reached.
+        Whether item i precedes item j, transitively closed, shape (n, n); deterministic unless the
+        deadline is reached.
     """
     n = len(weights)
     random = np.random.default_rng(0)
@@ -200,7 +200,7 @@ def search_partial_orders(weights: Integers, kicks: int | None, deadline: float)
 
 
 def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Booleans:
-    """Puts each item back the best way, in turn, until none gains."""
+    """Reinsert each item at its best position in turn, until no item improves the order."""
     n = len(weights)
     unchanged = 0
     item = 0
@@ -211,7 +211,7 @@ def _improve_by_arcs(weights: Integers, order: Booleans, deadline: float) -> Boo
 
 
 def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
-    """Puts an item back the best way, in place, and says whether the order is heavier."""
+    """Reinsert an item at its best position, in place, and return whether the weight increased."""
     others = np.delete(np.arange(len(weights)), item)
     before, after = _best_position(
         weights[others, item], weights[item, others], order[np.ix_(others, others)]
@@ -228,16 +228,16 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Which of the other items come before and which after, for the largest sum of weights.
+    """Return the items to put before and after an item for the largest weight (minimum cut).
 
     Args:
         into: The weight of each other item before this one, shape (m,).
-        out: The weight of this one before each other item, shape (m,).
-        order: The other items' own order, shape (m, m).
+        out: The weight of this item before each other one, shape (m,).
+        order: The partial order of the other items, shape (m, m).
     """
     m = len(into)
     source, sink = 2 * m, 2 * m + 1
-    # Nodes 0..m-1: "it is before"; m..2m-1: "it is not after", whose weight is what that loses.
+    # Node i < m: "item i is before". Node m + i: "item i is not after", which loses out[i].
     gain = np.concatenate([into, -out])
     total = int(np.abs(gain).sum())
     gain = gain // max(1, -(-total // _MOST_FLOW))

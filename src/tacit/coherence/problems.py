@@ -1,8 +1,9 @@
-"""Splits beliefs into problems that have nothing to do with one another.
+"""Decomposition of beliefs into independent problems.
 
-Statements that inverse or symmetric relations make equal are one variable. Per group and family of
-relations, items fall apart where no variable that could be wanted joins them: an assignment needs
-no statement but those with a positive weight and what follows from them.
+Statements that inverse or symmetric relations make equivalent share one variable. For each group
+and family of relations, items are split into components that wanted variables connect. This split
+loses nothing, because an assignment needs only statements of positive weight and their
+consequences.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ if TYPE_CHECKING:
     from tacit.coherence.constraints import Coded, Family, Integers, Membership
     from tacit.coherence.enumeration import Booleans
 
-# Tables of all triples of items are held in memory: about 1 GB each at this many.
+# Tables of all triples of items are in memory: about 1 GB each for this many items.
 MOST_JOINED = 500
 
 
 @dataclass(frozen=True)
 class Variables:
-    """What is to be decided: one entry per variable that a row asks about.
+    """The variables to decide: one entry per variable that occurs in a row.
 
     Args:
         group: The group.
         family: The family.
-        position: The class in the family.
-        first: The item read first (the lesser one when the class is symmetric).
-        second: The other item.
-        weight: The sum of the rows' weights.
+        position: The class, as an index in the family.
+        first: The first item (the smaller one when the class is symmetric).
+        second: The second item.
+        weight: The sum of the weights of the variable's rows.
         of_row: The variable of each row of the beliefs.
     """
 
@@ -53,15 +54,15 @@ class Variables:
 
 @dataclass(frozen=True)
 class Bucket:
-    """Problems of one family over the same number of items.
+    """Problems of one family with the same number of items.
 
     Args:
-        family: The family's number.
+        family: The family's index.
         group: The group of each problem, shape (p,).
         items: The items of each problem, sorted, shape (p, n).
         weights: The weights of each problem's statements, shape (p, v).
-        variables: Which variables the problems decide, shape (k,).
-        places: Problem and statement of each of those, shape (k, 2).
+        variables: The variables that the problems decide, shape (k,).
+        places: The problem and the statement of each of these variables, shape (k, 2).
     """
 
     family: int
@@ -75,13 +76,13 @@ class Bucket:
 def variables_of(
     coded: Coded, weights: Integers, families: Sequence[Family], places: Sequence[Membership]
 ) -> Variables:
-    """Merges statements that the constraints make equal.
+    """Merge statements that the constraints make equivalent.
 
     Args:
         coded: The beliefs.
         weights: One per row.
         families: The ontology's families.
-        places: Where each relation is decided, in the ontology's order.
+        places: The membership of each relation, in the ontology's order.
     """
     family = np.array([place.family for place in places])[coded.relation]
     position = np.array([place.position for place in places])[coded.relation]
@@ -104,12 +105,12 @@ def variables_of(
 
 
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
-    """Puts each variable that may come true into its problem, and problems of a shape together.
+    """Assign variables that can be true to problems, and put problems of equal shape in buckets.
 
     A variable in no bucket is false in the chosen assignment.
 
     Raises:
-        RequestError: A problem joins more items than dense tables of them can hold.
+        RequestError: A problem connects more items than dense tables can represent.
     """
     part = _components(variables, families)
     inside = np.flatnonzero(part >= 0)
@@ -156,7 +157,7 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
 
 
 def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
-    """A number from 0 to 4,095 per statement of some items, from its words alone."""
+    """Return a tie-breaking number from 0 to 4,095 per statement, computed from its words alone."""
     numbers = [
         hashlib.blake2b(
             f"{family.classes[position].name}\t{items[i]}\t{items[j]}".encode(), digest_size=2
@@ -167,7 +168,7 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Which variables belong to an order, within its group, that no weight argues against."""
+    """Return which variables belong to an order that has no negative weight in its group."""
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family
     against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)
@@ -177,11 +178,12 @@ def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Boole
 
 
 def _components(variables: Variables, families: Sequence[Family]) -> Integers:
-    """A number per variable, equal for those of one problem; -1 for those in none."""
+    """Return the problem of each variable as a number; -1 for variables in no problem."""
     transitive = np.array([family.transitive for family in families])[variables.family]
     alone = variables.first == variables.second
     spread = transitive & ~alone
-    # A weight of 0 could be true at no loss, but where nothing is lost by being true anyway.
+    # A statement of weight 0 can be true at no cost, so it counts as wanted, except in orders
+    # without negative weights, where any statement can be true at no cost.
     wanted = np.where(
         orders_at_no_loss(variables, families), variables.weight > 0, variables.weight >= 0
     )
@@ -197,7 +199,8 @@ def _components(variables: Variables, families: Sequence[Family]) -> Integers:
     )
     _, component = connected_components(graph, directed=False)
     part = np.where(component[first] == component[second], component[first], -1).astype(np.int64)
-    # Without transitivity each unordered pair of items stands alone, as does an item by itself.
+    # Without transitivity, each unordered pair of items is a separate problem, as is each item
+    # paired with itself.
     low, high = np.minimum(first, second), np.maximum(first, second)
     pairs = np.unique(low * len(nodes) + high, return_inverse=True)[1]
     return np.where(spread, part, pairs + len(nodes))

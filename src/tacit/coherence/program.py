@@ -1,9 +1,9 @@
-"""The general exact solver: a linear program first, branch and bound (HiGHS) when it must.
+"""The general exact solver: a linear program, then branch and bound (HiGHS) if needed.
 
-Statements are 0 or 1, their constraints linear rows; most often the linear program's solution is
-whole already, and is then the best assignment, proven by duality. Its reduced costs also say which
-statements any other best assignment could tell otherwise, so that ties are found without listing
-them.
+Statements are 0/1 variables, and constraints are linear rows. Most often the solution of the linear
+program is already integral. It is then the best assignment, proven by duality. Its reduced costs
+also show which statements could differ in another best assignment, so ties are found without
+enumerating assignments.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from tacit.coherence.constraints import Family, Integers
     from tacit.coherence.enumeration import Booleans, Floats
 
-# Weights are scaled so that the largest is this; HiGHS works to an absolute 1e-6 or so.
+# Weights are scaled to this maximum, because HiGHS has an absolute tolerance of about 1e-6.
 _SCALE = 1000.0
 _NEVER = float("inf")
-# Up to these shares of it, the time for a large program goes to the linear program, local search, a
-# bound and the exact search; local search has the rest. A small program is solved at once.
+# Cumulative shares of the time for a large program: linear program, local search, bound, exact
+# search; a second local search uses the rest. A small program starts with the exact search.
 _RELAXED_UNTIL = 0.1
 _SEARCH_UNTIL = 0.25
 _BOUND_UNTIL = 0.5
 _EXACT_UNTIL = 0.85
 _MOST_QUICK = 20_000
 _FEW_TRIPLES = 2000
-# There may be thousands of problems of so few items when the time is up.
+# Thousands of problems with so few items can remain when time is up.
 _FEW_ITEMS = 20
 
 
 @dataclass(frozen=True)
 class Program:
-    """A weighting of the statements of n items, to be made as heavy as the constraints allow.
+    """Weights for the statements of n items; the total weight is maximized under the constraints.
 
     Args:
         family: The relations.
-        n: How many items there are.
+        n: Number of items.
         weights: One integer per statement, shape (v,).
         ties: Tie-breaking numbers, from 0 to 4,095, shape (v,).
         total: Whether the assignment is an order of all items.
-        break_ties: Whether to look for other best assignments and to choose among them.
+        break_ties: Whether to search for other best assignments and to choose among them.
     """
 
     family: Family
@@ -65,13 +65,12 @@ class Solution:
     """The best assignment found.
 
     Args:
-        true: Which statements are true, shape (v,).
-        free: Which statements are known to be otherwise in another best assignment, shape (v,).
-        bound: No assignment is heavier than this; the assignment's own weight when it is proven
-            best.
-        optimal: Whether it is proven best.
-        settled: Whether all other best assignments were looked for, and the tie rule chose among
-            them.
+        true: Whether each statement is true, shape (v,).
+        free: Whether each statement is known to differ in another best assignment, shape (v,).
+        bound: Upper bound on the weight of all assignments; the weight of this assignment when it
+            is proven best.
+        optimal: Whether the assignment is proven best.
+        settled: Whether all other best assignments were considered by the tie rule.
     """
 
     true: Booleans
@@ -83,7 +82,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class _Limits:
-    """The `time.monotonic` at which each part of the work ends."""
+    """The `time.monotonic` value at which each stage of the work ends."""
 
     relaxed: float
     search: float
@@ -92,7 +91,7 @@ class _Limits:
 
     @classmethod
     def until(cls, deadline: float) -> _Limits:
-        """Shares of the time that is left."""
+        """Divide the time until the deadline among the stages."""
         now = time.monotonic()
         shares = (_RELAXED_UNTIL, _SEARCH_UNTIL, _BOUND_UNTIL, _EXACT_UNTIL)
         return cls(*(now + share * (deadline - now) for share in shares))
@@ -103,12 +102,12 @@ def solve_program(
     deadline: float = _NEVER,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Finds the best assignment and a bound that no assignment exceeds.
+    """Find the best assignment and an upper bound on the weight of all assignments.
 
     Args:
-        program: What to solve.
-        deadline: The `time.monotonic` at which to stop with the best assignment found.
-        report: Takes the solution to begin with, before branch and bound.
+        program: The program to solve.
+        deadline: The `time.monotonic` value at which to stop with the best assignment found.
+        report: Receives an initial solution before branch and bound.
     """
     rows = Rows(program.family, program.n, total=program.total)
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
@@ -126,7 +125,7 @@ def solve_program(
     settled = True
     if program.break_ties:
         value = int(program.weights @ assignment)
-        # A statement whose reduced cost exceeds the slack is the same in every best assignment.
+        # A statement whose reduced cost exceeds the slack is equal in all best assignments.
         candidates = found.reduced < found.relaxed_bound - (value - 0.5) * scale
         face = _Face(program, rows, weights, (value - 0.5) * scale, deadline)
         if not found.alone and not (found.branched and face.alone(assignment, candidates)):
@@ -143,7 +142,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """The best assignment as far as the time goes, and what was known before the exact search."""
+    """Return the best solution found in time, and the solution known before the exact search."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -163,7 +162,7 @@ def _search(
         tell(_unproven(program, first, bound / scale))
         return first
 
-    # Branch and bound is quicker than local search where all rows are few.
+    # With few rows, branch and bound is faster than local search.
     few = rows.triples <= _FEW_TRIPLES
     return best_solution(weights, rows, everything, limits.exact, None if few else start), known
 
@@ -171,7 +170,7 @@ def _search(
 def _unopposed(
     program: Program, rows: Rows, weights: Floats, assignment: Booleans, deadline: float
 ) -> Solution:
-    """The smallest of the heaviest assignments."""
+    """Return the smallest best assignment of a program whose positive weights are compatible."""
     value = float(program.weights @ assignment)
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True
@@ -181,7 +180,7 @@ def _unopposed(
         candidates[one[assignment[other]]] = False
         candidates[other[assignment[one]]] = False
         if program.total:
-            # Items that no chain joins may stand either way round.
+            # Items that no chain connects can be in either order.
             free = candidates
         else:
             scale = weights.max(initial=0.0) / max(1, int(program.weights.max(initial=0)))
@@ -203,10 +202,10 @@ class _Face:
         self.deadline = deadline
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Whether every assignment that differs in a candidate is lighter.
+        """Return whether every assignment that differs in a candidate has a smaller weight.
 
-        The weights stay the objective, which lets branch and bound discard most of its nodes;
-        a floor under the weights, as `explore` needs it, takes about twice as long.
+        The weights remain the objective, which lets branch and bound discard most of its nodes. A
+        lower limit on the total weight, as in `explore`, takes about twice as long.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
@@ -219,7 +218,12 @@ class _Face:
     def explore(
         self, assignment: Booleans, candidates: Booleans
     ) -> tuple[Booleans, Booleans, bool]:
-        """The assignment of the tie rule, what the rule alone decided, and whether that is all."""
+        """Apply the tie rule.
+
+        Returns:
+            The chosen assignment, the statements that the tie rule alone decided, and whether all
+            best assignments were considered.
+        """
         settled = True
         free: Booleans = np.zeros(len(assignment), dtype=bool)
         while (candidates & ~free).any():
@@ -242,7 +246,7 @@ class _Face:
         region = Region(low, high, -self.weights, -self.least)
         found = best_solution(objective, self.rows, region, self.deadline)
         weights = self.program.weights
-        # Solvers compute in floating point; only an exactly equal value is a tie.
+        # The solver computes in floating point; only an exactly equal integer value is a tie.
         equal = found.assignment is not None and weights @ found.assignment == weights @ assignment
         return found.assignment if equal and found.optimal else None
 
@@ -254,7 +258,7 @@ class _Face:
 
 
 def quick_solution(program: Program, deadline: float) -> Solution:
-    """A consistent assignment and a bound within moments, for when there is no time for more."""
+    """Return a consistent assignment and a bound quickly, for when little or no time is left."""
     if time.monotonic() >= deadline and program.n <= _FEW_ITEMS:
         nothing = np.zeros(len(program.weights), dtype=bool)
         assignment = search_order(program, 0, deadline) if program.family.order else nothing
@@ -276,7 +280,7 @@ def quick_solution(program: Program, deadline: float) -> Solution:
 def _stopped(
     program: Program, rows: Rows, found: Optimum, known: Solution | None, deadline: float
 ) -> Solution:
-    """The best assignment that could be found in time, with the bound that was proven."""
+    """Return the best assignment found in time, with the proven bound."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     bound = min(found.bound / scale, pairwise_bound(program))
     assignments = [] if found.assignment is None else [found.assignment]
@@ -294,7 +298,7 @@ def _stopped(
 
 def _unproven(program: Program, assignment: Booleans, bound: float) -> Solution:
     value = int(program.weights @ assignment)
-    # All weights are integers, so a bound between two of them is as good as the lower one.
+    # All weights are integers, so the bound can be rounded down.
     bound = max(float(value), float(np.floor(bound * (1 + 1e-12) + 1e-6)))
     nothing = np.zeros(len(assignment), dtype=bool)
     return Solution(assignment, nothing, bound, optimal=bound == value, settled=False)

@@ -1,8 +1,8 @@
 """Upper bounds from the linear relaxation by a first-order method, for programs too large to solve.
 
 The primal-dual hybrid gradient method (Chambolle and Pock 2011, with diagonal preconditioning and
-restarts to the average) needs only products with the matrix of the constraints. Every vector of
-multipliers gives a valid bound (weak duality), so the search can stop at any time.
+restarts to the average) needs only products with the constraint matrix. Every vector of multipliers
+yields a valid bound (weak duality), so the search can stop at any time.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from tacit.coherence.enumeration import Booleans, Floats
     from tacit.coherence.program import Program
 
-# Primal steps are this much longer, and dual steps as much shorter, than the standard ones.
+# Primal steps are longer than the standard ones by this factor, and dual steps are shorter.
 _PRIMAL_WEIGHT = 25.0
 _RESTART = 100
 _ROUNDS = 100
-# Rows are added after so many restarts.
+# Number of restarts between two additions of rows.
 _ROUNDS_BETWEEN = 3
-# An order's relaxation with more takes too much memory.
+# With more triples, the relaxation of an order takes too much memory.
 _MOST_TRIPLES = 2_500_000
-# The bound no longer falls by this share per restart, so the relaxation is about solved.
+# Stop when the bound falls by less than this share per restart.
 _SETTLED = 1e-6
 
 
@@ -43,7 +43,7 @@ class Relaxation:
         gain: Shape (v,).
         constant: A number.
         matrix: Shape (r, v).
-        low: Each 0 or minus infinity, shape (r,).
+        low: Each entry 0 or minus infinity, shape (r,).
         high: Shape (r,).
     """
 
@@ -54,17 +54,17 @@ class Relaxation:
     high: Floats
 
     def bound(self, multipliers: Floats, price: Floats) -> float:
-        """What no solution exceeds, for multipliers and their product with the matrix."""
+        """Return the upper bound for multipliers and their product with the matrix."""
         rows = float(np.maximum(multipliers, 0.0) @ self.high)
         return self.constant + rows + float(np.maximum(self.gain - price, 0.0).sum())
 
 
 def relaxed_bound(program: Program, deadline: float) -> float:
-    """The bound that the linear relaxation proves, as far as the time goes.
+    """Return the best upper bound that the linear relaxation proves before the deadline.
 
     Args:
-        program: What to bound; for an order of very many items only pairs are used.
-        deadline: The `time.monotonic` at which to stop.
+        program: The program to bound. For an order of very many items, only pairs are used.
+        deadline: The `time.monotonic` value at which to stop.
     """
     bound = pairwise_bound(program)
     if program.total:
@@ -91,12 +91,12 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """The sum of the positive weights; of two reverse statements of an order only the greater."""
+    """Return the sum of the positive weights; in an order, only the larger of each reverse pair."""
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """The statements of positive weight; of two reverse statements of an order only the greater."""
+    """Select the statements of positive weight; in an order, the heavier of each reverse pair."""
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]
@@ -110,12 +110,12 @@ def _pairwise(program: Program) -> Booleans:
 
 @dataclass(frozen=True)
 class Dual:
-    """Where the method has come to, and the best bound so far.
+    """The state of the method, with the best bound so far.
 
     Args:
         x: The primal variables.
         multipliers: One per row, for gains divided by their scale.
-        bound: No solution exceeds it.
+        bound: The upper bound on the value of all solutions.
     """
 
     x: Floats
@@ -124,20 +124,21 @@ class Dual:
 
     @classmethod
     def start(cls, x: Floats) -> Dual:
-        """A start without rows."""
+        """Return an initial state without rows."""
         return cls(x, np.zeros(0), math.inf)
 
 
 def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -> Dual:
-    """Lowers the bound, at best to the value of the linear relaxation.
+    """Lower the bound, at best to the value of the linear relaxation.
 
     Args:
-        start: Where to begin; rows that it does not know come last.
-        relaxation: What to bound.
-        rounds: How many restarts at most.
-        deadline: The `time.monotonic` at which to stop.
+        start: The initial state. Rows that were added since come last, and their multipliers start
+            at 0.
+        relaxation: The relaxation to bound.
+        rounds: The maximum number of restarts.
+        deadline: The `time.monotonic` value at which to stop.
     """
-    # Three times the mean, which for uniform weights is about the largest and knows no outliers.
+    # Three times the mean is near the maximum of uniform weights, and robust to outliers.
     scale = max(1.0, 3 * float(np.abs(relaxation.gain).mean()))
     gain = relaxation.gain / scale
     matrix, transposed = relaxation.matrix, csr_array(relaxation.matrix.T)
@@ -172,7 +173,7 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
 
 
 def _order(weights: Integers) -> Relaxation:
-    """The relaxation of the linear ordering problem: a variable per unordered pair of items."""
+    """Return the relaxation of the linear ordering problem: one variable per unordered pair."""
     n = len(weights)
     first, second = np.triu_indices(n, 1)
     number = np.zeros((n, n), dtype=np.int64)
@@ -188,7 +189,7 @@ def _order(weights: Integers) -> Relaxation:
 
 
 def _shrunk(multipliers: Floats, dual: Floats, relaxation: Relaxation) -> Floats:
-    """The proximal step of the rows: towards ``high`` from above, towards ``low`` from below."""
+    """Apply the proximal step of the rows: shrink to ``high`` from above, to ``low`` from below."""
     above = np.maximum(multipliers - dual * relaxation.high, 0.0)
     below = np.where(relaxation.low == 0.0, np.minimum(multipliers, 0.0), 0.0)
     shrunk: Floats = above + below
@@ -196,7 +197,7 @@ def _shrunk(multipliers: Floats, dual: Floats, relaxation: Relaxation) -> Floats
 
 
 def _triples(n: int) -> tuple[Integers, Integers, Integers]:
-    """All i < j < k."""
+    """Return all triples i < j < k."""
     pairs = np.array(np.triu_indices(n, 1))
     counts = n - 1 - pairs[1]
     i, j = np.repeat(pairs, counts, axis=1)

@@ -1,17 +1,19 @@
-"""Repair: the best assignment that keeps all constraints (Gu et al. 2023, section 5.2).
+"""Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2).
 
-Unless the time runs out, which of several equally good assignments is chosen depends on the
-statements' words alone, never on the order of the rows, the hash seed or the number of processes:
+Among equally good assignments, the tie rule below chooses one. Unless time runs out, the choice
+depends only on the words of the statements, not on the order of the rows, the hash seed or the
+number of processes:
 
-1. A statement is true only if its own weight is positive, or others that are true make it so.
-2. An order that nothing argues against (one asymmetric, transitive relation, no negative weight)
-   is the one whose forward statements have the least sum of tie-breaking numbers; true are its
-   statements of positive weight and what follows from them.
-3. Everywhere else the fewest statements are true, then those with the least such sum.
+1. A statement is true only if its weight is positive, or if other true statements imply it.
+2. For an order (a family of one asymmetric, transitive relation) without negative weights, the best
+   order of the items with the smallest sum of tie-breaking numbers over its forward statements of
+   positive weight is chosen. Only these forward statements and their consequences are true.
+3. In all other cases, the assignment with the fewest true statements is chosen, then the one with
+   the smallest sum of tie-breaking numbers.
 
-Assignments are equally good when the sums of their weights are, in whole millionths of each weight
-(``paper``: in whole weights). The tie-breaking number of a statement is the last 12 bits of the
-BLAKE2b digest (2 bytes) of relation, subject and object with tabs between them, the relation being
+Assignments are equally good when the sums of their weights are equal. Weights are rounded to
+millionths (``paper``: to integers). The tie-breaking number of a statement is the last 12 bits of
+the BLAKE2b digest (2 bytes) of relation, subject and object, joined by tabs, where the relation is
 the first of an inverse pair in the ontology's file.
 """
 
@@ -43,15 +45,15 @@ if TYPE_CHECKING:
 Objective = Literal["paper", "log-odds", "margin"]
 
 _CLIP = 1e-6
-# Sums of integers are the same in any order, so equal assignments are found equal.
+# Integer sums are exact in any order, so assignments of equal value compare equal.
 _UNITS = 1_000_000
 
 
 def check_objective(objective: str) -> None:
-    """Refuses a name that is no objective.
+    """Check that an objective exists.
 
     Raises:
-        RequestError: It is none.
+        RequestError: The objective is unknown.
     """
     if objective not in get_args(Objective):
         raise RequestError(
@@ -60,10 +62,10 @@ def check_objective(objective: str) -> None:
 
 
 def weights_of(p_true: Floats, objective: str) -> Floats:
-    """The weight of each statement, positive for it and negative against it.
+    """Return the weight of each statement: positive for true, negative for false.
 
     Args:
-        p_true: Probabilities, nan where the belief is missing, whose weight is 0.
+        p_true: Probabilities; nan for missing beliefs, whose weight is 0.
         objective: ``paper``, ``log-odds`` (weights in nats) or ``margin``.
     """
     p = np.where(np.isnan(p_true), 0.5, p_true)
@@ -79,13 +81,13 @@ def weights_of(p_true: Floats, objective: str) -> Floats:
 
 
 def whole_weights(weights: Floats, objective: str) -> Integers:
-    """The weights in whole units: one for ``paper``, else a millionth."""
+    """Return the weights as integers: rounded for ``paper``, in millionths otherwise."""
     units = 1 if objective == "paper" else _UNITS
     return np.rint(weights * units).astype(np.int64)
 
 
 def unit_of(objective: str) -> float:
-    """What one whole unit is worth."""
+    """Return the weight of one integer unit."""
     return 1.0 if objective == "paper" else 1.0 / _UNITS
 
 
@@ -94,31 +96,34 @@ class Repaired:
     """The result of a repair.
 
     Args:
-        objective: What was kept as much of as possible.
+        objective: The objective that was maximized.
         beliefs: The beliefs in their order, with the Boolean columns ``believed`` (p above one
-            half; a missing belief is not) and ``repaired``.
-        groups: How many groups there are.
-        optimal: How many of them are proven to have no better assignment.
-        value: The weight of the assignment: for ``paper`` the sum of round(100 * p) over the
-            statements kept, else the sum of the weights that it agrees with.
-        bound: No assignment has a greater value; equal to it when all groups are optimal.
-        turned_true: Statements not believed and true in the assignment, missing ones among them.
-        turned_false: Statements believed and not true in the assignment.
-        free: Statements that are otherwise in another assignment of the same value: only the rule
-            among equals decided them.
-        settled: Whether ``free`` counts them all. When the time ran out on the way, or assignments
-            differ by less than the solver can tell (some millionths of a weight), it may not, and
-            the rule may have had fewer assignments to choose from.
-        missing: Rows without p.
-        inferred: Rows without p that are true in the assignment.
-        unasked: Ordered pairs of different items and relations, within groups, without a row.
-        status: ``optimal``, or ``timeout`` when the time ran out before every proof was done.
-        seconds: How long it took.
-        table: One row per group: its columns, statements, missing, value, bound, optimal,
+            half; false for missing beliefs) and ``repaired``.
+        groups: Number of groups.
+        optimal: Number of groups whose assignment is proven best.
+        value: The value of the assignment. For ``paper``, the sum of round(100 * p) over the true
+            statements; otherwise, the sum of the absolute weights that the assignment agrees with.
+        bound: An upper bound on the value of all assignments; equal to ``value`` when all groups
+            are optimal.
+        turned_true: Number of statements that are not believed but true in the assignment,
+            including missing ones.
+        turned_false: Number of statements that are believed but not true in the assignment.
+        free: Number of statements with the opposite truth value in another assignment of the same
+            value; only the tie rule decided them.
+        settled: Whether ``free`` is complete. It can be incomplete, and the tie rule can have
+            compared fewer assignments, if time ran out or if assignments differ by less than the
+            solver's tolerance (a few millionths of a weight).
+        missing: Number of rows without p.
+        inferred: Number of rows without p that are true in the assignment.
+        unasked: Number of combinations of a relation and an ordered pair of different items of a
+            group that have no row.
+        status: ``optimal``, or ``timeout`` when time ran out before every proof was complete.
+        seconds: Duration of the repair.
+        table: One row per group: the group columns, statements, missing, value, bound, optimal,
             turned_true, turned_false, free.
-        assignment: Every statement true in the assignment, asked or not, sorted: the group's
-            columns, subject, relation, object, p_true (null when missing or not asked) and
-            ``repaired``, which is True; these are beliefs again, without a violation.
+        assignment: All statements true in the assignment, asked or not, sorted: the group columns,
+            subject, relation, object, p_true (null when missing or not asked) and ``repaired``,
+            which is True. The table can be used as beliefs, and violates no constraint.
 
     Examples:
         >>> import tacit
@@ -153,11 +158,11 @@ class Repaired:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the beliefs before and after."""
+        """Return the beliefs before and after repair as HTML for a notebook."""
         return f"<p>{self!r}</p>{self.beliefs._repr_html_()}"
 
     def to_json(self) -> dict[str, Any]:
-        """The result in the stable shape of ``tacit repair --json``."""
+        """Return the result in the stable format of ``tacit repair --json``."""
         keys = ("objective", "groups", "optimal", "value", "bound", "turned_true", "turned_false")
         more = ("free", "settled", "missing", "inferred", "unasked", "status")
         stable = {key: getattr(self, key) for key in keys} | {"seconds": self.seconds}
@@ -172,23 +177,24 @@ def repair(
     processes: int | None = None,
     groups: Sequence[str] | None = None,
 ) -> Repaired:
-    """Finds the best assignment, exactly unless the time runs out.
+    """Find the best consistent assignment, exactly unless time runs out.
 
     Args:
-        beliefs: subject, relation, object, p_true (null = missing: weight 0), and the columns of
-            groups.
+        beliefs: subject, relation, object, p_true (null = missing: weight 0), and the group
+            columns.
         ontology: The constraints.
         objective: ``paper``, ``log-odds`` or ``margin``.
         time_limit: Seconds after which to stop with the best assignment found and a proven bound;
             None for no limit.
-        processes: How many processes may work at once; None for one per core.
-        groups: The columns that name a group, as in :func:`tacit.coherence.beliefs.group_columns`.
+        processes: Number of concurrent processes; None for one per core.
+        groups: The columns that identify a group, as in
+            :func:`tacit.coherence.beliefs.group_columns`.
 
     Raises:
-        DataError: The beliefs are malformed, or give a statement twice.
-        RequestError: The objective, the time limit, the number of processes or a group's column is
+        DataError: The beliefs are malformed, or contain a statement twice.
+        RequestError: The objective, the time limit, the number of processes or a group column is
             invalid.
-        RepairError: The assignment breaks a constraint (never expected).
+        RepairError: The assignment violates a constraint (never expected).
     """
     started = time.monotonic()
     check_objective(objective)
@@ -199,7 +205,7 @@ def repair(
     assignment = best_assignment(coded, ontology, whole_weights(weights, objective), effort)
     rows = _rows(beliefs, weights, assignment)
     table = _table(rows, coded, assignment, objective)
-    # The exact sum, correctly rounded, so that it is the same in any order of the rows.
+    # The exact sum, correctly rounded, does not depend on the order of the rows.
     value = math.fsum(rows["kept"])
     bound = value + float(assignment.room.sum()) * unit_of(objective)
     proven = int(assignment.optimal.sum())
@@ -251,7 +257,7 @@ def _table(
     summed = (
         rows.with_columns(g=coded.group)
         .group_by("g")
-        # Summed from the least up, the same in any order of the rows.
+        # Sum in ascending order, so that the result does not depend on the order of the rows.
         .agg(
             pl.len().alias("statements"),
             *(pl.col(name).sum().cast(pl.Int64) for name in counts),
@@ -286,12 +292,12 @@ def _named(
         "p_true",
         repaired=pl.lit(value=True),
     )
-    # Without a group's column there is one group, and nothing to name it by.
+    # Without group columns, there is a single group without a name.
     if not groups:
         return told
     return beside(coded.groups.select(pl.col(groups).gather(ordered["g"])), told)
 
 
 def _number(value: float, objective: str) -> float:
-    """Whole for ``paper``, whose weights are."""
+    """Round a value for ``paper``, whose weights are integers."""
     return round(value) if objective == "paper" else value

@@ -1,4 +1,4 @@
-"""Sends each problem to the cheapest exact solver that fits, on one core or on several."""
+"""Dispatch of each problem to the cheapest exact solver, on one core or several."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from tacit.coherence.problems import Bucket
 
 
-# Starting a worker takes about this many seconds, so less work is done on the spot.
+# Starting a worker takes about this many seconds, so shorter work runs in this process.
 _WORTH_WORKERS = 1.5
-# The share of the time for solutions to fall back on.
+# The share of the remaining time for fallback solutions.
 _QUICK_SHARE = 0.1
 _PAIR = 2
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The chosen assignments of a bucket's problems.
+    """The chosen assignments for the problems of a bucket.
 
     Args:
-        true: Which statements are true, shape (p, v).
-        free: Which statements the tie rule alone decided, shape (p, v).
-        bound: What no assignment of the problem exceeds, shape (p,).
+        true: Whether each statement is true, shape (p, v).
+        free: Whether the tie rule alone decided each statement, shape (p, v).
+        bound: Upper bound on the value of all assignments, shape (p,).
         optimal: Whether the assignment is proven best, shape (p,).
         settled: Whether the tie rule chose among all best assignments, shape (p,).
     """
@@ -56,16 +56,17 @@ class Answers:
 def solve(
     buckets: Sequence[Bucket], families: Sequence[Family], items: Sequence[str], effort: Effort
 ) -> list[Answers]:
-    """Solves all problems.
+    """Solve all problems.
 
     Args:
         buckets: The problems.
         families: The ontology's families.
-        items: The names of the items, which the tie rule reads.
-        effort: How long and on how many cores to work.
+        items: The names of the items, for the tie rule.
+        effort: The time limit and the number of processes.
 
     Returns:
-        The answers for each bucket, the same for any number of processes unless time runs out.
+        The answers for each bucket. They do not depend on the number of processes unless time runs
+        out.
 
     Raises:
         WorkError: A worker process died.
@@ -97,12 +98,12 @@ def solve_one(
     deadline: float = math.inf,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Solves one problem by the method that fits.
+    """Solve one program with the appropriate method.
 
     Args:
-        program: What to solve.
-        deadline: The `time.monotonic` at which to stop with the best assignment found.
-        report: Takes a solution that is not proven best yet, before a long search.
+        program: The program to solve.
+        deadline: The `time.monotonic` value at which to stop with the best assignment found.
+        report: Receives a solution that is not proven best yet, before a long search.
     """
     if not program.total:
         return solve_program(program, deadline, report)
@@ -125,7 +126,7 @@ def solve_one(
 
 
 def _least(solution: Solution, program: Program) -> Solution:
-    """The order's forward statements of positive weight and what follows from them."""
+    """Reduce a solution to its forward statements of positive weight and their consequences."""
     index = clauses_of(program.family, program.n).index
     weights = np.where(index >= 0, program.weights[index], 0)[0]
     forward = (index[0] >= 0) & solution.true[index[0]] & (weights > 0)
@@ -146,16 +147,16 @@ def _blank(bucket: Bucket) -> Answers:
 def _solve_listed(
     bucket: Bucket, family: Family, items: Sequence[str], answer: Answers
 ) -> Booleans:
-    """Solves the problems whose assignments can all be listed; returns which, shape (p,)."""
+    """Solve the problems with enumerable assignments; return which these are, shape (p,)."""
     n = bucket.items.shape[1]
     assignments = all_assignments(family, n)
     if assignments is None:
         return np.zeros(len(bucket.group), dtype=bool)
-    # Orders of three items and more have their own rule among equals (`best_order`).
+    # Orders of three or more items have a separate tie rule (`best_order`).
     ordered = (bucket.weights >= 0).all(axis=1) if family.order and n > _PAIR else np.array(False)  # noqa: FBT003
     listed: Booleans = np.broadcast_to(~ordered, len(bucket.group))
     problems = np.flatnonzero(listed)
-    # Few problems at a time, so that the table of their assignments stays small.
+    # Process few problems at a time to limit the size of the table.
     step = max(1, 4_000_000 // len(assignments))
     for begin in range(0, len(problems), step):
         some = problems[begin : begin + step]
@@ -196,21 +197,21 @@ def _closed(arcs: Booleans, index: Integers) -> Booleans:
 
 
 def _listed(pairs: Booleans, index: Integers) -> Booleans:
-    """The pairs of items, shape (n, n), as a list of the statements of an order, shape (v,)."""
+    """Convert pairs of items, shape (n, n), to the statements of an order, shape (v,)."""
     statements = np.zeros(index.max() + 1, dtype=bool)
     statements[index[0][index[0] >= 0]] = pairs[index[0] >= 0]
     return statements
 
 
 def _seconds(program: Program) -> float:
-    """About how long a problem takes."""
+    """Estimate the time to solve a program, in seconds."""
     if program.total and program.n <= MOST_ITEMS:
         return 4e-4 + 5e-8 * program.n * 2.0**program.n
     return 4e-3 * 1.25 ** min(program.n, 60) * len(program.family.classes)
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solves programs here, or in workers when it is worth it or they may overrun a deadline."""
+    """Solve programs in this process, or in workers if that is faster or a deadline could pass."""
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited
@@ -223,9 +224,9 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
     done = {number for number, each in solutions.items() if each.optimal and each.settled}
     left = [number for number in range(len(programs)) if number not in done]
     count = min(effort.processes, len(left))
-    # Dealt in turn, each worker gets as many long ones as the others.
+    # Programs are sorted by cost, so dealing them out in turn balances the workers.
     hands = [left[start::count] for start in range(count)]
-    # A deadline can stop another process at any time, but not a solver in this one.
+    # A worker can be killed at the deadline, but a solver in this process cannot.
     own = [] if limited else hands.pop(0)
     workers: list[Worker] = []
     try:
@@ -247,7 +248,7 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
 
 
 def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """The first programs, which are the shortest, while they cost less than starting a worker."""
+    """Solve the first and shortest programs, while they take less time than starting a worker."""
     costs = itertools.accumulate(map(_seconds, programs))
     short = sum(cost < _WORTH_WORKERS / 2 for cost in costs)
     found: dict[int, Solution] = {}
@@ -256,7 +257,7 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Solutions of the long programs, for when a worker is stopped before it has reported any."""
+    """Return fallback solutions of long programs, in case a worker is stopped before it reports."""
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

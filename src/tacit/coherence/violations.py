@@ -1,9 +1,10 @@
-"""The constraints that apply to the statements believed true, and which of them are violated.
+"""The constraints that apply to the believed statements, and which of them are violated.
 
-Counted constraint by constraint as in Gu et al. 2023 (section 6.1): a symmetric, asymmetric or
-inverse constraint joins an unordered pair of statements and applies when at least one is believed;
-a transitive one joins three items and applies when both premises are believed. A constraint that
-applies is violated, kept, or undecided: then the truth of one of its statements is not known.
+Counts are per constraint, as in Gu et al. 2023 (section 6.1). A symmetric, asymmetric or inverse
+constraint connects an unordered pair of statements, and applies when at least one of them is
+believed. A transitive constraint connects three items, and applies when both premises are believed.
+A constraint that applies is violated, satisfied or undecided. It is undecided when the truth of one
+of its statements is unknown.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ def applicable(
     """List the constraints that apply.
 
     Args:
-        believed: The statements believed, each once: integer columns g (group), s (subject),
-            r (relation, its position in the ontology) and o (object).
+        believed: The believed statements, each once: integer columns g (group), s (subject), r
+            (relation, as an index in the ontology) and o (object).
         ontology: The constraints.
-        disbelieved: The statements known not to be believed, in the same columns. What is in
-            neither table is unknown. None: every statement that is not believed is disbelieved.
+        disbelieved: The statements known to be disbelieved, in the same columns. Statements in
+            neither table are unknown. If None, every statement that is not believed is disbelieved.
 
     Returns:
-        One row per constraint: kind, g, its statements s1, r1, o1, s2, r2, o2 and, when it is
-        transitive, s3, r3, o3 (else null), and ``violated``: null when the constraint is undecided,
-        that is when one of its statements is unknown.
+        One row per constraint: kind, g, its statements s1, r1, o1, s2, r2, o2 and, if transitive,
+        s3, r3, o3 (otherwise null), and ``violated``. ``violated`` is null when the constraint is
+        undecided because one of its statements is unknown.
     """
     counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
@@ -60,9 +61,9 @@ class _Decided:
     """The statements whose truth is known.
 
     Args:
-        believed: The statements believed: g, s, r, o.
-        truth: Every statement whose truth is known: g, s, r, o and the Boolean ``true``.
-        closed: Whether every other statement is disbelieved; otherwise it is unknown.
+        believed: The believed statements: g, s, r, o.
+        truth: All statements whose truth is known: g, s, r, o and the Boolean ``true``.
+        closed: Whether all other statements are disbelieved; if not, they are unknown.
     """
 
     believed: pl.DataFrame
@@ -78,17 +79,17 @@ class _Decided:
         return cls(believed, pl.concat([truth, false]), closed=False)
 
     def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """The believed statements between two different items, of relations with a property."""
+        """Return the believed statements on two different items, for relations with a property."""
         relations = [
             number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
         ]
-        # A statement of an item about itself is its own reverse: nothing can contradict it.
+        # A statement that relates an item to itself is its own reverse, so it is left out.
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Adds ``other``, the truth of the statement whose subject, relation, object ``of`` names.
+        """Add the column ``other``: the truth of the statement that the columns ``of`` identify.
 
-        It is null where the statement is unknown.
+        ``other`` is null when the statement is unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),
@@ -114,10 +115,10 @@ def _asymmetric(known: _Decided, ontology: Ontology) -> pl.DataFrame:
 
 
 def _reversed(known: _Decided, ontology: Ontology, flag: str, violated: pl.Expr) -> pl.DataFrame:
-    """Constraints between a statement and the same relation the other way round."""
+    """Return the constraints between a statement and the same relation in the other direction."""
     reverse = ("o", "r", "s")
     paired = known.other(known.having(ontology, flag), reverse)
-    # Of a pair believed both ways, one is kept.
+    # A pair believed in both directions occurs twice; keep one row.
     kept = paired.filter(_only_one() | (pl.col("s") < pl.col("o")))
     return _statements(kept, reverse, violated)
 
@@ -158,7 +159,7 @@ def _excludes(known: _Decided, ontology: Ontology) -> pl.DataFrame:
     excluded = ("s", "excluded", "o")
     links = sorted({(min(link), max(link)) for link in _links(ontology, "excludes")})
     first = known.other(known.believed.join(_pairs(links, "r", "excluded"), on="r"), excluded)
-    # Where the first relation of the pair is not believed, the constraint applies by the second.
+    # If the first relation of the pair is not believed, the second makes the constraint apply.
     second = known.believed.rename({"r": "excluded"}).join(
         _pairs(links, "r", "excluded"), on="excluded"
     )
@@ -168,7 +169,7 @@ def _excludes(known: _Decided, ontology: Ontology) -> pl.DataFrame:
 
 
 def _only_one() -> pl.Expr:
-    """Whether the other statement is not believed."""
+    """Return an expression for whether the other statement is not believed."""
     return ~_TRUE.fill_null(value=False)
 
 

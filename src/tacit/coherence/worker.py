@@ -1,4 +1,4 @@
-"""A process that solves problems: reads them from standard input, writes solutions as it goes."""
+"""A worker process: reads programs from standard input and writes solutions to standard output."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Solves the programs that arrive on standard input."""
+    """Solve the programs from standard input."""
     # Only `tacit.coherence.workers` starts this process and writes to it.
     programs, until = pickle.load(sys.stdin.buffer)  # noqa: S301
     deadline = time.monotonic() + until - time.time()
-    # What the solver's library may print must not get between the solutions.
+    # Send other output, such as the solver's, to standard error, away from the solutions.
     with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(2, 1)
 

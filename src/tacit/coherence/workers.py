@@ -1,4 +1,4 @@
-"""Solves problems in turn, in this process or in others that are stopped at the deadline."""
+"""Solving programs in turn, in this process or in workers that are stopped at the deadline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Report = Callable[[int, Solution], None]
     SolveOne = Callable[[Program, float, Callable[[Solution], None]], Solution]
 
-# Workers stop by themselves a little earlier, so that their last solutions arrive in time.
+# Workers stop slightly before the deadline, so that their last solutions arrive in time.
 _MARGIN = 0.05
 _LONGEST_MARGIN = 1.0
 
@@ -30,13 +30,13 @@ _LONGEST_MARGIN = 1.0
 def solve_in_turn(
     programs: Sequence[Program], solve_one: SolveOne, deadline: float, report: Report
 ) -> None:
-    """Solves each program, giving it an equal share of the time that is left.
+    """Solve programs in order, each with an equal share of the remaining time.
 
     Args:
-        programs: What to solve.
-        solve_one: Solves one program by a deadline, reporting solutions on the way.
-        deadline: The `time.monotonic` at which to stop.
-        report: Takes the number of a program and a solution; a later one is better.
+        programs: The programs to solve.
+        solve_one: Solves one program by a deadline and reports intermediate solutions.
+        deadline: The `time.monotonic` value at which to stop.
+        report: Receives the index of a program and a solution; later solutions are better.
     """
     for number, program in enumerate(programs):
         now = time.monotonic()
@@ -50,12 +50,12 @@ def solve_in_turn(
 
 @dataclass
 class Worker:
-    """A process that solves programs, and the latest solution of each.
+    """A process that solves programs, with the latest solution of each.
 
     Args:
         process: The process.
-        solutions: By the number of the program; filled by a thread that reads from the process.
-        reader: That thread.
+        solutions: The solutions by index of the program, filled by the reader thread.
+        reader: The thread that reads solutions from the process.
     """
 
     process: subprocess.Popen[bytes]
@@ -64,12 +64,12 @@ class Worker:
 
     @classmethod
     def start(cls, programs: Sequence[Program], deadline: float) -> Worker:
-        """Starts a process and sends it programs.
+        """Start a process and send it programs.
 
         Raises:
-            WorkError: The process ended before it had read them.
+            WorkError: The process ended before it had read the programs.
         """
-        # One thread each: the workers share the cores already.
+        # One thread per worker, because the workers already share the cores.
         environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         process = subprocess.Popen(
             [sys.executable, "-m", "tacit.coherence.worker"],
@@ -85,7 +85,7 @@ class Worker:
         return worker
 
     def finish(self, deadline: float) -> dict[int, Solution]:
-        """Waits for all solutions, at most until the deadline, and returns what there is.
+        """Wait for all solutions, at most until the deadline, and return those available.
 
         Raises:
             WorkError: The process failed.
@@ -98,7 +98,7 @@ class Worker:
         return dict(self.solutions)
 
     def stop(self) -> None:
-        """Ends the process, whether it has finished or not."""
+        """Kill the process, whether it has finished or not."""
         self.process.kill()
         self.process.wait()
         self.reader.join()
@@ -110,7 +110,7 @@ class Worker:
             return
         left = deadline - time.monotonic()
         left -= 0.0 if left == math.inf else min(_LONGEST_MARGIN, _MARGIN * left)
-        # Clocks of two processes are compared by the time of day, which they share.
+        # Monotonic clocks are not comparable between processes, so send the time of day.
         until = time.time() + left
         try:
             with self.process.stdin as stream:
@@ -124,7 +124,7 @@ class Worker:
 
 
 def _read(stream: IO[bytes] | None, solutions: dict[int, Solution]) -> None:
-    """Keeps the latest solution of each program until the process ends."""
+    """Store the latest solution of each program until the process ends."""
     while stream is not None:
         try:
             number, solution = pickle.load(stream)  # noqa: S301 - our own worker wrote it

@@ -1,1 +1,1 @@
-"""Asks models: removes duplicates, skips what the store holds, and keeps what was answered."""
+"""Queries models: deduplicates requests, skips cached ones, and stores the answers."""

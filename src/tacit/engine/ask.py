@@ -1,4 +1,4 @@
-"""The engine: from requests to answers, asking a model only what the store does not hold."""
+"""The engine: answers requests, and queries the model only for what the store lacks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Turns the collector off; for work that ends soon, and makes many objects."""
+    """Disable the garbage collector during short work that creates many objects."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -54,7 +54,7 @@ def paused() -> Iterator[None]:
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """Leaves what is there alone; what is made meanwhile is collected as ever."""
+    """Exclude existing objects from garbage collection; new objects are collected as usual."""
     if gc.get_freeze_count():
         yield
         return
@@ -72,16 +72,16 @@ PERIOD = 30.0
 
 @dataclass(frozen=True)
 class Engine:
-    """Asks one model and caches its answers.
+    """Queries one model and caches its answers.
 
-    A model that streams is asked all requests of a plan without a pause, and what it answers is
-    stored every ``PERIOD`` seconds; any other computes whole blocks.
+    A model that streams gets all requests of a plan at once, and its answers are stored every
+    ``PERIOD`` seconds. Any other model computes whole blocks.
 
     Args:
         model: The model.
-        store: Where answers are kept.
-        block_tokens: About how many tokens are computed between two writes to the store.
-        executor: Who carries out the blocks; None is this process.
+        store: The store that caches the answers.
+        block_tokens: Approximate number of tokens computed between two writes to the store.
+        executor: The executor that computes the blocks; None to compute them in this process.
         strict: Whether a request that is longer than the model's window is an error. Otherwise it
             is skipped, and its whole answer is missing.
 
@@ -103,7 +103,7 @@ class Engine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What a manifest says of who computes: the kind, and in how many threads where known."""
+        """The manifest's entry for the engine: its kind and, if known, its number of threads."""
         if self.executor:
             return dict(self.executor.description)
         torch = sys.modules.get("torch")
@@ -115,28 +115,29 @@ class Engine:
         plan: Plan | None = None,
         progress: Callable[[Part], None] | None = None,
     ) -> list[Any]:
-        """The answers to all requests, in their order; what the store lacks is asked and stored.
+        """Return the answers to all requests, in order; query the model for those not in the store.
 
         Args:
-            requests: What to ask.
-            plan: What ``plan`` made of the same requests; made now when it is not given.
-            progress: Called with each block that was stored, or each part of what is streamed.
+            requests: The requests.
+            plan: The plan that ``plan`` returned for the same requests; planned here if None.
+            progress: Called after each block is stored or, for a model that streams, after each
+                part.
 
         Returns:
-            ``Scores`` of a ``Prompt``, or its ``Votes`` where the model gives replies alone; a
-            ``Ranking`` of a ``RankingPrompt``, ``Samples`` of a ``SamplingPrompt``.
+            For a ``Prompt``, its ``Scores``, or its ``Votes`` if the model returns only replies;
+            for a ``RankingPrompt``, a ``Ranking``; for a ``SamplingPrompt``, its ``Samples``.
 
         Raises:
             ModelError: The model does not answer such requests.
-            PromptError: The model cannot answer a request; nothing was asked then.
-            ScoringError: The model failed; what was answered before is in the store.
+            PromptError: The model cannot answer a request; no request has been sent to the model.
+            ScoringError: The model failed; answers received before are in the store.
             StoreError: The store cannot be read or written.
         """
         plan = plan or self.plan(requests)
         self._execute(plan, progress)
         try:
             return self._gather(requests, plan)
-        except KeyError:  # a segment was damaged since the plan was made, and set aside
+        except KeyError:  # a segment was damaged after planning, and was set aside
             self._execute(self.plan(requests), None)
         try:
             return self._gather(requests, plan)
@@ -148,15 +149,16 @@ class Engine:
 
     @paused()
     def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
-        """Cuts what the store does not hold into blocks, and checks that all can be asked.
+        """Split requests that the store lacks into blocks, checking that the model can answer them.
 
         Requests that are longer than the model's window are in the plan's ``skipped``, and in no
         block.
 
         Args:
-            requests: What will be asked.
-            path: Where ``Plan.record`` records the blocks. Those that stand there already, of the
-                same requests and model, are taken again, less the ones that the store holds.
+            requests: The requests.
+            path: The file in which ``Plan.record`` records the blocks. Blocks that it already
+                records for the same requests and model are reused, except those that are stored
+                completely.
 
         Raises:
             ModelError: The model does not answer such requests.
@@ -187,7 +189,7 @@ class Engine:
         )
 
     def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
-        """What of requests of one kind is to be asked, given the blocks that are recorded."""
+        """Plan the requests of one kind, given the recorded blocks."""
         kind, cached = KINDS[type(requests[0])], self._cached(type(requests[0])).keys
 
         def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
@@ -204,7 +206,7 @@ class Engine:
         except TooLongError:
             if self.strict:
                 raise
-        # Each request by itself, so that whether it is skipped does not depend on the others.
+        # Check each request alone, so that skipping it does not depend on the others.
         rests = {one: rest for one in requests if (rest := kind.without(one, cached))}
         found = too_long(self.model.cost, list(dict.fromkeys(rests.values())))
         skipped = {one: found[rest] for one, rest in rests.items() if rest in found}
@@ -218,22 +220,22 @@ class Engine:
         return cut(requests, in_parts(model.cost, requests), self.block_tokens)
 
     def keep(self, requests: Sequence[Any]) -> PurePosixPath:
-        """Asks requests of one kind together, and stores what is answered.
+        """Query the model for requests of one kind together, and store the answers.
 
         Returns:
-            The segment, as seen from the store's root.
+            The segment's path, relative to the store's root.
 
         Raises:
-            ScoringError: The model failed, or gave what is no log-probability.
+            ScoringError: The model failed, or returned a value that is not a log-probability.
             StoreError: The store cannot be written.
         """
         answers = self._answers(requests, partial(self.model.answer, requests))
         return self.store.append(self.model.description, requests, answers)
 
     def execute(self, plan: Plan) -> Generator[Part]:
-        """Asks the blocks of a plan in this process; gives each as it is stored.
+        """Compute the blocks of a plan in this process, and yield each one after it is stored.
 
-        Of a model that streams, it gives what was stored together instead.
+        For a model that streams, yield the parts that are stored together instead.
 
         Raises:
             ScoringError: The model failed.
@@ -254,7 +256,7 @@ class Engine:
                     progress(part)
 
     def _in_blocks(self, blocks: Sequence[Block]) -> Generator[Part]:
-        """Asks one block after the other; the next is prepared, and the last stored, meanwhile."""
+        """Compute blocks in order, while the next is prepared and the previous is stored."""
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             ready = [ahead.submit(self._prepared, block.requests) for block in blocks[:1]]
             storing: list[tuple[Block, Future[PurePosixPath]]] = []
@@ -279,7 +281,7 @@ class Engine:
         return partial(self.model.answer, requests)
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
-        """Asks the requests of blocks without a pause; gives what was stored together."""
+        """Stream the requests of blocks, and yield the parts that are stored together."""
         kind = blocks[0].kind
         left: dict[Key, _Left] = {}
         for block in blocks:
@@ -296,14 +298,14 @@ class Engine:
                 yield Part(requests, tokens, sum(ended for ended, _ in done))
 
     def _answers(self, requests: Sequence[Any], answer: Callable[[], list[Any]]) -> Sequence[Any]:
-        """What a model computes for requests."""
+        """Return the model's answers to requests, checked."""
         return self._checked(requests, answer())
 
     def _checked(self, requests: Sequence[Any], answers: Sequence[Any]) -> Sequence[Any]:
-        """The answers, if they can be answers to the requests.
+        """Check that the answers are valid for the requests, and return them.
 
         Raises:
-            ScoringError: They cannot.
+            ScoringError: An answer is not valid.
         """
         for request, answer in zip(requests, answers, strict=True):
             wrong = KINDS[type(request)].check(request, answer)
@@ -312,15 +314,15 @@ class Engine:
         return answers
 
     def _cached(self, of: type) -> Cached[Any, Any]:
-        """What the store holds of the model's answers to requests of a class."""
+        """Return the model's cached answers to requests of a class."""
         return KINDS[of].cached(self.store.read(self.model.fingerprint, of))
 
     @paused()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
-        """The answers to requests, from the store.
+        """Return the answers to requests from the store.
 
         Raises:
-            KeyError: The store lacks one.
+            KeyError: The store lacks an answer.
         """
         cached = {of: self._cached(of) for of in {type(one) for one in plan.asked}}
         return [
@@ -333,7 +335,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class _Planned:
-    """What is planned of the requests of one kind; see ``Plan``."""
+    """The plan for the requests of one kind; see ``Plan``."""
 
     blocks: Sequence[Block]
     distinct: int
@@ -343,13 +345,13 @@ class _Planned:
 
 @dataclass
 class _Left:
-    """How many parts of a request are still to be answered, and what they cost in tokens."""
+    """The number of unanswered parts of a request, and their cost in tokens."""
 
     parts: int
     tokens: int
 
     def less(self, parts: int) -> tuple[bool, int]:
-        """Takes off parts that were answered: whether that was all, and what they cost."""
+        """Subtract answered parts; return whether none are left, and the answered parts' cost."""
         tokens = self.tokens * parts // max(1, self.parts)
         self.parts, self.tokens = self.parts - parts, self.tokens - tokens
         return self.parts == 0, tokens

@@ -1,7 +1,7 @@
-"""How a model is asked for what a request wants: as it stands, or by sampled replies.
+"""Elicitation methods: requests are sent unchanged, or replaced by sampled replies.
 
-A model without log-probabilities is asked each prompt several times. Its answer to the prompt is
-then how often it replied with each of the prompt's answers.
+A model without log-probabilities replies to each prompt several times. Its answer to the prompt is
+the number of replies that match each candidate answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Request]:
-    """What a model is asked so that requests can be answered, in their order.
+    """Return the requests to send to a model, in the order of the original requests.
 
     Raises:
         ModelError: The model does not answer such requests.
@@ -39,8 +39,8 @@ def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Requ
     raise ModelError(f"{model.name} {lacking}")
 
 
-def answered(request: Request, answer: Any) -> Any:  # noqa: ANN401 - of any kind
-    """The answer to a request, given the answer to what was asked for it."""
+def answered(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any kind of answer
+    """Convert the model's answer to the answer to the original request."""
     if isinstance(request, Prompt) and isinstance(answer, Samples):
         return votes_of(answer.replies, request.answers)
     return answer

@@ -1,4 +1,4 @@
-"""The options by which models are asked: in this process, or by workers of a Ray cluster."""
+"""Options of the engine: query models in this process, or on workers of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,55 +20,59 @@ CLUSTER = "Cluster"
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """Who asks a model, and with how much of a machine."""
+    """The engine that queries a model, and the resources that it uses."""
 
     engine: Literal["local", "ray"] = option(
         "local",
-        help="local (this process), or ray (workers here or elsewhere).",
+        help="local (this process) or ray (workers on one or more machines).",
         group=CLUSTER,
         requested=False,
     )
     address: str | None = option(
         None,
-        help="With --engine ray: a running cluster, auto, HOST:PORT or ray://HOST:PORT "
-        "[default: $RAY_ADDRESS, else one that is started here for the run].",
+        help=(
+            "With --engine ray: auto, HOST:PORT or ray://HOST:PORT [default: $RAY_ADDRESS, "
+            "else a local cluster for this run]."
+        ),
         group=CLUSTER,
         requested=False,
     )
     workers: int | None = option(
         None,
-        help="With --engine ray: how many workers [default: one per GPU, else per node].",
+        help="With --engine ray: number of workers [default: one per GPU, else per node].",
         least=1,
         group=CLUSTER,
         requested=False,
     )
     gpus_per_worker: float | None = option(
         None,
-        help="With --engine ray: each worker's GPUs, such as 0.5 or 2 [default: 1 or none].",
+        help="With --engine ray: GPUs per worker, such as 0.5 or 2 [default: 1 if there are GPUs].",
         least=0,
         group=CLUSTER,
         requested=False,
     )
     threads: int | None = option(
         None,
-        help="In how many threads the model computes, here or in each worker, on a CPU.",
+        help="CPU threads for the model, here or per worker.",
         least=1,
         group=CLUSTER,
         requested=False,
     )
     strict: bool = option(
         default=False,
-        help="Refuse the run if a prompt is longer than the model's window; else it is skipped.",
+        help="Refuse the run if a prompt exceeds the context window, instead of skipping it.",
         group="What to ask",
         requested=False,
     )
 
     def check(self, models: Sequence[str], loading: LoadOptions) -> None:
-        """Refuses, before any model is loaded, what does not go together.
+        """Check, before any model is loaded, that the options are consistent.
 
         Raises:
-            ModelError: As ``tacit.models.loading.check_name``; the folders of workers are theirs.
-            RequestError: An option for workers without any, or one that a server has no use for.
+            ModelError: As ``tacit.models.loading.check_name``. With ``--engine ray`` names are not
+                checked, because the workers have their own file systems.
+            RequestError: An option for Ray is given without ``--engine ray``, or an option does not
+                apply to a server.
         """
         from tacit.models.loading import check_name
         from tacit.models.openai.options import is_address
@@ -92,7 +96,7 @@ class EngineOptions:
             check_name(name, loading)
 
     def start(self, name: str, loading: LoadOptions, store: Store) -> Engine:
-        """An engine that asks one model; whoever drops it frees the model.
+        """Start an engine for one model; dropping the engine frees the model.
 
         Raises:
             ModelError: As ``tacit.models.loading.load_model``.
@@ -117,5 +121,5 @@ def _compute_in(threads: int) -> None:
     try:
         import torch
     except ImportError:
-        return  # loading says what is missing
+        return  # loading the model reports the missing package
     torch.set_num_threads(threads)

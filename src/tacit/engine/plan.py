@@ -1,6 +1,7 @@
-"""What is still to be asked, cut into blocks once and recorded.
+"""Plans: requests that the store lacks, split into blocks that are recorded.
 
-A run that was killed computes the very same blocks again, so that not even rounding can differ.
+An interrupted run computes exactly the same blocks when it resumes, so that results do not differ
+even by rounding.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ _STEP = 4096
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Requests of one kind that are asked together and stored together.
+    """Requests of one kind that are computed and stored together.
 
     Args:
         requests: The requests.
-        tokens: What they cost, in tokens.
+        tokens: Their total cost in tokens.
     """
 
     requests: tuple[Any, ...]
@@ -42,17 +43,17 @@ class Block:
 
     @property
     def kind(self) -> Kind[Any, Any]:
-        """Of what kind they are."""
+        """The kind of the requests."""
         return KINDS[type(self.requests[0])]
 
     @property
     def whole(self) -> Part:
-        """All of it, once it is stored."""
+        """The whole block as a stored part."""
         return Part(self.requests, self.tokens, len(self.requests))
 
     @property
     def shares(self) -> list[int]:
-        """Its tokens, shared out evenly among the requests."""
+        """The block's tokens, divided evenly among its requests."""
         several = len(self.requests)
         ends = [self.tokens * at // several for at in range(several + 1)]
         return [end - begin for begin, end in pairwise(ends)]
@@ -60,12 +61,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What of a plan was stored together.
+    """Requests of a plan that were stored together.
 
     Args:
-        requests: What was answered: whole requests, or some of their parts.
-        tokens: What that cost, in tokens.
-        ended: How many requests now have all their answers.
+        requests: The answered requests, whole or with some of their parts.
+        tokens: Their cost in tokens.
+        ended: Number of requests that are now answered completely.
     """
 
     requests: tuple[Any, ...]
@@ -75,17 +76,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is still to be asked.
+    """The requests to compute.
 
     Args:
-        asked: What the model is asked so that all can be answered, in the order of the requests.
-        merged: The distinct requests of these.
-        blocks: What the store lacks, in the order in which it is asked.
-        distinct: How many distinct requests there are, stored ones included, skipped ones not.
-        stored: How many of the distinct requests the store held whole.
-        digest: Of the model and all its requests; recorded blocks are known by it.
-        skipped: The requests that are longer than the model's window, with the error's message.
-        whole: Whether each block is asked as a whole, so that answers may depend on it.
+        asked: The requests to send to the model, in the order of the original requests.
+        merged: The distinct requests among ``asked``.
+        blocks: The requests that the store lacks, in the order of computation.
+        distinct: Number of distinct requests, including stored ones, excluding skipped ones.
+        stored: Number of distinct requests that the store has completely.
+        digest: Digest of the model and all its requests; identifies recorded blocks.
+        skipped: The requests that are longer than the model's window, with the error message.
+        whole: Whether each block is computed as a whole, so that answers may depend on it.
     """
 
     asked: Sequence[Request]
@@ -99,23 +100,26 @@ class Plan:
 
     @property
     def prompts(self) -> int:
-        """How many requests are to be asked."""
+        """The number of requests to compute."""
         return sum(len(block.requests) for block in self.blocks)
 
     @property
     def tokens(self) -> int:
-        """How many tokens they cost."""
+        """The cost of the requests to compute, in tokens."""
         return sum(block.tokens for block in self.blocks)
 
     def shared(self) -> Mapping[type, Mapping[str, Any]]:
-        """What rows of the requests refer to by name, by the requests' class."""
+        """Return the data that rows of the requests refer to by name, by class of request."""
         by_class: dict[type, list[Any]] = {}
         for block in self.blocks:
             by_class.setdefault(type(block.requests[0]), []).extend(block.requests)
         return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
 
     def record(self, path: Path) -> None:
-        """Records whole blocks, behind those of the same requests and model that stand there."""
+        """Record the blocks, after those already recorded for the same requests and model.
+
+        Does nothing if the blocks are not computed as a whole.
+        """
         if not self.whole:
             return
         before = recorded(path, self.digest, self.merged) or []
@@ -126,9 +130,9 @@ class Plan:
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
-    """Blocks of texts of like length, the longest first; equal ones in order of their text.
+    """Split requests into blocks of texts with similar length, longest first, ties sorted by text.
 
-    Requests of one text stand in one block, where a model computes the text once.
+    Requests with the same text are in the same block, where a model computes the text once.
     """
     texts: dict[tuple[str, ...], list[int]] = {}
     for i, request in enumerate(requests):
@@ -151,12 +155,12 @@ def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> lis
 def cut_neighbours(
     requests: Sequence[R], cost: Callable[[Sequence[R]], list[int]], block_tokens: int
 ) -> list[Block]:
-    """Blocks of texts that begin alike, in the order of the texts, for a model that shares that.
+    """Split requests into blocks of texts with common prefixes, for a model that shares prefixes.
 
     Args:
         requests: Distinct requests.
-        cost: Tokens per request when all that it is given are asked together.
-        block_tokens: About how many tokens a block has.
+        cost: Returns the tokens per request if all the requests it gets are computed together.
+        block_tokens: Approximate number of tokens per block.
     """
     ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))
     blocks: list[list[R]] = []
@@ -167,25 +171,25 @@ def cut_neighbours(
             tokens = 0
         blocks[-1].append(request)
         tokens += own
-    # Counted anew: a block shares nothing with the one before it.
+    # Count the tokens again: a block shares no prefix with the previous one.
     return [Block(tuple(of), sum(cost(of))) for of in blocks]
 
 
 def in_parts(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> list[int]:
-    """Tokens per request, worked out in parts so that memory stays small."""
+    """Return the tokens per request, computed in parts to limit memory."""
     parts = (requests[at : at + _STEP] for at in range(0, len(requests), _STEP))
     return [tokens for part in parts for tokens in cost(part)]
 
 
 def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> dict[R, str]:
-    """Find the requests that are longer than the model's window, by halving what is refused.
+    """Find the requests that are longer than the model's window, by halving rejected batches.
 
     Args:
         cost: A model's tokens per request; raises ``TooLongError`` if any request is too long.
         requests: Distinct requests.
 
     Returns:
-        The error's message by request.
+        The error message by request.
     """
     found: dict[R, str] = {}
     parts = [requests[at : at + _STEP] for at in range(0, len(requests), _STEP)]
@@ -203,7 +207,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
-    """A digest of a model and of all that is asked of it, by which recorded blocks are known."""
+    """Compute the digest of a model and its requests, which identifies recorded blocks."""
     digest = hashlib.sha256(fingerprint.encode())
     for request in merged:
         kind = KINDS[type(request)]
@@ -213,12 +217,12 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
 
 
 def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] | None:
-    """The blocks recorded under a digest; None where there are none.
+    """Read the blocks recorded under a digest; None if there are none.
 
     Args:
         path: The record.
-        digest: As ``digest_of`` the merged requests.
-        merged: The distinct requests; the record names them by their index.
+        digest: The ``digest_of`` the merged requests.
+        merged: The distinct requests; the record refers to them by index.
 
     Raises:
         StoreError: The record is damaged.
@@ -239,7 +243,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 
 
 def group_of(request: Request) -> Key:
-    """The key of a request whatever its parts: the beginning of each part's key."""
+    """Return the key of a request regardless of its parts: the common prefix of its parts' keys."""
     return KINDS[type(request)].keys(request)[0][:-1]
 
 
@@ -256,7 +260,7 @@ def _blocks(table: Any, merged: Sequence[Request]) -> list[Block]:  # noqa: ANN4
 
 
 def _with_parts(request: Any, parts: Sequence[int] | None) -> Any:  # noqa: ANN401 - any request
-    """A request with some of its parts, by their indices among its keys; None for all."""
+    """Return a request with some of its parts, by their indices among its keys; None for all."""
     if parts is None:
         return request
     kind = KINDS[type(request)]
@@ -292,14 +296,14 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
     table = pa.table(columns, schema=schema)
 
     def write(file: Path) -> None:
-        with file.open("wb") as content:  # of a path, Arrow takes none that is not UTF-8
+        with file.open("wb") as content:  # Arrow rejects paths that are not UTF-8
             pq.write_table(table, content, compression="zstd")
 
     publish(path, write)
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Which of a merged request's parts a request has; None for all."""
+    """Return the indices of a request's parts in the merged request, or None for all parts."""
     if request == whole:
         return None
     kind = KINDS[type(request)]
@@ -308,22 +312,22 @@ def _parts(request: Request, whole: Request) -> list[int] | None:
 
 
 class Executor(Protocol):
-    """Asks blocks of one model and writes what it answers to the engine's store."""
+    """Computes blocks with one model and writes the answers to the engine's store."""
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """What a manifest says of them: plain values, ready for JSON."""
+        """The manifest's description of the executor: plain values, ready for JSON."""
         ...
 
     @property
     def size(self) -> int:
-        """How many blocks are under way at once."""
+        """The number of blocks computed concurrently."""
         ...
 
     def execute(self, plan: Plan) -> Generator[Part]:
-        """Has all blocks asked; gives each as soon as it is stored, in whatever order that is.
+        """Compute all blocks, and yield each one after it is stored, in any order.
 
-        When it is closed, the others are asked no longer.
+        Closing the generator cancels the remaining blocks.
 
         Raises:
             ScoringError: The model failed, or no worker is left.

@@ -1,8 +1,9 @@
-"""Makes sure, while a server's model is asked, that it is still the model that it was.
+"""Rechecks that a server's model has not changed during a run.
 
-A server may change in ways that a few texts now and then do not show at once. So more of them are
-asked again every ten minutes and at the end; where they fail, what was stored since they last
-passed is withdrawn from the store, so that no later run takes it for the model's.
+The few texts that are checked often may not reveal a change of the server at once. More texts are
+therefore checked every ten minutes and at the end of the run. If a check fails, answers that were
+stored since the last successful check are withdrawn from the store, so that no later run reuses
+them.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ def rechecking(
     seconds: float = SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Callable[[], None]]:
-    """Checks a model now and then while it is asked, and at the end.
+    """Recheck a model periodically while it is queried, and at the end.
 
     Args:
-        model: Who is asked; one that does not change is left alone.
-        store: Where its answers are published meanwhile.
-        seconds: How long after a check the next one is due.
-        clock: The time in seconds.
+        model: The model that is queried; ignored if it does not implement ``Rechecks``.
+        store: The store to which its answers are published.
+        seconds: Minimum time between two checks.
+        clock: Returns the time in seconds.
 
     Yields:
-        What is called after each publication.
+        A function to call after each publication.
 
     Raises:
-        UnreliableError: It no longer answers as it did; what was published since the last check is
-            withdrawn.
+        UnreliableError: The model has changed; answers published since the last successful check
+            are withdrawn.
     """
     sound, checked = len(store.published), clock()
 

@@ -1,7 +1,8 @@
-"""One segment of the store: a table as the bytes of a file, and a name that tells whether it is.
+"""Segments of the store: tables encoded as Parquet files, with a checksum in the file name.
 
-A segment's name is its number, something no other has, and the first half of its content's SHA-256.
-Segments of earlier Tacits lack the last, and are checked by the checksums of their pages alone.
+A segment's name consists of its number, a random identifier, and the first half of the SHA-256 of
+its content. Names written by earlier versions of Tacit lack the checksum; for these segments only
+the Parquet page checksums are verified.
 """
 
 from __future__ import annotations
@@ -28,29 +29,30 @@ _ADDED = frozenset({"reason"})
 """Columns that segments of earlier Tacits lack; they are null there."""
 
 
-class Damaged(Exception):  # noqa: N818 - says what it is
-    """This is no whole segment of ours; the message is the reason."""
+class Damaged(Exception):  # noqa: N818 - the name describes the state
+    """The content is not an intact segment; the message is the reason."""
 
 
 def in_order(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    """The segments among a folder's names, in the order in which they were published.
+    """Return a folder's segments in order of publication.
 
-    A listing may lack what is published while it is made, and hold what is published later. So a
-    second one is made after the first, and what is numbered above all of the first is left out.
+    A listing may miss files that are published while it is made, and yet include later ones. The
+    folder is therefore listed twice, and segments with a higher number than all of the first
+    listing are left out.
     """
     last = max((number for number, _ in _numbered(first)), default=0)
     return [name for number, name in _numbered(second) if number <= last]
 
 
 def next_name(names: Iterable[str], content: bytes) -> str:
-    """A name for a new segment, given those of the others."""
+    """Return a name for a new segment, given the names of the existing ones."""
     numbers = [number for number, _ in _numbered(names)]
     number = numbers[-1] + 1 if numbers else 1
     return f"{number:08d}-{uuid.uuid4().hex[:8]}-{_digest(content)}.parquet"
 
 
 def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
-    """A table as a segment of the model with that fingerprint."""
+    """Encode a table as a segment of the model with that fingerprint."""
     import pyarrow.parquet as pq
 
     about = {"fingerprint": fingerprint, files.KEY: str(files.SEGMENT)}
@@ -61,17 +63,18 @@ def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
 
 
 def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
-    """The table of a segment.
+    """Decode a segment into its table.
 
     Args:
-        name: Its name, in which the checksum stands.
-        content: Its bytes.
-        fingerprint: Of the model that it should be of.
+        name: The segment's name, which contains the checksum.
+        content: The segment's bytes.
+        fingerprint: The expected model's fingerprint.
         schema: The columns and their types.
 
     Raises:
-        Damaged: It holds other bytes than were written, or is no segment of this model.
-        StoreError: It is whole, and of a newer format, or has other columns than this Tacit's.
+        Damaged: The bytes have changed since they were written, or are not a segment of this model.
+        StoreError: The segment is intact, but has a newer format or other columns than this version
+            of Tacit expects.
     """
     import polars as pl
 
@@ -120,10 +123,10 @@ def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
 
 
 def _check_format(name: str, written: bytes | None) -> None:
-    """Refuses a segment of a newer format.
+    """Raise if a segment has a newer format.
 
     Raises:
-        StoreError: It is one, or its format is no number.
+        StoreError: The format is newer, or is not a number.
     """
     if written is None:
         return

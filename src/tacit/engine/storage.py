@@ -1,4 +1,4 @@
-"""Where a store's files lie: a folder of this machine, or any storage that fsspec reaches."""
+"""Storage for a store's files: a local folder, or remote storage that fsspec supports."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ LOCK = ".lock"
 
 
 class LocalStorage:
-    """A folder of this machine, or one that the system shows as such.
+    """Storage in a local or mounted folder.
 
     Args:
-        folder: The folder; it is made with the first file.
+        folder: The folder; created with the first file.
 
     Raises:
-        StoreError: It is a file.
+        StoreError: The path is a file.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -73,9 +73,9 @@ class LocalStorage:
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
-        """See ``Storage``: by a file lock, which the system releases when its holder is gone.
+        """See ``Storage``. Uses a file lock, which the system releases if its owner ends.
 
-        Without locks, as on some network file systems, nobody waits.
+        Where locks are not available, as on some network file systems, access is not exclusive.
         """
         from filelock import FileLock
 
@@ -85,7 +85,7 @@ class LocalStorage:
         except OSError as error:
             raise StoreError(unwritable(path, error)) from error
         with ExitStack() as stack:
-            # What is stored is right without the lock: it saves asking for the same twice.
+            # The lock is optional: it only avoids computing the same requests twice.
             with suppress(OSError, NotImplementedError):
                 stack.enter_context(FileLock(path, fallback_to_soft=False))
             yield
@@ -105,7 +105,7 @@ class LocalStorage:
 
 
 def aside(name: str, taken: Callable[[str], bool]) -> str:
-    """The name of a damaged file in the folder for such, which no other file has."""
+    """Return an unused name for a damaged file in the folder for damaged files."""
     path = PurePosixPath(name)
     place = str(path.parent / DAMAGED / path.name)
     return f"{place}-{uuid.uuid4().hex[:8]}" if taken(place) else place
@@ -115,16 +115,16 @@ def _fill(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
 
-# What these are given becomes visible whole, in one step, and they copy in order to rename.
+# File systems whose puts are atomic, and which implement a rename as a copy.
 _PUT_AT_ONCE = frozenset(
     {"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oci", "oss", "s3", "s3a"}
 )
-# A password may hold an @ itself.
+# A password may itself contain an @.
 _PASSWORD = re.compile(r"(?<=://)[^/]*@")
 
 
 class RemoteStorage:
-    """A folder of a file system that fsspec knows.
+    """Storage in a folder of a file system that fsspec supports.
 
     Args:
         address: The address, such as ``s3://bucket/folder``.
@@ -150,7 +150,7 @@ class RemoteStorage:
         return f"{place}/{name}" if name else place
 
     def names(self, folder: str) -> list[str]:
-        """See ``Storage``; what others wrote meanwhile is among them."""
+        """See ``Storage``. Bypasses fsspec's cache, so files of other processes are included."""
         with self._translated("be read", folder):
             self._files.invalidate_cache()
             try:
@@ -168,7 +168,7 @@ class RemoteStorage:
                 return None
 
     def publish(self, name: str, content: bytes) -> None:
-        """See ``Storage``: one put where that is all or nothing, else another name, then moved."""
+        """See ``Storage``. Uses one put if puts are atomic, else moves a temporary file."""
         path = PurePosixPath(self._at(name))
         with self._translated("be written", name):
             self._make_folder(str(path.parent))
@@ -179,8 +179,8 @@ class RemoteStorage:
             self._files.pipe_file(temporary, content)
             self._files.mv(temporary, str(path))
 
-    def alone(self, folder: str) -> AbstractContextManager[None]:  # noqa: ARG002 - one for all
-        """See ``Storage``: what fsspec knows has no locks, so that nobody waits."""
+    def alone(self, folder: str) -> AbstractContextManager[None]:  # noqa: ARG002 - in the protocol
+        """See ``Storage``. fsspec has no locks, so access is not exclusive."""
         return nullcontext()
 
     def set_aside(self, name: str) -> str | None:
@@ -195,7 +195,7 @@ class RemoteStorage:
         return self.shown(place)
 
     def _check_bucket(self) -> None:
-        """Refuses an object store's bucket that is not there, before anything is asked."""
+        """Raise if the bucket of an object store does not exist, before any model is queried."""
         bucket = self._root.strip("/").partition("/")[0]
         if not self._puts_at_once or "memory" in self._protocols:
             return
@@ -206,11 +206,11 @@ class RemoteStorage:
                 f"{self.shown()}: there is no bucket {bucket!r}; it is not made: make it, or name "
                 "another"
             ) from error
-        except Exception:  # noqa: BLE001 - who may not look at a bucket may still write to it
+        except Exception:  # noqa: BLE001 - a bucket that may not be inspected may still be writable
             return
 
     def _make_folder(self, path: str) -> None:
-        """Makes a folder where files need one; an object store would make a misspelt bucket."""
+        """Create a folder, except in object stores, which need none and would create buckets."""
         if not self._puts_at_once:
             self._files.makedirs(path, exist_ok=True)
 
@@ -228,7 +228,7 @@ class RemoteStorage:
 
     @contextmanager
     def _translated(self, done: str, name: str) -> Iterator[None]:
-        """Translates the errors of file systems, which are of all kinds."""
+        """Translate a file system's errors, which can be of any class, to ``StoreError``."""
         try:
             yield
         except StoreError:
@@ -239,12 +239,12 @@ class RemoteStorage:
 
 
 def without_password(text: str) -> str:
-    """A text without the names and passwords of the addresses in it."""
+    """Remove user names and passwords from the addresses in a text."""
     return _PASSWORD.sub("", text)
 
 
 def _reached(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it."""
+    """Return the file system of an address, and the path in it."""
     shown = without_password(address)
     protocol = address.partition("://")[0]
     try:
@@ -270,61 +270,61 @@ def _reached(address: str) -> tuple[Any, str]:
     return files, root.rstrip("/")
 
 
-# One letter is a drive of Windows.
+# A single letter is a Windows drive.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
 class Storage(Protocol):
-    """A folder for files that are written once; names are relative to it, with ``/`` between.
+    """A folder for files that are written once. Names are relative to it, separated by ``/``.
 
-    Each method raises ``StoreError`` when the place cannot be read or written.
+    Each method raises ``StoreError`` if the storage cannot be read or written.
     """
 
     @property
     def folder(self) -> Path | None:
-        """The folder of this machine; None where it is none."""
+        """The local folder, or None for remote storage."""
         ...
 
     def shown(self, name: str = "") -> str:
-        """The place of a file as a message names it, without passwords."""
+        """Return a file's location for messages, without passwords."""
         ...
 
     def names(self, folder: str) -> list[str]:
-        """The names of a folder's files, without the folder; none where there is no such folder."""
+        """List the names of the files in a folder; empty if the folder does not exist."""
         ...
 
     def read(self, name: str) -> bytes | None:
-        """A file's content; None where there is no such file."""
+        """Return a file's content, or None if the file does not exist."""
         ...
 
     def publish(self, name: str, content: bytes) -> None:
-        """Writes a file whole or not at all."""
+        """Write a file atomically."""
         ...
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
-        """Has all others who want to be alone in a folder wait, where the place can.
+        """Return a context that has exclusive access to a folder, if the storage supports locks.
 
-        It ends with the process at the latest, however that ends.
+        The lock is released at the latest when the process ends, however it ends.
         """
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Moves a file into the folder for damaged ones; where it is now, None if it was gone."""
+        """Move a damaged file aside; return its new location, or None if it no longer exists."""
         ...
 
 
 def is_address(root: Path | str) -> TypeGuard[str]:
-    """Whether this is an address, and no path."""
+    """Return whether a store's root is an address rather than a path."""
     return isinstance(root, str) and _ADDRESS.match(root) is not None
 
 
 def storage_of(root: Path | str) -> Storage:
-    """The place of that path or address; a path needs no fsspec.
+    """Open the storage at a path or an address; a path does not need fsspec.
 
     Raises:
-        RequestError: The address names a protocol that is unknown, or whose package is missing, or
-            a chain of protocols, or it holds a password.
-        StoreError: It is a file, or cannot be reached.
+        RequestError: The address contains a password or a chain of protocols, its protocol is
+            unknown, or the protocol's package is missing.
+        StoreError: The path is a file, or the storage cannot be reached.
     """
     if is_address(root):
         check_holds_no_password(root, "the store's address")

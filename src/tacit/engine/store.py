@@ -1,10 +1,10 @@
-"""The store of answers: append-only Parquet segments, published whole, keyed by content.
+"""The store of answers: append-only Parquet segments, published atomically, keyed by content.
 
-One folder per kind of request and model fingerprint, with rows as the kind lays them out. Segments
-are numbered in the order in which they were published, whatever the clock says; where two hold the
-same key, the earlier one counts, so that what was once read is always read again. Where a place has
-no locks, two that are published at the same moment may have one number, and the one whose name
-sorts first counts. A segment that is damaged is set aside, and what it held is asked again.
+There is one folder per kind of request and model fingerprint, and the kind defines the columns.
+Segments are numbered in order of publication, independently of the clock. If two segments contain
+the same key, the earlier one counts, so that a key always has the same answer. Where storage has no
+locks, two segments that are published at the same moment may have the same number; the one whose
+name sorts first counts. A damaged segment is set aside, and its requests are computed again.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ log = logging.getLogger(__name__)
 class Store:
     """The score store in a folder; nothing is written before the first ``append``.
 
-    Several processes, on several machines, may read and write one store at once.
+    Several processes, on several machines, may read and write the same store concurrently.
 
-    ``published`` are the segments that this object has published, as seen from the root.
+    ``published`` lists the segments that this object has published, relative to the root.
 
     Args:
-        root: The folder, or an address that fsspec knows, such as ``s3://bucket/folder``.
+        root: The folder, or an address that fsspec supports, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: The address names a protocol that is unknown, or whose package is missing.
-        StoreError: It is a file, or cannot be reached.
+        RequestError: The address has an unknown protocol, or the protocol's package is missing.
+        StoreError: The root is a file, or cannot be reached.
 
     Examples:
         >>> import tempfile
@@ -63,24 +63,24 @@ class Store:
 
     @classmethod
     def default(cls) -> Store:
-        """The store that ``$TACIT_STORE`` names, else ``.tacit`` in the working folder."""
+        """Open the store that ``$TACIT_STORE`` names, else ``.tacit`` in the working directory."""
         return cls(os.environ.get("TACIT_STORE") or ".tacit")
 
     def append(
         self, model: Mapping[str, Any], requests: Sequence[Any], answers: Sequence[Any]
     ) -> PurePosixPath:
-        """Publishes the answers to requests of one kind as one segment.
+        """Publish the answers to requests of one kind as one segment.
 
         Args:
             model: The model's description, with its ``fingerprint``.
-            requests: What was asked.
-            answers: What came back, in the same order.
+            requests: The requests.
+            answers: The answers, in the same order.
 
         Returns:
-            The segment, as seen from the store's root.
+            The segment's path, relative to the store's root.
 
         Raises:
-            StoreError: The segment cannot be written; the store stays as it was.
+            StoreError: The segment cannot be written; the store is unchanged.
         """
         kind = KINDS[type(requests[0])]
         folder = self._folder(kind.folder, model["fingerprint"])
@@ -88,7 +88,7 @@ class Store:
         for name, file in kind.files(requests).items():
             self._keep(name, file)
         content = segments.encode(kind.frame(requests, answers), model["fingerprint"])
-        # Else another's segment might get ahead of one that has been read.
+        # Without the lock, another segment could precede one that has already been read.
         with self._place.alone(folder):
             name = segments.next_name(self._place.names(folder), content)
             self._place.publish(f"{folder}/{name}", content)
@@ -96,10 +96,10 @@ class Store:
         return self.published[-1]
 
     def withdraw(self, names: Sequence[PurePosixPath]) -> None:
-        """Moves segments that cannot be relied on to where damaged ones are kept.
+        """Move segments with unreliable answers to the folder for damaged files.
 
         Raises:
-            StoreError: One cannot be moved.
+            StoreError: A segment cannot be moved.
         """
         moved = [place for name in names if (place := self._place.set_aside(str(name)))]
         if moved:
@@ -110,12 +110,12 @@ class Store:
             )
 
     def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
-        """All rows of a model that count, by the schema of their kind.
+        """Read the rows of a model that are in effect, with the schema of their kind.
 
-        A segment that is damaged is set aside, with a warning.
+        A damaged segment is set aside, with a warning.
 
         Args:
-            fingerprint: The model's.
+            fingerprint: The model's fingerprint.
             of: The class of the requests.
 
         Raises:
@@ -139,12 +139,12 @@ class Store:
     def _segment(
         self, folder: str, name: str, fingerprint: str, schema: dict[str, Any]
     ) -> pl.DataFrame | None:
-        """A segment's rows; None where it is damaged, and set aside."""
+        """Read a segment's rows; None if it is damaged and was set aside."""
         damage = ""
-        for _ in range(2):  # what came over a network may be right the second time
+        for _ in range(2):  # a second read over a network may succeed
             content = self._place.read(f"{folder}/{name}")
             if content is None:
-                return None  # another process has set it aside meanwhile
+                return None  # another process has set it aside
             try:
                 return segments.decode(name, content, fingerprint, schema)
             except segments.Damaged as error:
@@ -153,7 +153,7 @@ class Store:
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
-        """Moves what is damaged away and says so; whoever comes second finds it gone."""
+        """Move a damaged file aside and log a warning, unless another process has moved it."""
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(
@@ -164,14 +164,14 @@ class Store:
             )
 
     def _folder(self, what: str, fingerprint: str) -> str:
-        # Whoever writes a model of their own may call it anything; a path is made of digits alone.
+        # A custom model may have any fingerprint; a path consists of hexadecimal digits only.
         safe = re.fullmatch("[0-9a-f]{32,}", fingerprint)
         name = fingerprint if safe else hashlib.sha256(fingerprint.encode()).hexdigest()
         return f"{what}/{name[:32]}"
 
     def _prepare(self, folder: str, model: Mapping[str, Any]) -> None:
-        """Says in the folder which model it is, and keeps the store out of version control."""
-        with contextlib.suppress(WorkError):  # only a shortcut: hashed again
+        """Describe the model in its folder, and exclude a new local store from version control."""
+        with contextlib.suppress(WorkError):  # only a cache: files are hashed again
             self.hashes.save()
         if folder in self._written:
             return
@@ -182,13 +182,13 @@ class Store:
         if "model.json" not in self._place.names(folder):
             self._place.publish(f"{folder}/model.json", about)
         if root is None:
-            # By it this machine knows a server again whose answers differ by rounding.
+            # Lets this machine recognise a server whose answers differ only by rounding.
             with contextlib.suppress(StoreError):
                 LocalStorage(self._kept).publish(f"{folder}/model.json", about)
         self._written.add(folder)
 
     def _keep(self, name: str, content: bytes) -> None:
-        """Writes a file to which rows refer, unless it stands there whole; looked at once."""
+        """Write a file that rows refer to, unless an intact one exists; checked only once."""
         if name in self._written:
             return
         there = self._place.read(name)
@@ -200,7 +200,7 @@ class Store:
 
 
 def _cache_of(address: str) -> Path:
-    """A folder of this machine for what is known of its own files, beside a store elsewhere."""
+    """Return the local cache folder that belongs to a remote store."""
     place = os.environ.get("XDG_CACHE_HOME")
     cache = Path(place) if place else Path.home() / ".cache"
     return cache / "tacit" / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]

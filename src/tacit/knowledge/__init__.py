@@ -1,1 +1,1 @@
-"""A knowledge base in one file: facts between concepts, and how to find those of a question."""
+"""A single-file knowledge base: facts between concepts, and the facts of a question."""

@@ -1,4 +1,4 @@
-"""The background of questions: concepts, the facts that connect them, negatives, counts."""
+"""The background of questions: concepts, connecting facts, negatives, and counts of these."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counts:
-    """What an extraction counts besides its facts.
+    """Counts that an extraction reports in addition to its facts.
 
     Args:
-        question_concepts: Concepts, summed over the questions.
-        verbatim_only_concepts: Concepts that a question contains verbatim and that the overlap of
-            words does not find, summed over the questions. They are among ``question_concepts``
-            unless the preset ``verbatim`` is ``off``.
-        question_facts: Facts, without those beyond the cap, summed over the questions.
-        facts_across_parts: Of these, facts whose two concepts are both in the question but not
-            together in one of its parts; None where parts are pooled.
-        facts_sharing_a_word: Of these, facts whose two concepts have a word with a common lemma.
-        cap: At most so many facts of one question; None for all.
-        questions_beyond_cap: Questions with more facts than the cap.
-        facts_beyond_cap: Facts that the cap leaves out, summed over the questions.
-        eligible_negatives: Dictionary words of the knowledge base, from which negatives are drawn.
-        frequency_cap: Of these, at most so many of the most frequent.
-        negatives_beyond_cap: Of these, how many the frequency cap leaves out.
+        question_concepts: Number of concepts, summed over the questions.
+        verbatim_only_concepts: Number of concepts that a question contains verbatim and that the
+            word overlap does not find, summed over the questions. They are among
+            ``question_concepts`` unless the preset ``verbatim`` is ``off``.
+        question_facts: Number of facts within the cap, summed over the questions.
+        facts_across_parts: Of these, facts whose two concepts are both in the question but never in
+            the same part; None if parts are pooled.
+        facts_sharing_a_word: Of these, facts whose two concepts have words with a common lemma.
+        cap: Maximum number of facts per question; None for no maximum.
+        questions_beyond_cap: Number of questions with more facts than the cap.
+        facts_beyond_cap: Number of facts that the cap leaves out, summed over the questions.
+        eligible_negatives: Number of dictionary words in the knowledge base, from which negatives
+            are drawn.
+        frequency_cap: Maximum number of these words that are used, the most frequent first.
+        negatives_beyond_cap: Number of these words that the frequency cap leaves out.
     """
 
     question_concepts: int
@@ -60,9 +61,9 @@ def count(
 
     Args:
         base: The knowledge base.
-        concepts: As ``concepts_in`` returns them.
-        facts: As ``facts_between`` returns them.
-        how: How they were extracted.
+        concepts: The table that ``concepts_in`` returns.
+        facts: The table that ``facts_between`` returns.
+        how: The options of the extraction.
     """
     import polars as pl
 
@@ -87,7 +88,7 @@ def count(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """How many facts join concepts of different parts, and concepts that share a word."""
+    """Count the facts that join concepts of different parts, and concepts that share a word."""
     return base.table(
         """
         WITH apart AS (
@@ -109,7 +110,7 @@ def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> 
 
 
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences about the counts.
+    """Yield sentences that report the counts.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
@@ -135,7 +136,7 @@ def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """How many words negatives are drawn from, and whether the frequency cap leaves any out."""
+    """Return a phrase with the number of eligible negatives and how many the cap leaves out."""
     out = max(0, words - frequency_cap)
     return (
         f"Words that a negative can be: {words:,}; left out by the cap of the {frequency_cap:,} "
@@ -143,22 +144,23 @@ def negatives_in_words(words: int, frequency_cap: int) -> str:
     )
 
 
-# How many facts of one question are kept where paths of several hops would give thousands.
+# Default maximum of facts per question for paths of several hops, which can yield thousands.
 CAP = 200
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """How a background is extracted (METHODS section 1).
+    """Options of a background extraction (METHODS section 1).
 
     Args:
         words: Which words of a question count.
         matching: When a concept is in a question.
-        relations: The relations; None for the 14 of Sahu et al. (2022) that are there.
-        length: The longest path between two concepts, in hops: 1, 2 or 3.
-        cap: At most so many facts of one question; None for all.
-        draw: How the negatives are drawn; its seed also chooses among equally heavy facts where the
-            cap cuts.
+        relations: The relations of the facts; None for those of the 14 relations of Sahu et al.
+            (2022) that the knowledge base has.
+        length: Maximum length of a path between two concepts, in hops: 1, 2 or 3.
+        cap: Maximum number of facts per question; None for no maximum.
+        draw: How the negatives are drawn. Its seed also selects among equally heavy facts at the
+            cap.
     """
 
     words: Words = field(default_factory=Words)
@@ -172,7 +174,7 @@ class Extraction:
         convert_strings(self, "relations")
 
     def to_json(self) -> dict[str, Any]:
-        """What a manifest says of it."""
+        """Return the options as values that JSON can represent."""
         return {
             "version": self.words.version,
             "tagger": self.words.tagger,
@@ -189,15 +191,16 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Background:
-    """What ``background`` found; questions are identified by their index in the sequence.
+    """The result of ``background``. A question is identified by its index in the input.
 
     Args:
-        concepts: ``question`` and ``concept``, by question and alphabet.
-        facts: ``question``, ``head``, ``relation``, ``tail``, ``negative`` (the tail that makes
-            it false; null when there is none), ``length`` (of the shortest path it is on),
-            ``weight`` (null when not given), in the order of ``facts_between``.
-        found: ``question`` and ``found``: how many facts it has without the cap, 0 included.
-        counts: What was counted; None for facts that were not extracted from a knowledge base.
+        concepts: ``question`` and ``concept``, sorted by question, then alphabetically.
+        facts: ``question``, ``head``, ``relation``, ``tail``, ``negative`` (a tail that makes the
+            fact false; null if there is none), ``length`` (of the shortest path that contains the
+            fact), ``weight`` (null if unknown), in the order of ``facts_between``.
+        found: ``question`` and ``found``, the number of facts before the cap (0 for a question
+            without facts).
+        counts: The counts of the extraction; None if the facts do not come from a knowledge base.
     """
 
     concepts: pl.DataFrame
@@ -206,7 +209,10 @@ class Background:
     counts: Counts | None = None
 
     def summary(self) -> dict[str, Any]:
-        """How many facts the questions have, and ``counts``; quantities of no question are null."""
+        """Return the numbers of facts, their quantiles per question, and ``counts``.
+
+        The quantiles are over the questions that have facts; they are None if there are none.
+        """
         counts = self.found["found"]
         some = counts.filter(counts > 0)
         fact = ["head", "relation", "tail"]
@@ -240,16 +246,16 @@ _QUANTILES = {
 def background(
     base: KnowledgeBase, questions: Sequence[Sequence[str]], extraction: Extraction | None = None
 ) -> Background:
-    """Extract the background of all questions together.
+    """Extract the background of all questions in one pass.
 
     Args:
         base: The knowledge base.
-        questions: The parts of each: the question and its choices.
-        extraction: How to extract.
+        questions: The parts of each question: its text and its choices.
+        extraction: The options; the defaults if None.
 
     Raises:
-        RequestError: An option is out of range, a relation is not there, or the texts of a
-            question are one string.
+        RequestError: An option is out of range, the knowledge base lacks a relation, or the parts
+            of a question are given as one string.
         ModelError: The tagger cannot be loaded.
     """
     how = extraction or Extraction()
@@ -288,7 +294,7 @@ def _labelled(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
 
 
 def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:
-    """How many facts each question has without the cap."""
+    """Return the number of facts of each question before the cap."""
     import polars as pl
 
     counts = facts.group_by("text").agg(pl.col("found").first())

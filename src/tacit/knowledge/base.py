@@ -1,4 +1,4 @@
-"""A knowledge base's file: what it holds, and how it is opened for questions."""
+"""The file of a knowledge base: its tables, and a read-only connection to them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# Another number whenever what a file holds means something else than before.
+# Incremented whenever the meaning of a file's contents changes.
 FORMAT = 1
 
 TABLES = frozenset({"about", "relations", "concepts", "terms", "edges", "neighbours"})
 
 
 def check_name(path: Path) -> None:
-    """Refuses a path that DuckDB cannot take.
+    """Check that DuckDB can open a path.
 
     Raises:
-        DataError: It is not UTF-8.
+        DataError: The path is not valid UTF-8.
     """
     try:
         str(path).encode()
@@ -44,19 +44,23 @@ def check_name(path: Path) -> None:
 
 @cache
 def relation_sets() -> Mapping[str, tuple[str, ...]]:
-    """Relations by the set they belong to: ``sahu2022``, ``symmetric``, and ``known`` for all."""
+    """Return the relations in each set: ``sahu2022``, ``symmetric`` and ``known`` (all)."""
     text = resources.files("tacit.data").joinpath("relations.yaml").read_text(encoding="utf-8")
     return {name: tuple(members) for name, members in yaml.safe_load(text).items()}
 
 
 def canonical(relation: str) -> str:
-    """ConceptNet's spelling of a relation's name: of /r/IsA, isa, "is a"; else as it is."""
+    """Return ConceptNet's spelling of a relation: ``IsA`` for ``/r/IsA``, ``isa`` or ``is a``.
+
+    An unknown relation loses its prefix ``/r/`` and is otherwise unchanged.
+    """
     plain = relation.removeprefix("/r/")
     spelled = {name.lower(): name for name in relation_sets()["known"]}
     return spelled.get(plain.lower().replace(" ", "").replace("_", ""), plain)
 
 
-# A knowledge base may come from anybody, and hold views: they reach no other file and no address.
+# A knowledge base may come from an untrusted source and contain views. These settings keep a view
+# from reading other files or using the network.
 _CLOSED = (
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",
@@ -67,14 +71,14 @@ _CLOSED = (
 
 @dataclass
 class KnowledgeBase:
-    """A knowledge base; a context, which closes its file.
+    """An open knowledge base; a context manager that closes the file.
 
     Args:
-        path: The file that ``tacit kb import`` made.
+        path: A file made by ``tacit kb import``.
 
     Raises:
-        DataError: There is no such file, or it is no knowledge base.
-        RequestError: It is of another format than this version of Tacit reads.
+        DataError: The file does not exist or is not a knowledge base.
+        RequestError: The file has another format than this version of Tacit reads.
     """
 
     path: Path
@@ -86,7 +90,7 @@ class KnowledgeBase:
         check_file(self.path)
         self.connection = duckdb.connect()
         try:
-            # Tables of one's own stand beside the file, which is never written.
+            # Frames are registered in an in-memory database; the attached file is never written.
             place = str(self.path).replace("'", "''")
             self.connection.execute(f"ATTACH '{place}' AS base (TYPE duckdb, READ_ONLY)")
             for setting in _CLOSED:
@@ -114,19 +118,23 @@ class KnowledgeBase:
         self.close()
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self.connection.close()
 
     @cached_property
     def relations(self) -> Mapping[str, int]:
-        """How many edges each relation has."""
+        """The number of edges of each relation."""
         return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Relations by name, sorted; without names the 14 of Sahu et al. (2022) that are there.
+        """Return relations in ConceptNet's spelling, sorted.
+
+        Args:
+            relations: The names; None for those of the 14 relations of Sahu et al. (2022) that the
+                knowledge base has.
 
         Raises:
-            RequestError: A relation is not there.
+            RequestError: The knowledge base lacks a relation, or ``relations`` is empty.
         """
         if relations is None:
             return tuple(sorted({*relation_sets()["sahu2022"]} & {*self.relations}))
@@ -141,7 +149,7 @@ class KnowledgeBase:
         return names
 
     def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
-        """The result of a query over the tables of ``schema`` (as ``base.…``) and ``frames``.
+        """Return the result of a query over the file's tables (as ``base.…``) and ``frames``.
 
         Raises:
             DataError: The file is damaged.
@@ -153,7 +161,7 @@ class KnowledgeBase:
         try:
             found: pl.DataFrame = self.connection.sql(query).pl()
         except (duckdb.ProgrammingError, duckdb.ConnectionException):
-            raise  # a query of ours that is wrong, or comes too late
+            raise  # a bug of ours: an invalid query, or one after `close`
         except duckdb.Error as error:
             raise DataError("is damaged; tacit kb import makes it anew", self.path) from error
         finally:
@@ -162,7 +170,7 @@ class KnowledgeBase:
         return found
 
     def _check_tables(self) -> None:
-        """Refuses a file that lacks a table, or has a view in its place."""
+        """Raise if the file lacks a table or has a view in place of one."""
         query = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'base'"
         there = {name for (name,) in self.connection.execute(query).fetchall()}
         lacking = sorted(TABLES - there)

@@ -1,7 +1,7 @@
-"""From dumps to a knowledge base's file.
+"""The construction of a knowledge base from dumps.
 
-The rows go into a staging table as they are read; the tables of ``schema`` are then made from it
-in set operations, and the file takes its place when all of them stand.
+The rows of the dumps are inserted into a staging table. SQL statements then build the tables of the
+knowledge base (``tacit.knowledge.base.TABLES``) from it. The file moves to its path once complete.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 
     from tacit.sources.dumps import Dump
 
-# Rows of a dump that are inserted at once.
+# Number of rows per insert.
 _ROWS = 200_000
 _MEMORY = "800MB"
-# Rows of a table that are read together: few, because a question's keys are far apart.
+# DuckDB reads tables in groups of this many rows. Small, because a question's keys are far apart.
 _GROUP = 20_480
-# ConceptNet has about fifty; what has many more are concepts.
+# ConceptNet has about fifty relations; with more than this, the column must contain concepts.
 _RELATIONS = 5_000
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a knowledge base is made of, and what its file says of that.
+    """The input of a knowledge base, and its description in the file.
 
     Args:
-        dumps: The files, of one layout.
+        dumps: The files, all of the same layout.
         language: The language of the concepts.
-        version: The source's version; None when nobody said.
-        licence: The source's licence; None to take what the assertions say of themselves.
+        version: The version of the source; None if not given.
+        licence: The licence of the source; None for the licences that the assertions name.
     """
 
     dumps: Sequence[Dump]
@@ -57,15 +57,16 @@ class Source:
 
 
 def build(source: Source, out: Path, advance: Callable[[int], None] | None = None) -> None:
-    """Makes a knowledge base's file, whole or not at all.
+    """Build a knowledge base and write it atomically.
 
     Args:
         source: The dumps.
-        out: The file.
-        advance: Called with the number of bytes read so far, of all dumps.
+        out: The path of the new file.
+        advance: Called with the number of bytes read so far, over all dumps.
 
     Raises:
-        DataError: A dump breaks off, has more than 1 % of bad lines, or no edge in the language.
+        DataError: A dump is truncated, more than 1 % of its lines are malformed, or the dumps have
+            no edge in the language.
         RequestError: ``out`` is a folder or one of the dumps.
         WorkError: The file cannot be written.
     """
@@ -93,11 +94,11 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
 
 
 def check_out(out: Path, dumps: Iterable[Path]) -> None:
-    """Refuses, before any work, a place where no knowledge base can be put.
+    """Check that a knowledge base can be written to a path, before any work.
 
     Raises:
-        DataError: No file can be there.
-        RequestError: ``out`` is a folder, or one of the dumps.
+        DataError: The path is invalid.
+        RequestError: ``out`` is a folder or one of the dumps.
     """
     check_name(out)
     place = resolved(out)
@@ -139,7 +140,7 @@ def _advance(advance: Callable[[int], None], before: int, read: int) -> None:
 
 
 def _stage(base: duckdb.DuckDBPyConnection, dump: Dump, advance: Callable[[int], None]) -> None:
-    """Puts a dump's rows into the staging table."""
+    """Insert the rows of a dump into the staging table."""
     import pyarrow as pa
 
     waiting: list[pa.RecordBatch] = []
@@ -160,7 +161,7 @@ def _insert(base: duckdb.DuckDBPyConnection, dump: Dump, rows: pa.Table) -> None
     found = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
     base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {found}")
     good = "found.head <> '' AND found.tail <> '' AND found.relation NOT IN ('', '/r/') AND weighed"
-    # A line that names the columns is no fact, and nothing bad.
+    # A header row is neither a fact nor a malformed line.
     fact = "(found.relation, found.head, found.tail) <> ('relation', 'head', 'tail')"
     line = ", ".join(f"batch.{name}" for name in rows.column_names if name != "row")
     bad = f"""
@@ -174,7 +175,7 @@ def _insert(base: duckdb.DuckDBPyConnection, dump: Dump, rows: pa.Table) -> None
     base.unregister("batch")
 
 
-# A concept's URI is /c/, language, label, and maybe part of speech and sense.
+# The URI of a concept is /c/LANGUAGE/LABEL, optionally followed by part of speech and sense.
 _LABEL = "trim(replace(split_part({end}, '/', 4), '_', ' '))"
 _ASSERTIONS = f"""
     WITH told AS (
@@ -188,7 +189,7 @@ _ASSERTIONS = f"""
         TRY_CAST(about[1] AS FLOAT) AS weight, about[2] AS surface, about[3] AS licence,
         coalesce(isfinite(weight), false) AS weighed
     FROM told t"""
-# Triples may name concepts by their URI too.
+# Triples may also name concepts by URI.
 _PLAIN = (
     "lower(trim(regexp_replace(replace(regexp_replace(trim({end}), '^/c/[^/]*/([^/]*).*$', '\\1'), "
     "'_', ' '), '\\s+', ' ', 'g')))"
@@ -196,7 +197,7 @@ _PLAIN = (
 
 
 def _triples(columns: Sequence[str]) -> str:
-    """How the rows of triples are read; a weight may be blank, but not another word."""
+    """Return the query that parses rows of triples. A weight may be blank, but not other text."""
     weight = "trim(b.weight)" if "weight" in columns else "''"
     number = f"TRY_CAST({weight} AS FLOAT)"
     return f"""
@@ -208,7 +209,7 @@ def _triples(columns: Sequence[str]) -> str:
 
 
 def _name_relations(base: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Gives relations ConceptNet's spelling."""
+    """Rename relations to ConceptNet's spelling and create the table ``relations``."""
     names = base.execute("SELECT DISTINCT relation FROM raw ORDER BY ALL").fetchall()
     if len(names) > _RELATIONS:
         raise DataError(
@@ -251,7 +252,7 @@ def _join_edges(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Writes what the file is and where it comes from."""
+    """Write the table ``about``: format, provenance and size of the knowledge base."""
     said = "SELECT DISTINCT licence FROM raw WHERE licence IS NOT NULL ORDER BY ALL"
     licences = [licence for (licence,) in base.execute(said).fetchall()]
     about: dict[str, Any] = {

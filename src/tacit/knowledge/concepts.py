@@ -1,4 +1,4 @@
-"""Which concepts of a knowledge base are in a text (METHODS section 1, "Concepts of an anchor")."""
+"""The concepts of a knowledge base in a text (METHODS section 1, "Concepts of an anchor")."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ OVERLAPS: tuple[Overlap, ...] = get_args(Overlap)
 PARTS: tuple[Parts, ...] = get_args(Parts)
 VERBATIMS: tuple[Verbatim, ...] = get_args(Verbatim)
 
-# Of the words of a concept's label, those of which more than half must be in the text.
+# The words of a label of which more than half must be in the text: SQL condition, count column.
 _OF = {"all-words": ("true", "words"), "content-words": ("NOT stop", "content")}
 
 
 @dataclass(frozen=True)
 class Matching:
-    """When a concept is in a text.
+    """Rules that decide whether a concept is in a text.
 
     Args:
         overlap: Whether more than half of all words of a concept, or of its content words, must be
             among a part's lemmas.
-        parts: Whether the lemmas of each part are taken ``separate``, or ``pooled``.
-        verbatim: Whether a concept that a part contains verbatim is in the text as well.
+        parts: Whether a concept is matched with each part on its own (``separate``) or with the
+            lemmas of all parts together (``pooled``).
+        verbatim: Whether a concept that a part contains verbatim is in the text too.
 
     Raises:
         RequestError: A preset is unknown.
@@ -60,19 +61,20 @@ def concepts_in(
 ) -> pl.DataFrame:
     """Find the concepts of each text.
 
-    A concept is in a part when more than half of its words have a lemma among the part's lemmas, or
-    when its label is the part's text from the start of one token to the end of another. Concepts of
-    stop words alone are only found verbatim; a concept without a word is in no text.
+    A concept is in a part if more than half of its words have a lemma among the part's lemmas, or
+    if its label equals a span of whole tokens of the part. Concepts that consist only of stop words
+    are found only verbatim. A concept without a word is in no text.
 
     Args:
         base: The knowledge base.
         texts: The parts of each text.
-        matching: When a concept is in a text.
+        matching: The rules; the defaults if None.
 
     Returns:
-        ``text`` and ``part`` (their indices; ``part`` is null where lemmas are pooled),
-        ``concept``, ``by_lemmas``, ``verbatim`` (how it was found) and ``counts`` (whether a
-        concept so found is in the text by ``matching``), each part and concept once, in order.
+        ``text`` and ``part`` (indices; ``part`` is null for pooled lemmas), ``concept``,
+        ``by_lemmas`` and ``verbatim`` (how the concept was found), and ``counts`` (whether a
+        concept found this way is in the text according to ``matching``). Each part and concept
+        occurs once; the rows are sorted.
     """
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]
@@ -92,9 +94,9 @@ def concepts_in(
 
 
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
-    """The parts as ``lines``, their ``tokens``, and their ``lemmas`` in ``bags``.
+    """Return the parts as ``lines``, their ``tokens``, and their ``lemmas`` grouped in ``bags``.
 
-    A bag is a part, or with ``pooled`` a whole text, which is no one part.
+    A bag is one part, or with ``pooled`` a whole text, whose ``part`` is null.
     """
     import polars as pl
 
@@ -131,7 +133,7 @@ def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.Da
     return {"lines": lines, "tokens": tokens, "bags": bags, "lemmas": bag_lemmas}
 
 
-# A word with two lemmas in a bag counts once. That is looked at last, where few concepts are left.
+# A word with two lemmas in a bag counts once. The costly distinct count runs last, on few concepts.
 _OVERLAPPING = """
         likely AS (
             SELECT bag, concept FROM lemmas JOIN base.terms USING (lemma)
@@ -142,7 +144,7 @@ _OVERLAPPING = """
             FROM likely JOIN lemmas USING (bag) JOIN base.terms USING (lemma, concept)
             WHERE {counted}
             GROUP BY bag, concept, {words} HAVING 2 * count(DISTINCT place) > {words})"""
-# The stretches of each part between token boundaries, none longer than the longest label.
+# Compare labels with all spans of whole tokens that are no longer than the longest label.
 _VERBATIM = """
         longest AS MATERIALIZED (SELECT max(length(label)) AS letters FROM base.concepts),
         contained AS (

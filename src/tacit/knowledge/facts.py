@@ -1,15 +1,16 @@
 """The facts that connect a text's concepts (METHODS section 1, "Background facts").
 
-A fact belongs to a text when it is an edge on a path of at most so many hops between two
-different concepts of the text. Paths have no node twice; their edges are walked in both
-directions and are of the chosen relations; what lies between the ends may be any concept.
+A fact belongs to a text if it is an edge on a path of at most ``length`` hops between two different
+concepts of the text. A path visits no node twice, follows edges in both directions, and uses only
+the chosen relations. Its inner nodes may be any concepts.
 
-Write C for a text's concepts and N(x) for what is one hop from x. An edge {u, x}, u in C, is on a
-path of two hops when N(x) holds another concept of C than u. It is the first of three hops
-u, x, y, v when for some y in N(x), y ≠ u, N(y) holds a concept of C that is neither u nor x. An
-edge {x, y} is the middle one when C ∩ N(x) without y and C ∩ N(y) without x both hold something,
-and not both only the same. So it suffices to know of each x and text how many concepts of C are
-in N(x) and, where it is one, which: ``near`` and the sum ``near_sum`` of their identifiers.
+Let C be the concepts of a text and N(x) the neighbours of x. An edge {u, x} with u in C is on a
+path of two hops if N(x) contains a concept of C other than u. It is the first edge of a path u, x,
+y, v of three hops if, for some y in N(x) with y ≠ u, N(y) contains a concept of C other than u and
+x. An edge {x, y} is the middle edge if C ∩ N(x) without y and C ∩ N(y) without x are both non-empty
+and are not the same single concept. So two numbers per x and text suffice: ``near``, the number of
+concepts of C in N(x), and ``near_sum``, the sum of their identifiers. If ``near`` is 1, the sum is
+the identifier.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.knowledge.base import KnowledgeBase
 
 LONGEST = 3
-# How many texts are walked at once: three hops from a text can reach much of a knowledge base.
+# Number of texts per query, by path length. Three hops can reach much of a knowledge base.
 _TEXTS = {1: 100_000, 2: 200, 3: 20}
 
 
@@ -38,27 +39,27 @@ def facts_between(
     cap: int | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Find each text's facts, and how many it would have without the cap.
+    """Find the facts of each text.
 
-    The order is by length, then by weight (the heaviest first, none last), then by the labels of
-    head, relation and tail. A cap keeps the heaviest facts; among facts of equal weight, those with
-    the smallest digest of the seed and the fact's own words.
+    The facts of a text are sorted by length, then by weight (heaviest first, unknown last), then by
+    the labels of head, relation and tail. A cap selects the heaviest facts, and among facts of
+    equal weight those with the smallest hash of the seed and the fact.
 
     Args:
         base: The knowledge base.
-        concepts: ``text`` and ``concept``, as ``concepts_in`` gives them.
-        relations: The relations of which every hop is one.
-        length: The longest path: 1, 2 or 3 hops.
-        cap: At most so many facts of one text; None for all.
-        seed: The seed of the digests.
+        concepts: ``text`` and ``concept``, as ``concepts_in`` returns them.
+        relations: The relations that paths may use.
+        length: Maximum length of a path, in hops: 1, 2 or 3.
+        cap: Maximum number of facts per text; None for no maximum.
+        seed: The seed of the hashes.
 
     Returns:
         ``text``, ``head``, ``relation``, ``tail`` (identifiers), ``length`` (of the shortest path
-        that the fact is on), ``weight`` (of its heaviest assertion; null when not given) and
-        ``found`` (the text's facts before the cap).
+        that contains the fact), ``weight`` (of the heaviest assertion of the fact; null if unknown)
+        and ``found`` (the text's number of facts before the cap).
 
     Raises:
-        RequestError: The length or the cap is out of range, or a relation is not there.
+        RequestError: The length or the cap is out of range, or the knowledge base lacks a relation.
     """
     import polars as pl
 
@@ -87,7 +88,7 @@ def facts_between(
 
 
 def _capped(cap: int, seed: int) -> str:
-    """The facts that a cap keeps; digests are only made of the facts of texts that have more."""
+    """Return the SQL that applies the cap. Only facts of texts beyond the cap are hashed."""
     return f"""
         digests AS (
             SELECT head, relation, tail,
@@ -102,7 +103,7 @@ def _capped(cap: int, seed: int) -> str:
 
 
 def _met(length: int) -> str:
-    """The facts on paths of more than one hop, and those that join two concepts."""
+    """Return the SQL that selects the facts on paths of up to ``length`` hops, which is 2 or 3."""
     steps = "".join((_REACHED, _NEXT)[: length - 1])
     legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
     return f"""{steps},
@@ -113,9 +114,9 @@ def _met(length: int) -> str:
             WHERE n.forward AND n.relation IN (SELECT id FROM chosen))"""
 
 
-# The relations. (Tables have the names of `base.table`; a link is a pair of concepts, both ways.)
+# The chosen relations. `named` and `members` are frames that `base.table` registers.
 _CHOSEN = "chosen AS MATERIALIZED (SELECT id FROM base.relations JOIN named USING (name))"
-# One hop: what joins any texts' concepts is found first, which reads a small part of the table.
+# One hop. Edges between members of any text are selected first: a small part of the table.
 _BETWEEN = """,
     near AS MATERIALIZED (
         SELECT concept AS head, relation, other AS tail, weight FROM base.neighbours
@@ -130,7 +131,8 @@ _DIRECT = """
     FROM members m JOIN base.neighbours n ON n.concept = m.concept
         JOIN members o ON o.text = m.text AND o.concept = n.other
     WHERE n.relation IN (SELECT id FROM chosen)"""
-# One hop from each text's concepts: u to x; what is known of each x; whether it is a concept too.
+# `steps`: one hop, from a text's concept u to x. `reached`: for each x, `near`, `near_sum`, and
+# whether x is itself a concept of the text (`inside`).
 _REACHED = """,
     steps AS MATERIALIZED (
         SELECT DISTINCT m.text, m.concept AS u, n.other AS x
@@ -144,8 +146,8 @@ _REACHED = """,
 _TWO_HOPS = """
     SELECT text, unnest([u, x]), unnest([x, u]), 2
     FROM steps JOIN reached USING (text, x) WHERE near > 1"""
-# Links between two concepts that are both one hop away: how many concepts of the text y has but x
-# (`beyond`), x has but y (`before`), and the sums of these.
+# Edges {x, y} whose ends are both one hop away. `before` counts the text's concepts in N(x)
+# without y, `beyond` those in N(y) without x. `…_sum` are the sums of their identifiers.
 _NEXT = """,
     inner_links AS MATERIALIZED (
         SELECT DISTINCT x.text, x.x, y.x AS y,
@@ -157,7 +159,8 @@ _NEXT = """,
     onward AS (SELECT text, x, count(*) AS ways FROM inner_links GROUP BY text, x),
     single AS (SELECT text, x, beyond_sum AS u, count(*) AS ways FROM inner_links WHERE beyond = 1
         GROUP BY text, x, beyond_sum)"""
-# The middle of three hops, then their ends: of the ways on from x, those back to u do not count.
+# The middle edges of three hops, then the first and last. Of the continuations from x, those that
+# lead only back to u (`single`) and the one to y = u do not count.
 _THREE_HOPS = """
     SELECT text, x, y, 3 FROM inner_links
     WHERE before > 0 AND NOT (before = 1 AND beyond = 1 AND before_sum = beyond_sum)

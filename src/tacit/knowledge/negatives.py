@@ -1,8 +1,8 @@
 """A negative for each fact: another tail that makes it false (METHODS section 1, "Negatives").
 
-A tail is drawn from the knowledge base's dictionary words that are frequent, so that the fact with
-it is no edge of the whole knowledge base, and it is not the head. Draws follow from the seed and
-the fact's own words alone, so a fact has the same negative wherever it stands.
+The tail is drawn from the frequent dictionary words of the knowledge base. It is not the head, and
+the resulting fact is not an edge of the knowledge base. The draw depends only on the seed and the
+fact, so a fact has the same negative everywhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tacit.knowledge.base import KnowledgeBase
 
-# Draws that are tried at once; only a head joined to most of the candidates needs more.
+# Draws per round and fact; only a head that is joined to most candidates needs more.
 _TRIES = 8
 _ROUNDS = 4
 _BITS = 64
@@ -31,12 +31,12 @@ class Draw:
     """How negatives are drawn.
 
     Args:
-        seed: Where the draws begin.
-        frequent: From how many of the most frequent dictionary words; ties in frequency go by
-            the alphabet.
+        seed: The seed of the draws.
+        frequent: Number of most frequent dictionary words to draw from. Words of equal frequency
+            are sorted alphabetically.
 
     Raises:
-        RequestError: There would be nothing to draw from.
+        RequestError: ``frequent`` is out of range.
     """
 
     seed: int = 0
@@ -50,23 +50,23 @@ class Draw:
 
 
 def eligible(base: KnowledgeBase) -> int:
-    """How many concepts are dictionary words, from which negatives are drawn."""
+    """Return the number of concepts that are dictionary words, from which negatives are drawn."""
     found: int = base.about["dictionary_words"]
     return found
 
 
 def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None) -> pl.DataFrame:
-    """The negative of each fact.
+    """Draw a negative for each fact.
 
     Args:
-        base: The knowledge base; "no edge" is meant of all of it, in both directions for a
+        base: The knowledge base. A negative must not be an edge of it, in either direction for a
             symmetric relation.
         facts: ``head``, ``relation`` and ``tail`` (identifiers), each fact once.
-        draw: How to draw.
+        draw: How to draw; the defaults if None.
 
     Returns:
-        The facts with ``negative``: the identifier of the other tail, drawn uniformly from all
-        that are possible; null when none is.
+        The facts with ``negative``, the identifier of the new tail. It is drawn uniformly from all
+        possible tails and is null if there is none.
     """
     import polars as pl
 
@@ -92,7 +92,7 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
 
 
 def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """The facts with their place, their words, and whether their relation is symmetric."""
+    """Return the facts with their index, their text, and whether their relation is symmetric."""
     import polars as pl
 
     return base.table(
@@ -108,7 +108,7 @@ def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -> pl.DataFrame:
-    """The next few draws of each fact, a row each."""
+    """Return the next few draws of each fact, one row per draw."""
     import polars as pl
 
     numbers = [
@@ -123,7 +123,7 @@ def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -
 
 
 def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
-    """The first draw of each fact that makes no edge, for the facts that have one."""
+    """Return the first draw of each fact that is not an edge, for facts that have such a draw."""
     return base.table(
         f"""
         SELECT fact, arg_min(negative, attempt) AS negative FROM draws d
@@ -135,7 +135,7 @@ def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
 def _of_all_possible(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """One draw from all tails that make no edge, for facts that nearly every tail makes one of."""
+    """Draw from all tails that make no edge, for facts for which all earlier draws failed."""
     import polars as pl
 
     possible = base.table(
@@ -154,12 +154,12 @@ def _of_all_possible(
     return pl.DataFrame(drawn, {"fact": pl.Int64, "negative": pl.Int32}, orient="row")
 
 
-# Whether the draw d is an edge of the knowledge base.
+# SQL condition: the draw d is an edge of the knowledge base.
 _EDGE = """EXISTS (FROM base.neighbours n WHERE n.concept = d.head AND n.relation = d.relation
     AND n.other = d.negative AND (n.forward OR d.symmetric))"""
 
 
 def _number(seed: int, words: str, attempt: int) -> int:
-    """A number below 2 to the 64th that looks random and is always the same."""
+    """Return a reproducible pseudo-random number below 2 to the power of 64."""
     said = f"{seed}\t{attempt}\t{words}".encode()
     return int.from_bytes(hashlib.blake2b(said, digest_size=_BITS // 8).digest(), "big")

@@ -1,4 +1,4 @@
-"""The options by which background facts are extracted from a knowledge base."""
+"""The options that control how background facts are extracted from a knowledge base."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ EXTRACTION = "Background facts"
 
 @dataclass(frozen=True)
 class BackgroundOptions:
-    """How background facts are extracted (Sahu et al. 2022, section 3.1)."""
+    """Options of the extraction of background facts (Sahu et al. 2022, section 3.1)."""
 
     paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
         "review-lexicon",
-        help="Words that count: review-lexicon (content words, by the lexicon), review (by a "
-        "tagger) or arxiv (all).",
+        help=(
+            "Words that count: review-lexicon (content words by lexicon), review (by tagger) "
+            "or arxiv (all)."
+        ),
         group=EXTRACTION,
     )
     tagger: str | None = option(
@@ -30,44 +32,44 @@ class BackgroundOptions:
     )
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
-        help="A concept is in a question with over half of its all-words or content-words.",
+        help="Words of a concept of which more than half must match: all-words or content-words.",
         group=EXTRACTION,
     )
     parts: Literal["separate", "pooled"] = option(
         "separate",
-        help="Match concepts with the question and each choice apart (separate), or pooled.",
+        help="Match concepts with the question and each choice separately, or pooled.",
         group=EXTRACTION,
     )
     verbatim: Literal["on", "off"] = option(
         "on",
-        help="on: a concept that is there verbatim counts as well; or off.",
+        help="Also count concepts that occur verbatim: on or off.",
         group=EXTRACTION,
     )
     relations: str | None = option(
         None,
-        help="Relations, with commas between [default: the 14 of Sahu et al. 2022].",
+        help="Relations, separated by commas [default: the 14 of Sahu et al. 2022].",
         group=EXTRACTION,
     )
     length: int = option(1, help="The longest path: 1, 2 or 3 hops.", group=EXTRACTION)
     cap: int | None = option(
         None,
-        help="Most facts of a question, 0 for all [default: all; 200 beyond one hop].",
+        help="Maximum facts per question, 0 for all [default: all with one hop, else 200].",
         group=EXTRACTION,
     )
     seed: int = option(
         0,
-        help="Seed of the negatives, and of which equally heavy facts --cap keeps.",
+        help="Seed of the negatives and of ties at --cap.",
         group=EXTRACTION,
     )
     frequent: int = option(
-        10_000, help="Negatives are among so many frequent words.", group=EXTRACTION
+        10_000, help="Negatives are among the N most frequent words.", group=EXTRACTION
     )
 
     def extraction(self) -> Extraction:
-        """The options as those of an extraction.
+        """Convert the options to an ``Extraction``.
 
         Raises:
-            RequestError: One is unknown or out of range.
+            RequestError: An option is unknown or out of range.
         """
         from tacit.knowledge.background import CAP, Extraction
         from tacit.knowledge.concepts import Matching

@@ -1,8 +1,8 @@
-"""The words of a text, their lemmas, and which of them carry content.
+"""The words of a text, their lemmas, and the choice of content words.
 
-Words and stop words are those of spaCy's English rules; lemmas and parts of speech come from
+Words and stop words follow spaCy's English rules. Lemmas and parts of speech come from
 lemminflect's lexicon. Without a tagger, a word has the lemmas of every part of speech that the
-lexicon lists for it ("leaves": leaf and leave); a word that it does not list is its own lemma.
+lexicon lists for it ("leaves": leaf and leave). An unlisted word is its own lemma.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an anchor, the question or one of its choices, as concepts are matched with it.
+    """A part of an anchor question (its text or one choice), prepared for concept matching.
 
     Args:
-        lemmas: The lemmas of its content words.
-        text: Its tokens in lower case, with one blank between those that whitespace separates.
-        starts: The offset in ``text`` at which each token starts.
-        ends: The offset behind each token.
+        lemmas: The lemmas of the content words.
+        text: The lower-case tokens, with one space between tokens that whitespace separates.
+        starts: The offset in ``text`` of the start of each token.
+        ends: The offset in ``text`` of the end of each token.
     """
 
     lemmas: frozenset[str]
@@ -53,13 +53,13 @@ class Words:
     """How the words of a text are found (METHODS section 1, "Concepts of an anchor").
 
     Args:
-        version: Which words count, besides not being stop words: ``review-lexicon``, those that
-            the lexicon lists as a noun, verb, adjective or adverb, and alphabetic words that it
-            does not list at all; ``review``, those that a tagger tags so; ``arxiv``, all.
-        tagger: The name or folder of a spaCy pipeline with a tagger, which ``review`` needs.
+        version: Which words count, stop words excluded. ``review-lexicon``: words that the lexicon
+            lists as a noun, verb, adjective or adverb, and alphabetic words that it does not list
+            at all. ``review``: words that a tagger tags as one of these. ``arxiv``: all words.
+        tagger: Name or folder of a spaCy pipeline with a tagger, required by ``review``.
 
     Raises:
-        RequestError: The version is unknown, or a tagger is missing or not used.
+        RequestError: The version is unknown, ``review`` has no tagger, or another version has one.
     """
 
     version: Version = "review-lexicon"
@@ -79,27 +79,27 @@ class Words:
         """Tokenize each text and collect the lemmas of its content words.
 
         Raises:
-            ModelError: The tagger cannot be loaded, or gives no parts of speech.
+            ModelError: The tagger cannot be loaded or assigns no parts of speech.
         """
         return [self._part(doc) for doc in self._docs(strings(texts, "texts"))]
 
     def tokens(self, word: str) -> list[str]:
-        """The words, in lower case, that the English rules find in what stands between blanks."""
-        # The rules take only what they list by name ("cannot") apart between two letters.
+        """Split a string without spaces into lower-case words by the English rules."""
+        # Between two letters, the rules split only listed exceptions such as "cannot".
         if is_plain(word) and word not in self._exceptions:
             return [word]
         return [token.lower_ for token in self._words(self._english.make_doc(word))]
 
     def is_stop(self, word: str) -> bool:
-        """Whether a word, in lower case, is one of the English stop words."""
+        """Check whether a lower-case word is an English stop word."""
         return word in self._stop_words
 
     def is_listed(self, word: str) -> bool:
-        """Whether the lexicon lists a word as a noun, verb, adjective or adverb."""
+        """Check whether the lexicon lists a word as a noun, verb, adjective or adverb."""
         return bool(self._listed(word))
 
     def lemmas(self, word: str) -> tuple[str, ...]:
-        """The lemmas of a word in lower case, sorted; the word itself when it is not listed."""
+        """Return the sorted lemmas of a lower-case word, or the word itself if it is not listed."""
         return self._listed(word) or (word,)
 
     def _part(self, doc: Doc) -> Part:
@@ -117,7 +117,7 @@ class Words:
 
     def _docs(self, texts: Iterable[str]) -> Iterator[Doc]:
         if self.tagger is None:
-            # In lower case, as the words of labels are found.
+            # Lower case, as for the words of labels.
             return (self._english.make_doc(text.lower()) for text in texts)
         return self._pipeline.pipe(texts)
 
@@ -125,7 +125,7 @@ class Words:
         return (token for token in doc if any(letter.isalnum() for letter in token.text))
 
     def _counting(self, token: Token) -> tuple[str, ...]:
-        """The lemmas of a token that counts; none of one that does not."""
+        """Return the lemmas of a token that counts; an empty tuple for any other token."""
         word = token.lower_
         if self.is_stop(word):
             return ()
@@ -140,7 +140,7 @@ class Words:
 
         if token.pos_ not in CONTENT:
             return ()
-        # Listed as something else than it is tagged, it has those lemmas, which concepts have too.
+        # Fall back to the lemmas of other parts of speech, which the concepts use too.
         return tuple(getAllLemmas(word, token.pos_).get(token.pos_, ())) or self.lemmas(word)
 
     def _listed(self, word: str) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class Words:
         return self._known[word]
 
     def _unlisted(self, word: str) -> tuple[str, ...]:
-        """An alphabetic word that the lexicon does not list as any part of speech; else nothing."""
+        """Return an alphabetic word that the lexicon does not list at all; else an empty tuple."""
         from lemminflect import getAllLemmas
 
         return (word,) if word.isalpha() and not getAllLemmas(word) else ()
@@ -190,15 +190,15 @@ class Words:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is made of the letters a to z alone."""
+    """Check whether a word consists of the letters a to z."""
     return word.isascii() and word.isalpha() and word.islower()
 
 
 def spare_torch(tagger: str | None) -> None:
-    """Keeps spaCy from loading torch, which takes seconds and rules have no use for.
+    """Import spaCy without torch, which takes seconds to load and is not needed for rules.
 
     Args:
-        tagger: A pipeline that is to be loaded, which may need it.
+        tagger: The pipeline to be loaded later; if given, nothing is done, as it may need torch.
     """
     if tagger is None and "torch" not in sys.modules:
         sys.modules["torch"] = cast("Any", None)  # as if it were not installed
@@ -208,18 +208,18 @@ def spare_torch(tagger: str | None) -> None:
             del sys.modules["torch"]
 
 
-# Words that are looked up at once.
+# Number of words per batch.
 _WORDS = 50_000
-# More than there are words between two blanks of a label.
+# More than the number of tokens in any space-separated word of a label.
 _INNER = 4096
 
 
 def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
-    """Makes the tables ``concepts`` and ``terms`` from the table ``labels``.
+    """Create the tables ``concepts`` and ``terms`` from the table ``labels``.
 
-    A label's words are those that the English rules find. Its frequency is that which wordfreq
-    gives its words, and where they are several, the inverse of the sum of their inverses, as
-    wordfreq has it; 0 when one of them is not known there.
+    The words of a label are those that the English rules find. The frequency of a label with one
+    space-separated word is wordfreq's. For several words it is the inverse of the sum of their
+    inverse frequencies, as in wordfreq, and 0 if wordfreq does not know one of them.
     """
     base.execute("""
         CREATE TEMP TABLE placed AS
@@ -233,7 +233,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
         CREATE TEMP TABLE lemmas (word VARCHAR, lemma VARCHAR, inner_place SMALLINT,
             stop BOOLEAN)""")
     _fill_words(base)
-    # The inverses are whole numbers, because the sum of others depends on their order.
+    # The inverses are integers, because a sum of floats depends on the order of the rows.
     base.execute("""
         CREATE TABLE concepts AS
         SELECT id, any_value(label) AS label, sum(words)::SMALLINT AS words,
@@ -250,7 +250,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
-    """Fills the tables ``told`` and ``lemmas``, some words at a time."""
+    """Fill the tables ``told`` and ``lemmas`` in batches of words."""
     english = Words()
     words = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").to_arrow_table()["word"]
     for start in range(0, len(words), _WORDS):
@@ -266,7 +266,7 @@ def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _token_table(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """What stands between blanks: its number of words, of content words, and its frequency."""
+    """Return the number of words and content words and the frequency of each unspaced string."""
     import pyarrow as pa
 
     found = tokens.values()
@@ -286,9 +286,10 @@ def _content(words: Sequence[str], english: Words) -> int:
 
 
 def _frequencies(words: Iterable[str]) -> Iterator[float]:
-    """What wordfreq gives each word.
+    """Yield wordfreq's frequency of each word.
 
-    It finds a plain word as it stands, and rounds what its list has; few values are in the list.
+    For a plain word, wordfreq looks up the word unchanged and rounds the frequency in its list. The
+    list has few distinct frequencies, so their rounded values are cached.
     """
     from wordfreq import get_frequency_dict, word_frequency
 
@@ -305,7 +306,7 @@ def _frequencies(words: Iterable[str]) -> Iterator[float]:
 
 
 def _lemmas(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Each lemma of each word that stands between blanks, with its place there."""
+    """Return each lemma of each token of a space-separated word, with the token's index."""
     import pyarrow as pa
 
     rows = [

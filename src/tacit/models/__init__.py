@@ -1,1 +1,1 @@
-"""Language models behind one seam: prompts go in, log-probabilities come out."""
+"""Language models behind one interface: prompts in, log-probabilities out."""

@@ -1,4 +1,4 @@
-"""What every model offers, whatever its kind."""
+"""The interface of every model back-end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
 IN_CHAT = ", in chat"
-"""How scores were elicited, as a description says it under ``elicitation``."""
+"""The parts of a description's ``elicitation``: how the scores were elicited."""
 
 
 class LanguageModel(Protocol):
-    """What a model back-end provides: it answers requests of one or several kinds.
+    """The interface of a model back-end, which answers requests of one or several kinds.
 
     Examples:
         >>> from tacit import FakeModel, LanguageModel, Prompt
@@ -29,42 +29,43 @@ class LanguageModel(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that the user knows the model by."""
+        """The name by which the user refers to the model."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A hexadecimal digest of everything that an answer depends on but the request."""
+        """A hexadecimal digest of everything except the request that affects an answer."""
         ...
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """What a manifest says of the model: plain values, ready for JSON."""
+        """The model's entry in a manifest: plain values that JSON can represent."""
         ...
 
     @property
     def supports(self) -> frozenset[type]:
-        """The classes of requests that it answers, such as ``Prompt``."""
+        """The request classes that the model answers, such as ``Prompt``."""
         ...
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """The number of tokens that each request costs when all are asked together; asks nothing.
+        """Return the number of tokens of each request, without running the model.
 
-        Their sum is what ``answer`` computes of the same requests, padding left out.
+        The numbers assume that all requests are answered together. Their sum is the number of
+        tokens that ``answer`` computes for the same requests, without padding.
 
         Raises:
-            TooLongError: A request is longer than the model's window. An engine skips it and asks
-                the others.
-            PromptError: This model cannot answer a request; of rankings also where too many
-                candidates are no single token in their place.
+            TooLongError: A request is longer than the model's window. An engine skips this request
+                and sends the others.
+            PromptError: This model cannot answer a request, or too many candidates of a ranking
+                are not a single token in their position.
             RequestError: The model does not support a request.
         """
         ...
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """The answers, in the order of the requests: ``Scores`` of a ``Prompt``, and so on.
+        """Return the answers in the order of the requests, such as ``Scores`` for a ``Prompt``.
 
-        A candidate that the model cannot write is missing from its answer, and counted.
+        A ranking leaves out candidates that the model cannot write, and counts them.
 
         Raises:
             PromptError: As ``cost``.
@@ -76,23 +77,23 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class SharesPrefixes(LanguageModel, Protocol):
-    """May compute what prompts begin with alike once, so that neighbours cost less together."""
+    """A model that may compute a common prefix of several prompts once, at a lower total cost."""
 
     @property
     def shares_prefixes(self) -> bool:
-        """Whether it does: prompts are then best asked in the order of their texts."""
+        """Whether the model shares prefixes. If so, send prompts sorted by their texts."""
         ...
 
 
 @runtime_checkable
 class Prepares(LanguageModel, Protocol):
-    """Can prepare requests on the host while it computes others."""
+    """A model that can prepare requests on the host while it computes others."""
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Does all that needs no computation of the model's, in whatever thread.
+        """Do all the work that needs no model computation. Any thread may call this method.
 
         Returns:
-            What computes the answers; see ``answer``.
+            A function that computes the answers; see ``answer``.
 
         Raises:
             PromptError: As ``cost``.
@@ -102,16 +103,17 @@ class Prepares(LanguageModel, Protocol):
 
 @runtime_checkable
 class Streams(LanguageModel, Protocol):
-    """Answers each request by itself, so that answers can be stored while others are awaited."""
+    """A model that answers each request separately, so that answers are stored as they arrive."""
 
     def stream(self, requests: Sequence[Any], seconds: float) -> Generator[list[tuple[Any, Any]]]:
-        """Yields requests with their answers, as these come.
+        """Yield requests with their answers as the answers arrive.
 
-        A request of several parts, such as samples, may come in several requests for some of them.
+        A request with several parts, such as samples, may be split into several requests that
+        each cover some of the parts.
 
         Args:
-            requests: What to ask.
-            seconds: How long answers are collected before they are yielded.
+            requests: The requests to answer.
+            seconds: How long to collect answers before they are yielded.
 
         Raises:
             PromptError: As ``cost``.
@@ -122,36 +124,36 @@ class Streams(LanguageModel, Protocol):
 
 @runtime_checkable
 class SamplesReplies(LanguageModel, Protocol):
-    """Gives no log-probabilities, so that beliefs are read off how often it replies what."""
+    """A model without log-probabilities, whose beliefs are shares of sampled replies."""
 
     @property
     def samples(self) -> int:
-        """How many replies to each prompt are sampled."""
+        """The number of replies sampled per prompt."""
         ...
 
 
 @runtime_checkable
 class HasWords(Protocol):
-    """Knows which words it can rank."""
+    """A model that can list the words it ranks."""
 
     def whole_words(self) -> Vocabulary:
-        """The words that are one token between white space, case-sensitive.
+        """Return the words that are a single token between white space, case-sensitive.
 
         Raises:
-            ModelError: There are none.
+            ModelError: The model has no such words.
         """
         ...
 
 
 @runtime_checkable
 class Rechecks(Protocol):
-    """May change while a run goes on, as a model behind a server does."""
+    """A model that may change during a run, as a model behind a server may."""
 
     def recheck(self) -> None:
-        """Makes sure that the model still answers as it did when it was loaded.
+        """Check that the model still answers as it did when it was loaded.
 
         Raises:
-            ScoringError: It does not.
+            ScoringError: The model's answers have changed.
         """
         ...
 
@@ -159,14 +161,14 @@ class Rechecks(Protocol):
 def by_kind(
     requests: Sequence[Any], methods: Mapping[type, Callable[[Sequence[Any]], list[Any]]]
 ) -> list[Any]:
-    """Has requests of each kind handled together; what comes of them, in their order.
+    """Dispatch requests to one method per class, and return the results in the requests' order.
 
     Args:
-        requests: Of one kind or several.
-        methods: What handles requests of a class.
+        requests: Requests of one or several classes.
+        methods: The method for each class; it takes all requests of this class at once.
 
     Raises:
-        RequestError: Nothing handles a request.
+        RequestError: No method takes a request's class.
     """
     numbers: dict[type, list[int]] = {}
     for number, request in enumerate(requests):

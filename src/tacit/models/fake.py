@@ -1,4 +1,4 @@
-"""A model made from a function or a dict: deterministic, instant, for tests and examples."""
+"""A deterministic model made from a function or a dict, for tests and examples."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class FakeModel:
-    """A language model whose scores you give.
+    """A language model with given scores.
 
     Args:
         scores: Either ``{text: {answer: log-probability in nats or None}}``, or a function of
-            prompt and answer that returns that value. None stands for an answer that the model
-            cannot write.
-        name: The model's name; with a function it also stands for it in the fingerprint, so give
-            two functions two names.
-        words: What ``whole_words`` gives.
+            prompt and answer that returns this value. None means that the model cannot write
+            the answer.
+        name: The model's name. The fingerprint covers the name but not the code of a function,
+            so use a different name for each function.
+        words: The words that ``whole_words`` returns.
 
-    ``asked`` lists every prompt that was scored, in order, ``ranked`` every one that was ranked.
+    ``asked`` lists every scored prompt, ``ranked`` every ranked prompt, both in order.
 
     Examples:
         >>> from tacit import FakeModel, Prompt
@@ -65,7 +65,7 @@ class FakeModel:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Its name and kind."""
+        """The model's name, kind and fingerprint."""
         return {"name": self.name, "kind": "fake", "fingerprint": self.fingerprint}
 
     @property
@@ -74,14 +74,14 @@ class FakeModel:
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """The number of words of each text, and one for each answer or for a ranking's place."""
+        """Return the number of words of each text, plus one per answer or one for a ranking."""
         return [
             len(one.text.split()) + (len(one.answers) if isinstance(one, Prompt) else 1)
             for one in requests
         ]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """The given scores, or rankings by them; every answer counts as one token.
+        """Return the given scores, or rankings by these scores; every answer counts as one token.
 
         Raises:
             PromptError: The dict has no score for an answer or a candidate.
@@ -89,10 +89,10 @@ class FakeModel:
         return by_kind(requests, {Prompt: self._scored, RankingPrompt: self._ranked})
 
     def whole_words(self) -> Vocabulary:
-        """The words that it was given.
+        """Return the words given to the constructor.
 
         Raises:
-            PromptError: It was given none.
+            PromptError: No words were given.
         """
         return Vocabulary(self._words)
 

@@ -1,4 +1,4 @@
-"""From the name of a model to a model that scores: its kind is read off its own config."""
+"""Load a model by name; its kind is read from its config."""
 
 from __future__ import annotations
 
@@ -66,22 +66,22 @@ DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How a model is loaded.
+    """Options for loading a model.
 
     Args:
-        revision: A branch, tag or commit of a model on a hub.
-        dtype: ``auto`` is float32 on a processor, and as stored on an accelerator.
-        device: ``auto`` (CUDA when there is one), ``cpu``, ``cuda``, ``cuda:1``, …
-        batch_tokens: Tokens in one forward pass, padding included; None chooses by the device.
+        revision: A branch, tag or commit of a model on the Hugging Face hub.
+        dtype: ``auto`` is float32 on a CPU, and the stored format on an accelerator.
+        device: ``auto`` (CUDA if available), ``cpu``, ``cuda``, ``cuda:1``, …
+        batch_tokens: Tokens per forward pass, padding included; None chooses by the device.
         masked_mode: How masked models score answers of several tokens.
-        packing: Whether a causal model computes what prompts begin with alike once, where that is
-            measured to give the same; it then changes the time alone.
-        server: How a server is asked, where the model's name is an address.
-        chat: Whether prompts are put as a chat, by the tokenizer's own template.
-        adapter: A folder with a PEFT adapter that goes into the model; None for none.
-        device_map: How accelerate spreads the model over devices, such as ``auto``; None puts all
-            of it on ``device``.
-        trust: What the model's files may do beside being read.
+        packing: Whether a causal model computes shared prompt prefixes once. Used only where a
+            check shows that scores do not change, so it affects run time only.
+        server: Options for a server, if the model's name is an address.
+        chat: Whether prompts are formatted as a chat with the tokenizer's own template.
+        adapter: A folder with a PEFT adapter to apply to the model; None for no adapter.
+        device_map: How accelerate spreads the model over devices, such as ``auto``; None puts the
+            whole model on ``device``.
+        trust: What the model's files may do besides being read.
 
     Examples:
         >>> from tacit import LoadOptions
@@ -108,21 +108,21 @@ def load_model(
     hashes: FileHashes | None = None,
     called: str | None = None,
 ) -> LanguageModel:
-    """Loads a model from a folder, from the Hugging Face hub, or behind a server.
+    """Load a model from a folder, from the Hugging Face hub, or behind a server.
 
     Args:
-        name: A folder that holds a model, a model's name on the hub, ``demo`` or ``demo-masked``,
-            a server's address, or the name of a model of another back-end, such as ``mlx:phi-3``.
-        options: Revision, number format, device, batch size.
-        hashes: Remembers the hashes of weight files.
-        called: What messages and manifests call it; its name when None.
+        name: A model folder, a model's name on the hub, ``demo`` or ``demo-masked``, a server's
+            address, or a model of another back-end, such as ``mlx:phi-3``.
+        options: Revision, number format, device, batch size and so on.
+        hashes: Caches the hashes of weight files.
+        called: The name in messages and manifests; ``name`` if None.
 
     Raises:
-        ModelError: No such model, no weights, a kind that cannot be scored with, or weights that
-            lack a part of the model.
-        MissingPackage: The extra ``local`` is not installed, or for a server ``server``.
+        ModelError: The model does not exist, has no weights, is of an unsupported kind, or its
+            weights lack a part of the model.
+        MissingPackage: The extra ``local``, or ``server`` for a server, is not installed.
         NetworkError: The hub or the server cannot be reached.
-        ScoringError: A server fails each time, or a file changes while it is read.
+        ScoringError: A server fails at every attempt, or a file changes while it is read.
 
     Examples:
         >>> import tacit
@@ -134,7 +134,7 @@ def load_model(
     options = options or LoadOptions()
     check_name(name, options)
     if is_address(name):
-        # The store, beside whose hashes the descriptions of servers lie.
+        # The store's folder, which holds the file of hashes and the descriptions of servers.
         kept = hashes.path.parent if hashes and hashes.path else None
         return _served(name, options.server, kept)
     other = _other_backend(name)
@@ -172,7 +172,7 @@ def load_model(
     weights |= code_hashes((model, tokenizer, config))
     weights |= {part: hashes.sha256(file) for part, file in adapter.items()}
     loaded.seal({file: hashes.sha256(file) for file in weighty})
-    # A hub's cache names a snapshot's folder by its commit.
+    # The hub's cache names a snapshot folder after its commit.
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
     parts = Parts(kind, model, tokenizer, config, loaded, chat)
     return _assemble(called or name, parts, replace(options, revision=revision), weights)
@@ -191,15 +191,15 @@ def _served(name: str, options: ServerOptions | None, kept: Path | None) -> Lang
 
 @dataclass(frozen=True)
 class Parts:
-    """What was loaded of a model.
+    """The loaded parts of a model.
 
     Args:
         kind: causal, masked or seq2seq.
-        model: The model itself.
-        tokenizer: Its tokenizer.
-        config: Its config.
-        files: The files that it was loaded from.
-        chat: How prompts are put as a chat; None to put them as plain text.
+        model: The network.
+        tokenizer: The tokenizer.
+        config: The config.
+        files: The files that the model was loaded from.
+        chat: How prompts are formatted as a chat; None for plain text.
     """
 
     kind: str
@@ -211,10 +211,12 @@ class Parts:
 
 
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
-    """The kind of a model and its whole words, without loading its weights.
+    """Return a model's kind and its whole words.
+
+    The weights are not loaded, except for a model of another package's back-end.
 
     Raises:
-        ModelError: As ``load_model``, or the model writes no word as a single token.
+        ModelError: As ``load_model``, or no word is a single token of the model.
         MissingPackage: The extra ``local`` is not installed.
     """
     from tacit.models.huggingface.alignment import bare
@@ -239,7 +241,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
 
 
 def _other_backend(name: str) -> Backend | None:
-    """What loads a model of another package's back-end; None where it is a folder or on the hub."""
+    """Return another package's loader for the name; None for a folder or a model on the hub."""
     return None if named_folder(name) else backend_of(name)
 
 
@@ -248,17 +250,17 @@ def _check_on_hub(name: str, options: LoadOptions) -> None:
 
     Raises:
         ModelError: As ``tacit.models.huggingface.hub.where_from``.
-        NetworkError: Likewise.
+        NetworkError: As ``tacit.models.huggingface.hub.where_from``.
     """
     if named_folder(name) is None:
         where_from(name, options.revision)
 
 
 def check_name(name: str, options: LoadOptions) -> None:
-    """Says early, before anything heavy is imported, that a path or an option leads nowhere.
+    """Check a model's path or address and its options before anything heavy is imported.
 
     Raises:
-        ModelError: The path is no model's folder, or an option is malformed.
+        ModelError: The path is not a model folder, or an option is invalid.
     """
     if not name.strip():
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
@@ -285,7 +287,7 @@ def check_name(name: str, options: LoadOptions) -> None:
 
 
 def _check_options(options: LoadOptions) -> None:
-    """Refuses an option that is malformed, before anything is loaded."""
+    """Raise ``ModelError`` if an option is invalid, before anything is loaded."""
     if options.adapter is not None:
         check_adapter(options.adapter, options.trust)
     if options.device_map is not None:
@@ -313,10 +315,10 @@ def _device(asked: str) -> torch.device:
 
 
 def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
-    """How a model's chats are written.
+    """Return how prompts are formatted as a chat for this model.
 
     Raises:
-        ModelError: The model fills blanks, or its tokenizer has no chat template.
+        ModelError: The model is masked, or its tokenizer has no chat template.
     """
     from tacit.models.huggingface.chat_template import Chat
 

@@ -1,4 +1,4 @@
-"""Models by name: the two that come with Tacit, and back-ends of other packages by scheme."""
+"""Models by name: the bundled demo models, and other packages' back-ends by scheme."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ GROUP = "tacit.models"
 
 
 def backend_of(name: str) -> Backend | None:
-    """What loads a model that is named with a scheme, such as ``mlx:phi-3``; None without one.
+    """Return the loader for a name with a scheme, such as ``mlx:phi-3``; None without a scheme.
 
     Args:
-        name: A model's name; addresses and the paths of folders that exist are not for this.
+        name: A model's name. Callers handle server addresses and existing folders themselves.
 
     Raises:
         ModelError: No back-end is registered for the scheme.
@@ -51,10 +51,10 @@ def _registered() -> Mapping[str, metadata.EntryPoint]:
 
 
 DEMO = "demo"
-"""The causal demo model; a folder of that name is ``./demo``."""
+"""The causal demo model. A folder with this name is written ``./demo``."""
 
 DEMO_MASKED = "demo-masked"
-"""The masked one."""
+"""The masked demo model."""
 
 _FOLDERS = {DEMO: "causal", DEMO_MASKED: "masked"}
 
@@ -62,10 +62,10 @@ DEMOS = tuple(_FOLDERS)
 
 
 def folder_of(name: str) -> Path:
-    """The folder of a demo model, one of ``DEMOS``: config, fp16 weights, tokenizer."""
+    """Return the folder of a demo model, one of ``DEMOS``: config, fp16 weights and tokenizer."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "models" / _FOLDERS[name]))
 
 
 def copy_demo(folder: Path, name: str = DEMO) -> None:
-    """Copies a demo model's folder to one's own place, where it is a model like any other."""
+    """Copy a demo model's folder to another path, where it loads like any other model."""
     shutil.copytree(folder_of(name), folder)

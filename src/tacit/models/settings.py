@@ -1,9 +1,9 @@
-"""The options by which models are loaded, and servers are asked."""
+"""Command-line options for loading local models and for querying servers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path  # noqa: TC003 - the types of options are read
+from pathlib import Path  # noqa: TC003 - option types are read at run time
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import RequestError
@@ -20,7 +20,7 @@ MODEL, SERVER, CHAT = "Model", "Server", "Server: chat"
 
 @dataclass(frozen=True)
 class LocalSettings:
-    """How models in this process are loaded; as ``tacit.models.loading.LoadOptions`` has it."""
+    """Options for models in this process, as in ``tacit.models.loading.LoadOptions``."""
 
     revision: str | None = option(
         None, help="Branch, tag or commit of a model on the hub.", group=MODEL
@@ -33,7 +33,7 @@ class LocalSettings:
     device: str = option("auto", help="auto, cpu, cuda, cuda:1, …", group=MODEL, requested=False)
     batch_tokens: int | None = option(
         None,
-        help="Tokens in one forward pass; the default goes by the device.",
+        help="Tokens in one forward pass (default: depends on the device).",
         group=MODEL,
         requested=False,
     )
@@ -45,19 +45,19 @@ class LocalSettings:
     )
     no_packing: bool = option(
         default=False,
-        help="Compute every prompt by itself, in place of what prompts begin with alike once.",
+        help="Compute every prompt separately instead of computing shared prefixes once.",
         group=MODEL,
         requested=False,
     )
     trust_remote_code: bool = option(
         default=False,
-        help="Run the programs that a model brings; without it they are never run.",
+        help="Allow code that a model contains to run.",
         group=MODEL,
         requested=False,
     )
     allow_pickle: bool = option(
         default=False,
-        help="Read weights from a pickle (pytorch_model.bin) where there are no safetensors.",
+        help="Allow pickled weights (pytorch_model.bin) if there are no safetensors.",
         group=MODEL,
         requested=False,
     )
@@ -66,69 +66,69 @@ class LocalSettings:
     )
     device_map: str | None = option(
         None,
-        help="Spread the model over devices: auto, balanced, sequential (accelerate).",
+        help="Distribute the model over devices: auto, balanced, sequential.",
         group=MODEL,
         requested=False,
     )
     chat: bool = option(
         default=False,
-        help="Put each prompt as a chat, by the tokenizer's own template: the answer begins the "
-        "assistant's turn.",
+        help="Ask with the tokenizer's chat template; the answer starts the assistant's turn.",
         group=MODEL,
     )
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """How servers are asked; as ``tacit.models.openai.options.ServerOptions`` has it."""
+    """Options for servers, as in ``tacit.models.openai.options.ServerOptions``."""
 
     served_model: str | None = option(
-        None, help="What the server calls the model [default: its only one].", group=SERVER
+        None, help="Name of the model on the server [default: its only model].", group=SERVER
     )
     tokenizer: Path | None = option(
-        None, help="The model's tokenizer.json, or a folder that holds it.", group=SERVER
+        None, help="The model's tokenizer.json, or a folder that contains it.", group=SERVER
     )
     concurrency: int = option(
         8,
-        help="How many prompts are under way at once.",
+        help="Number of simultaneous requests.",
         least=1,
         group=SERVER,
         requested=False,
     )
     timeout: float | None = option(
         None,
-        help="Seconds that an answer may take [default: 120; 600 where it thinks].",
+        help="Time limit of a request in seconds [default: 120; reasoning models 600].",
         group=SERVER,
         requested=False,
     )
     api: Literal["completions", "chat"] = option(
-        "completions", help="Whether it completes texts, or replies in a chat.", group=SERVER
+        "completions", help="API of the server.", group=SERVER
     )
     samples: int | None = option(
         None,
-        help="With --api chat: sample so many replies of each prompt, and count the answers "
-        "[default: log-probabilities of the reply's first token].",
+        help=(
+            "With --api chat: sample N replies per prompt and use vote shares [default: "
+            "first-token log-probabilities]."
+        ),
         group=CHAT,
     )
     thinking_tokens: str | None = option(
         None,
-        help="With --api chat: the longest thought before a reply, in tokens; 0 for none, all to "
-        "let it run.",
+        help="With --api chat: maximum reasoning tokens; 0 for no reasoning, all for no limit.",
         group=CHAT,
     )
     yes: bool = option(
         default=False,
-        help="With --api chat: do not ask whether the cost is meant.",
+        help="With --api chat: accept the cost without asking.",
         group=CHAT,
         requested=False,
     )
 
     def check(self, models: Sequence[str]) -> None:
-        """Refuses options of a chat where there is none.
+        """Reject chat options that do not apply to the given models.
 
         Raises:
-            RequestError: No model is a server's, or replies are to be sampled or thought about
-                outside of a chat.
+            RequestError: ``--api chat`` is given and no model is a server's address, or
+                ``--samples`` or ``--thinking-tokens`` is given without ``--api chat``.
         """
         from tacit.models.openai.options import is_address
 
@@ -142,10 +142,10 @@ class ServerSettings:
             )
 
     def options(self) -> ServerOptions:
-        """The options as those of a server.
+        """Return these settings as ``ServerOptions``.
 
         Raises:
-            RequestError: The thought's length is no number.
+            RequestError: ``thinking_tokens`` is neither a number nor ``all``.
         """
         from tacit.models.openai.options import ServerOptions
 
@@ -162,16 +162,16 @@ class ServerSettings:
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """How models are loaded, in this process or behind a server."""
+    """Options for loading models, in this process or behind a server."""
 
     local: LocalSettings = field(default_factory=LocalSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
 
     def options(self, models: Sequence[str]) -> LoadOptions:
-        """The options as those of the models.
+        """Return these settings as ``LoadOptions`` for the given models.
 
         Raises:
-            RequestError: As ``ServerSettings``.
+            RequestError: As ``ServerSettings``, or ``batch_size`` is given.
         """
         from tacit.models.huggingface.trust import Trust
         from tacit.models.loading import LoadOptions
@@ -199,7 +199,7 @@ class ModelSettings:
 
     @property
     def named(self) -> ModelSettings:
-        """The same, with the full name of an abbreviated number format."""
+        """The same settings, with an abbreviated number format such as ``bf16`` written in full."""
         dtype: Any = _DTYPES.get(self.local.dtype, self.local.dtype)
         return replace(self, local=replace(self.local, dtype=dtype))
 

@@ -1,1 +1,1 @@
-"""The probes: each makes questions, has them asked, and measures the answers."""
+"""The probes: each builds requests for a model and measures its answers."""

@@ -1,8 +1,9 @@
-"""What a probe is, and which probes there are.
+"""The interface of a probe, and the registry of probes.
 
-A probe declares its options, what it asks, and what the answers show; everything else (asking,
-storing, resuming, printing, comparing) is written once, for all of them. Tacit's own are listed in
-``BUILT_IN``; those of other packages register under the entry-point group ``tacit.probes``.
+A probe declares its options, its requests and how it measures the answers. Everything else
+(querying, caching, resuming, printing, comparing) is implemented once for all probes. Tacit's
+probes are listed in ``BUILT_IN``. Probes of other packages register under the entry-point group
+``tacit.probes``.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ _HERE: dict[str, type[AnyProbe]] = {}
 
 @dataclass(frozen=True)
 class Requests:
-    """The requests of a probe, each with its key.
+    """The requests of a probe, with one key per request.
 
     Args:
-        keys: One row per request; no two are alike.
-        requests: What is asked; see ``tacit.requests``.
+        keys: One row per request; all rows are distinct.
+        requests: The requests, in the order of the keys; see ``tacit.requests``.
 
     Examples:
         >>> import polars as pl
@@ -62,11 +63,11 @@ class Requests:
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers to requests, each with its request's key.
+    """The answers to a group of requests, with the key of each request.
 
     Args:
-        keys: As in the requests.
-        answers: In the order of the keys.
+        keys: The keys of the requests.
+        answers: The answers, in the order of the keys.
     """
 
     keys: pl.DataFrame
@@ -78,7 +79,7 @@ class Answers:
     """The answers of a model, by group of requests.
 
     Args:
-        groups: The answers by the names of the groups that the probe gave its requests.
+        groups: The answers by group name, as the probe named its groups of requests.
 
     Examples:
         >>> import polars as pl
@@ -94,20 +95,20 @@ class Answers:
 
     @property
     def sampled(self) -> bool:
-        """Whether they are the votes of sampled replies, and no log-probabilities."""
+        """Whether the answers are votes of sampled replies instead of log-probabilities."""
         return any(
             isinstance(one, Votes) for group in self.groups.values() for one in group.answers[:1]
         )
 
     def joined(self, requests: Mapping[str, Requests]) -> Answers:
-        """The same answers in the order of a probe's requests, joined by key.
+        """Return the answers in the order of a probe's requests, joined by key.
 
         Args:
-            requests: What was asked.
+            requests: The probe's requests, by group.
 
         Raises:
-            FindingsError: The answers of a group are to other keys than were asked, or a key is
-                there twice.
+            FindingsError: A group has no answers, its keys differ from those of the requests, or a
+                key occurs twice.
         """
         groups = {
             name: Answered(group.keys, _joined(name, group.keys, self.groups.get(name)))
@@ -116,25 +117,25 @@ class Answers:
         return Answers(groups)
 
     def scores(self, group: str) -> Sequence[Scores]:
-        """The scores of a group's prompts, in the order of its keys."""
+        """Return the scores of a group's prompts, in the order of its keys."""
         return self.groups[group].answers
 
     def votes(self, group: str) -> Sequence[Votes]:
-        """The votes on a group's prompts, in the order of its keys."""
+        """Return the votes on a group's prompts, in the order of its keys."""
         return self.groups[group].answers
 
     def beliefs(self, group: str, positive: str, negative: str) -> pl.DataFrame:
-        """How probable an answer is against another, however the model was asked.
+        """Return the probability of one answer relative to another, from scores or from votes.
 
         Args:
-            group: The group of prompts, each with both answers among its own.
-            positive: The answer whose probability is given.
+            group: A group of prompts that all list both answers.
+            positive: The answer whose probability is returned.
             negative: The other answer.
 
         Returns:
-            The group's key columns, and ``belief``: P(positive)/(P(positive) + P(negative)), or
-            of sampled replies the share of the positive; null where an answer has no score, or no
-            reply could be read.
+            The group's key columns and ``belief``: P(positive)/(P(positive) + P(negative)) for
+            scores, the vote share of the positive answer for sampled replies. Null when either
+            answer has no score, or when no reply could be parsed.
         """
         import polars as pl
 
@@ -143,12 +144,12 @@ class Answers:
         return answered.keys.with_columns(belief=pl.Series(found, dtype=pl.Float64))
 
     def rankings(self, group: str) -> Sequence[Ranking]:
-        """The rankings of a group's prompts, in the order of its keys."""
+        """Return the rankings of a group's prompts, in the order of its keys."""
         return self.groups[group].answers
 
 
 def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequence[Any]:
-    """The answers to keys, in their order."""
+    """Return a group's answers in the order of the keys."""
     if answered is None:
         raise FindingsError(f"there are no answers to the requests {name!r}")
     if keys.equals(answered.keys):
@@ -161,10 +162,10 @@ def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequenc
 
 
 class Probe(Protocol):
-    """A probe: what it asks a model, and what it measures of the answers.
+    """A probe: its requests to a model, and its measures of the answers.
 
-    ``name`` is what ``tacit run`` calls it, ``summary`` its line of help, and ``Options`` a
-    dataclass of options (``tacit.options``). What else a probe may declare: see ``Declared``.
+    ``name`` is the probe's name in ``tacit run``, ``summary`` its help line and ``Options`` its
+    dataclass of options (``tacit.options``). ``Declared`` lists what a probe may declare besides.
 
     Examples:
         >>> from tacit.probes.base import probe
@@ -178,30 +179,30 @@ class Probe(Protocol):
 
     @classmethod
     def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options
-        """The probe that options describe.
+        """Return the probe for these options.
 
         Raises:
-            RequestError: The options do not go together, or leave nothing to ask.
+            RequestError: The options contradict each other, or select no questions.
             DataError: A file is missing or malformed.
         """
         ...
 
     def requests(self) -> Mapping[str, Requests]:
-        """What is asked, in named groups."""
+        """Return the requests, in named groups."""
         ...
 
     def measure(self, answers: Answers) -> Findings:
-        """What the answers show."""
+        """Compute the findings from a model's answers."""
         ...
 
 
 @dataclass(frozen=True)
 class ModelWords:
-    """What is known of a model before its weights are loaded.
+    """The properties of a model that are known before its weights are loaded.
 
     Args:
         kind: ``causal``, ``masked`` or ``seq2seq``.
-        words: Its whole words.
+        words: The whole words of its vocabulary.
     """
 
     kind: str
@@ -209,7 +210,7 @@ class ModelWords:
 
 
 class ProbeByVocabulary(Protocol):
-    """A probe whose requests depend on the words of the models that are compared."""
+    """A probe whose requests depend on the vocabularies of the compared models."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -217,14 +218,14 @@ class ProbeByVocabulary(Protocol):
 
     @classmethod
     def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options
-        """As ``Probe.of``."""
+        """See ``Probe.of``."""
         ...
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, Probe]:
-        """Each model's own probe.
+        """Return the probe for each model, by model name.
 
         Raises:
-            RequestError: The models share no word, or nothing is left to ask.
+            RequestError: The models share no word, or no questions are left.
         """
         ...
 
@@ -234,20 +235,23 @@ AnyProbe: TypeAlias = "Probe | ProbeByVocabulary"
 
 @dataclass(frozen=True)
 class Declared:
-    """What a probe's class declares beside its options; each part may be left out.
+    """The optional declarations of a probe's class.
 
     Args:
-        title: What it is called in reports (``title``; its name without).
-        question: What it asks, for a reader (``question``; its ``summary`` without).
-        tables: Its tables, ``questions`` among them.
-        figures: Its figures, by name.
-        headlines: The figures of the first screen.
-        headline: From findings to the main result in one sentence; None where there is none.
-        sentences: From findings to what was asked and came out, in whole sentences.
-        notes: From findings to how figures were made, in whole sentences.
-        views: From findings, the request and a bound on rows to tables made for reading.
-        graphs: From findings by model and a palette to pictures of single things, or None.
-        filters: The columns by whose values a report's tables can be filtered.
+        title: The title in reports (``title``; default: derived from ``name``).
+        question: The question that the probe answers, for a reader (``question``; default:
+            ``summary``).
+        tables: The probe's tables by name, including ``questions``.
+        figures: The probe's figures by name.
+        headlines: The key figures at the top of a report.
+        headline: Function from findings to the main result in one sentence, or None.
+        sentences: Function from findings to full sentences on the questions and the results.
+        notes: Function from findings to full sentences on how the figures are computed.
+        views: Function from findings, the request and a maximum number of rows to tables for
+            reading.
+        graphs: Function (``report_graphs``) from findings by model and a theme to graphs of single
+            items, or None.
+        filters: The columns by which a report's tables can be filtered.
     """
 
     title: str
@@ -264,7 +268,7 @@ class Declared:
 
 
 def declared(kind: type[AnyProbe]) -> Declared:
-    """What a probe's class declares."""
+    """Return the declarations of a probe's class, with defaults for missing ones."""
     figures = getattr(kind, "figures", ())
     figures = figures() if callable(figures) else figures
     by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
@@ -293,26 +297,26 @@ def _none(*_: object) -> tuple[()]:
 
 @runtime_checkable
 class ReadsReplies(Protocol):
-    """A probe whose questions replies in a chat can answer."""
+    """A probe whose questions can be answered by chat replies."""
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Refuses, before any cost, what replies cannot answer.
+        """Raise if chat replies cannot answer the probe's requests, before any cost arises.
 
         Args:
-            sampled: Whether replies are sampled, so that there are no log-probabilities at all.
+            sampled: Whether replies are sampled, so that no log-probabilities exist.
 
         Raises:
-            RequestError: Something of the probe needs log-probabilities that there are not.
+            RequestError: A part of the probe needs log-probabilities that are not available.
         """
         ...
 
 
 @runtime_checkable
 class ReadsBeliefs(Protocol):
-    """A probe that also measures beliefs that were elicited elsewhere."""
+    """A probe that can also measure beliefs from a file."""
 
     def measure_file(self, beliefs: Path) -> Findings:
-        """What the beliefs of a file show.
+        """Compute the findings from the beliefs in a file.
 
         Raises:
             DataError: The file is missing or malformed.
@@ -321,10 +325,10 @@ class ReadsBeliefs(Protocol):
 
 
 def register(kind: type[AnyProbe]) -> None:
-    """Adds a probe's class to those of this process, such as one of a notebook.
+    """Register a probe's class in this process, such as one that a notebook defines.
 
     Raises:
-        RequestError: Another probe is called so.
+        RequestError: Another probe has the same name.
     """
     if kind.name in probes() and probe(kind.name) is not kind:
         raise RequestError(f"there is another probe that is called {kind.name}: rename one")
@@ -332,10 +336,10 @@ def register(kind: type[AnyProbe]) -> None:
 
 
 def probe(name: str) -> type[AnyProbe]:
-    """The class of a probe.
+    """Return the class of a probe.
 
     Raises:
-        RequestError: No probe is called so.
+        RequestError: No probe has this name.
     """
     if name in BUILT_IN:
         module, _, kind = BUILT_IN[name].partition(":")
@@ -349,7 +353,7 @@ def probe(name: str) -> type[AnyProbe]:
 
 
 def probes() -> tuple[str, ...]:
-    """The names of all probes, Tacit's own first."""
+    """Return the names of all probes, Tacit's own first."""
     return (*BUILT_IN, *sorted({*_others(), *_HERE} - set(BUILT_IN)))
 
 

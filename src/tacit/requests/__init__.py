@@ -1,8 +1,8 @@
-"""What a model can be asked, and what it answers; each kind of request in a module of its own.
+"""Requests to a model and the answers to them, one module per kind of request.
 
-A ``Prompt`` has its candidate answers scored, a ``RankingPrompt`` has the words of a vocabulary
-ranked, a ``SamplingPrompt`` has replies sampled. Each module also says how its requests are merged,
-keyed and stored, so that nothing else has to know which kind it handles.
+A ``Prompt`` scores candidate answers, a ``RankingPrompt`` ranks the words of a vocabulary, and a
+``SamplingPrompt`` samples replies. Each module also defines how its requests are merged, keyed and
+stored, so that other code treats all kinds alike.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KINDS: dict[type, Kind[Any, Any]] = {
     RankingPrompt: RankingKind(),
     SamplingPrompt: SamplingKind(),
 }
-"""What the engine needs to know of each kind of request, by the request's class."""
+"""The handling of each kind of request, by the request's class."""
 
 __all__ = [
     "BLANK",

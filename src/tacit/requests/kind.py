@@ -1,4 +1,4 @@
-"""What the engine needs to know of a kind of request: how it is merged, keyed, sent and stored."""
+"""The protocol of a kind of request: how the engine merges, keys, sends and stores requests."""
 
 from __future__ import annotations
 
@@ -15,105 +15,107 @@ R_contra = TypeVar("R_contra", contravariant=True)
 A_co = TypeVar("A_co", covariant=True)
 
 Key = tuple[str | int | None, ...]
-"""What the store knows one part of a request by."""
+"""The store's key of one part of a request."""
 
 _HAIR = 1e-3
-"""In nats: a sum of rounded logarithms may lie a hair above 0."""
+"""Tolerance in nats: a sum of rounded logarithms may slightly exceed 0."""
 
 
 class Cached(Protocol[R_contra, A_co]):
-    """A model's answers, as the store holds them."""
+    """A model's cached answers, as read from the store."""
 
     @property
     def keys(self) -> Collection[Key]:
-        """The parts of requests that need not be asked again."""
+        """The keys of the request parts that are cached."""
         ...
 
     def answer(self, request: R_contra) -> A_co:
-        """The answer to a request.
+        """Return the cached answer to a request.
 
         Raises:
-            KeyError: A part of it is not there.
+            KeyError: A part of the request is not cached.
         """
         ...
 
 
 class Kind(Protocol[R, A]):
-    """How requests of one kind are handled.
+    """The handling of one kind of request.
 
-    A request has parts that are stored by themselves: a prompt's answers, a ranking's targets, the
-    replies of a sample. Requests that differ in their parts alone are merged into one.
+    A request has parts that are stored separately: the answers of a prompt, the targets of a
+    ranking, the replies of a sample. Requests that differ only in their parts are merged into one.
 
-    ``folder`` is where the store keeps the answers. ``unsupported`` says, behind a model's name,
-    that it does not answer such requests.
+    ``folder`` is the store's folder for the answers. ``unsupported`` is an error message, to follow
+    a model's name, for models that do not support this kind of request.
     """
 
     folder: str
     unsupported: str
 
     def merge(self, requests: Iterable[R]) -> list[R]:
-        """The distinct requests, in their first order; those that differ in parts alone are one."""
+        """Merge requests that differ only in their parts, in order of first occurrence."""
         ...
 
     def keys(self, request: R) -> list[Key]:
-        """The key of each part: its last element names the part, those before it the request."""
+        """Return the key of each part: its last element names the part, the rest the request."""
         ...
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:
-        """The request without the parts that are cached; None when all are."""
+        """Return the request without its cached parts, or None if all parts are cached."""
         ...
 
     def text(self, request: R) -> tuple[str, ...]:
-        """The text that a model reads: requests that share it belong in one block."""
+        """Return the text that the model reads; requests with the same text share a block."""
         ...
 
     def shared(self, requests: Iterable[R]) -> Mapping[str, Any]:
-        """What many rows refer to by name, to be sent once."""
+        """Return the objects that many rows refer to by name, so that they are sent only once."""
         ...
 
     def row(self, request: R) -> dict[str, Any]:
-        """The request as plain values, ready for JSON."""
+        """Return the request as plain values, ready for JSON."""
         ...
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> R:
-        """The request that a row stands for."""
+        """Return the request that a row encodes."""
         ...
 
     def check(self, request: R, answer: A) -> str | None:
-        """Why an answer cannot be the request's, to follow the model's name; None if it can."""
+        """Return an error message, to follow the model's name, or None if the answer is valid."""
         ...
 
     def missing(self, request: R, reason: str) -> A:
-        """The answer to a request that was not asked, and why."""
+        """Return the answer to a request that was not sent, with the reason."""
         ...
 
     def schema(self) -> Mapping[str, Any]:
-        """The columns of stored answers and their polars types."""
+        """Return the columns of stored answers, with their polars types."""
         ...
 
     def frame(self, requests: Sequence[R], answers: Sequence[A]) -> pl.DataFrame:
-        """Answers as rows of that schema."""
+        """Return the answers as rows with the columns of ``schema``."""
         ...
 
     def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:
-        """Files of the store to which the rows refer, by their names."""
+        """Return the store's files that the rows refer to, as contents by file name."""
         ...
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows that count, of all that were stored, in the order in which they were."""
+        """Drop superseded rows; ``rows`` are all stored rows, in the order of storage."""
         ...
 
     def cached(self, rows: pl.DataFrame) -> Cached[R, A]:
-        """The answers that rows hold."""
+        """Return the answers in the rows, ready for look-up."""
         ...
 
 
 def improper(value: float | None, what: str) -> str | None:
-    """Why a value is no log-probability, to follow a model's name; None if it may be one.
+    """Return an error message if a value is not a log-probability, else None.
+
+    The message follows a model's name.
 
     Args:
-        value: In nats; None is a missing one, which is proper.
-        what: What it is the value of.
+        value: In nats; None is a missing value, which is valid.
+        what: Description of the value, for the message.
     """
     if value is None or -float("inf") < value < _HAIR:
         return None

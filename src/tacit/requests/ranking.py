@@ -1,7 +1,7 @@
-"""Ranking: where words stand among the words of a vocabulary, as answers to a prompt.
+"""Ranking: the ranks of words among all words of a vocabulary, as answers to a prompt.
 
-Many prompts share a vocabulary. Of a ranking only what the measures need is kept: the targets'
-ranks and log-probabilities, the normaliser and the top.
+Many prompts share a vocabulary. A ranking stores only what the measures need: the targets' ranks
+and log-probabilities, the normaliser and the top candidates.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from tacit.requests.scoring import Scores
 
 TOP = 20
-"""How many of the best candidates a ranking keeps unless it is told."""
+"""Default number of top candidates in a ranking."""
 
-_FEW = 16  # targets: up to here one comparison each is faster than sorting the candidates
+_FEW = 16  # targets: with fewer, one comparison per target is faster than sorting
 
 
 @dataclass(frozen=True, slots=True)
 class RankingPrompt:
-    """A text whose answers are a whole vocabulary.
+    """A text whose candidate answers are the words of a vocabulary.
 
     Args:
-        text: As of a ``Prompt``.
+        text: As in a ``Prompt``.
         vocabulary: The candidates.
-        targets: The words whose standing is kept; none where only the top is of interest.
-        separator: As of a ``Prompt``.
-        top: How many of the best candidates are kept.
+        targets: Words whose rank and log-probability are returned; empty if only the top matters.
+        separator: As in a ``Prompt``.
+        top: Number of top candidates to return.
 
     Raises:
-        PromptError: As of a ``Prompt``, or a target that is no candidate.
-        RequestError: The targets are one string.
+        PromptError: As for a ``Prompt``, or a target is not a candidate, or ``top`` is negative.
+        RequestError: ``targets`` is a single string.
 
     Examples:
         >>> from tacit import RankingPrompt, Vocabulary
@@ -75,7 +75,7 @@ class RankingPrompt:
             raise PromptError(f"{shown} is to keep the best {self.top}; 0 is the least")
 
     def asking(self, words: Sequence[str]) -> Prompt:
-        """The same text with some words as its answers."""
+        """Return a prompt with the same text and the given words as its answers."""
         return Prompt(self.text, strings(words, "words"), self.separator)
 
 
@@ -84,12 +84,12 @@ class Standing:
     """The rank and the log-probability of one target.
 
     Args:
-        target: The candidate that was looked for.
-        rank: From 1; every candidate of equal log-probability stands before the target, so that a
-            tie is never in its favour. None where the target is missing.
-        logprob: Its log-probability in nats, over all that the model could say; None where the
-            model cannot write it.
-        tokens: How many tokens it takes; 0 where unknown.
+        target: The target word.
+        rank: From 1. Candidates with the same log-probability rank before the target, so ties never
+            favour it. None if the target has no log-probability.
+        logprob: In nats, over the model's whole distribution rather than the candidates only; None
+            if the model cannot write the target.
+        tokens: Number of tokens of the target; 0 if unknown.
 
     Examples:
         >>> from tacit import Standing
@@ -109,13 +109,14 @@ class Ranking:
 
     Args:
         targets: In the order of the prompt's targets.
-        normaliser: Log of the summed probability of all candidates, in nats: subtract it from a
-            log-probability to renormalise over the candidates. It may lie above 0 where the model
-            writes two of them alike. None where all are missing.
-        top: The best candidates with their log-probabilities, best first, equal ones by name.
-        several: How many candidates took more than one token, missing ones left out.
-        missing: How many candidates the model cannot write; they stand nowhere.
-        unranked: Why nothing was ranked; None where something was.
+        normaliser: Log of the summed probability of all candidates, in nats. Subtract it from a
+            log-probability to renormalise over the candidates. It may exceed 0 if the model writes
+            two candidates with the same tokens. None if all candidates are missing.
+        top: The best candidates with their log-probabilities, best first, ties in alphabetical
+            order.
+        several: Number of candidates of more than one token, without missing candidates.
+        missing: Number of candidates that the model cannot write; they have no rank.
+        unranked: Why nothing was ranked; None if candidates were ranked.
 
     Examples:
         >>> from tacit import FakeModel, RankingPrompt, Vocabulary
@@ -135,10 +136,10 @@ class Ranking:
     unranked: str | None = None
 
     def __getitem__(self, target: str) -> Standing:
-        """The standing of one target.
+        """Return the rank and the log-probability of one target.
 
         Raises:
-            KeyError: The prompt had no such target.
+            KeyError: The prompt has no such target.
         """
         for standing in self.targets:
             if standing.target == target:
@@ -147,11 +148,11 @@ class Ranking:
 
     @classmethod
     def of(cls, scores: Scores, targets: Sequence[str], top: int = TOP) -> Ranking:
-        """Ranks a prompt's answers; one without a log-probability is missing.
+        """Rank a prompt's answers; answers without a log-probability are missing.
 
         Raises:
-            PromptError: A target is none of the answers.
-            RequestError: The targets are one string.
+            PromptError: A target is not among the answers.
+            RequestError: ``targets`` is a single string.
         """
         import numpy as np
 
@@ -164,12 +165,12 @@ class Ranking:
 
 
 def rank(prompt: RankingPrompt, values: NDArray[np.float64], tokens: NDArray[Any]) -> Ranking:
-    """Ranks the candidates of a prompt.
+    """Rank the candidates of a prompt.
 
     Args:
-        prompt: Names the candidates and the targets.
-        values: Log-probabilities in nats in the order of the vocabulary's words; NaN is missing.
-        tokens: How many tokens each word takes, in the same order.
+        prompt: The prompt, with its vocabulary and targets.
+        values: Log-probabilities in nats, in the order of the vocabulary's words; NaN is missing.
+        tokens: Number of tokens per word, in the same order.
     """
     import numpy as np
 
@@ -214,7 +215,7 @@ def _standings(
 def _top(
     prompt: RankingPrompt, values: NDArray[np.float64], known: NDArray[Any]
 ) -> tuple[tuple[str, float], ...]:
-    """The best; the words stand in the order of their names, which a stable sort keeps."""
+    """Return the top candidates; a stable sort leaves ties in alphabetical order."""
     import numpy as np
 
     best = values[known]
@@ -226,7 +227,7 @@ def _top(
 
 
 class RankingKind:
-    """How rankings are handled; each target is a part, and so is the top. See ``Kind``."""
+    """The handling of rankings; each target is a separate part, and so is the top. See ``Kind``."""
 
     folder = "rankings"
     unsupported = (
@@ -235,7 +236,7 @@ class RankingKind:
     )
 
     def merge(self, requests: Iterable[RankingPrompt]) -> list[RankingPrompt]:
-        """Those of one text, separator, vocabulary and top are one, with all their targets."""
+        """Merge prompts that differ only in their targets into one prompt with all targets."""
         first: dict[Key, RankingPrompt] = {}
         targets: dict[Key, dict[str, None]] = {}
         for prompt in requests:
@@ -245,27 +246,27 @@ class RankingKind:
         return [replace(prompt, targets=tuple(targets[key])) for key, prompt in first.items()]
 
     def keys(self, request: RankingPrompt) -> list[Key]:
-        """One for the prompt, of which the top is kept, and one for each target."""
+        """Return one key for the prompt itself, which covers the top, and one per target."""
         key = _key(request)
         return [(*key, None), *((*key, target) for target in request.targets)]
 
     def without(self, request: RankingPrompt, cached: Collection[Key]) -> RankingPrompt | None:
-        """Without the targets that are cached."""
+        """Return the prompt without its cached targets, or None if all parts are cached."""
         whole, *each = self.keys(request)
         pairs = zip(each, request.targets, strict=True)
         lacking = tuple(target for key, target in pairs if key not in cached)
         return replace(request, targets=lacking) if lacking or whole not in cached else None
 
     def text(self, request: RankingPrompt) -> tuple[str, ...]:
-        """Text and separator."""
+        """Return the text and the separator."""
         return request.text, request.separator
 
     def shared(self, requests: Iterable[RankingPrompt]) -> Mapping[str, Any]:
-        """The vocabularies, by digest."""
+        """Return the vocabularies, by digest."""
         return {prompt.vocabulary.digest: prompt.vocabulary for prompt in requests}
 
     def row(self, request: RankingPrompt) -> dict[str, Any]:
-        """Text, separator, the vocabulary's digest, the top's length and the targets."""
+        """Return the text, separator, vocabulary digest, length of the top, and targets."""
         return {
             "text": request.text,
             "separator": request.separator,
@@ -275,14 +276,14 @@ class RankingKind:
         }
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> RankingPrompt:
-        """The prompt of a row; its vocabulary is one of those that are shared."""
+        """Return the prompt that a row encodes, with its vocabulary from ``shared``."""
         vocabulary = shared[row["vocabulary"]]
         return RankingPrompt(
             row["text"], vocabulary, tuple(row["targets"]), row["separator"], row["k"]
         )
 
     def check(self, request: RankingPrompt, answer: Ranking) -> str | None:
-        """Whether this ranks the prompt's targets by log-probabilities."""
+        """Return an error message unless the targets match and all values are log-probabilities."""
         about = request.asking(request.vocabulary.words[:1]).shown
         if tuple(one.target for one in answer.targets) != request.targets:
             return f"ranked other targets than {about} has"
@@ -291,12 +292,15 @@ class RankingKind:
         return next(filter(None, wrong), None)
 
     def missing(self, request: RankingPrompt, reason: str) -> Ranking:
-        """A ranking from which all candidates are missing."""
+        """Return a ranking in which all candidates are missing, with the reason."""
         targets = tuple(Standing(target, None, None, 0) for target in request.targets)
         return Ranking(targets, None, (), missing=len(request.vocabulary), unranked=reason)
 
     def schema(self) -> Mapping[str, Any]:
-        """A row for each prompt; log-probabilities and the normaliser in nats, ``k`` asked for."""
+        """Return the columns, for one row per prompt.
+
+        Log-probabilities and the normaliser are in nats; ``k`` is the requested length of the top.
+        """
         import polars as pl
 
         standing = {
@@ -318,7 +322,7 @@ class RankingKind:
         }
 
     def frame(self, requests: Sequence[RankingPrompt], answers: Sequence[Ranking]) -> pl.DataFrame:
-        """The rows of some prompts' rankings."""
+        """Return the rankings of some prompts, one row per prompt."""
         import polars as pl
 
         rows = [
@@ -346,7 +350,7 @@ class RankingKind:
         return pl.DataFrame(rows, schema=dict(self.schema()))
 
     def files(self, requests: Iterable[RankingPrompt]) -> Mapping[str, bytes]:
-        """The vocabularies, each by its digest."""
+        """Return the vocabularies as JSON files, named by digest."""
         found = {prompt.vocabulary for prompt in requests}
         return {
             f"vocabularies/{one.digest[:32]}.json": json.dumps(
@@ -356,16 +360,16 @@ class RankingKind:
         }
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """All: a text that was asked again for more targets has several rows."""
+        """Return all rows: a prompt has several rows if targets were added later."""
         return rows
 
     def cached(self, rows: pl.DataFrame) -> CachedRankings:
-        """The rankings that rows hold."""
+        """Return the rankings in the rows."""
         return CachedRankings(rows)
 
 
 class CachedRankings:
-    """Rankings from rows; of two that tell the same, the earlier one counts. See ``Cached``."""
+    """Cached rankings; the earlier of two duplicate entries counts. See ``Cached``."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._rows: dict[Key, Mapping[str, Any]] = {}
@@ -378,11 +382,11 @@ class CachedRankings:
 
     @property
     def keys(self) -> Collection[Key]:
-        """Each ranking's, and each target's."""
+        """The keys of all rankings and of all their targets."""
         return {(*key, None) for key in self._rows} | set(self._targets)
 
     def answer(self, request: RankingPrompt) -> Ranking:
-        """The ranking of a prompt with its targets."""
+        """Return the ranking of a prompt with its targets."""
         key = _key(request)
         row = self._rows[key]
         return Ranking(
@@ -395,5 +399,5 @@ class CachedRankings:
 
 
 def _key(prompt: RankingPrompt) -> Key:
-    """What the store knows a ranking by, whatever its targets."""
+    """Return the store's key of a ranking, without its targets."""
     return (prompt.text, prompt.separator, prompt.vocabulary.digest, prompt.top)

@@ -1,7 +1,7 @@
-"""Sampling: what a model replies to a text, several times.
+"""Sampling: several replies of a model to the same text.
 
-A reply is kept as the model wrote it. Which answer it is, is read off it later: other answers ask
-nothing, and more samples ask only those that are lacking.
+Replies are stored unparsed, and assigned to answers later. New answer options therefore need no
+further requests, and a larger sample requests only the replies that are missing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.requests.kind import Key
 
 State = Literal["whole", "cut", "thinking"]
-"""Whether a reply ended by itself, was cut, or was cut before its thought had ended."""
+"""Whether a reply ended by itself, was cut, or was cut before the reasoning ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class SamplingPrompt:
     """A text for which several replies are sampled.
 
     Args:
-        text: What the user says.
-        numbers: Which samples, counted from 0; another number is another sample.
+        text: The user's message.
+        numbers: Numbers of the samples, counted from 0; each number is a separate sample.
 
     Examples:
         >>> from tacit import SamplingPrompt
@@ -43,8 +43,8 @@ class Sample:
     """One sampled reply.
 
     Args:
-        reply: Its text, without the thought before it.
-        state: How it ended.
+        reply: The text of the reply, without the reasoning before it.
+        state: How the reply ended.
 
     Examples:
         >>> from tacit import Sample
@@ -71,12 +71,12 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The number of sampled replies that give each answer, and of those that cannot be read.
+    """The number of sampled replies per answer, and of replies that cannot be parsed.
 
     Args:
-        counts: By the answer.
-        unparsed: Samples that are no answer for certain.
-        truncated: How many of the unparsed were cut before the model had ended its thought.
+        counts: Number of replies per answer.
+        unparsed: Number of replies that do not clearly match one answer.
+        truncated: How many of the unparsed replies were cut before the model's reasoning ended.
 
     Examples:
         >>> from tacit import Votes
@@ -90,79 +90,79 @@ class Votes:
 
     @property
     def parsed(self) -> int:
-        """How many samples could be read."""
+        """The number of parsed replies."""
         return sum(self.counts.values())
 
     def count(self, *answers: str) -> int:
-        """How many samples were one of some answers."""
+        """Return the number of replies with any of the given answers."""
         return sum(self.counts.get(answer, 0) for answer in answers)
 
     def share(self, *answers: str) -> float | None:
-        """The share of some answers among the readable samples; None where there are none."""
+        """Return the share of the given answers among parsed replies, or None without any."""
         return self.count(*answers) / self.parsed if self.parsed else None
 
     def belief(self, positive: str, negative: str) -> float | None:
-        """The share of an answer among the samples that are this or another one."""
+        """Return the share of ``positive`` among replies with either answer; None without any."""
         n = self.count(positive, negative)
         return self.count(positive) / n if n else None
 
 
 class SamplingKind:
-    """How sampling is handled; each reply is a part. See ``Kind``."""
+    """The handling of sampling; each reply is a separate part. See ``Kind``."""
 
     folder = "votes"
     unsupported = "gives no sampled replies: leave --samples off"
 
     def merge(self, requests: Iterable[SamplingPrompt]) -> list[SamplingPrompt]:
-        """Those of one text are one, with all their numbers."""
+        """Merge prompts with the same text into one prompt with all their numbers."""
         numbers: dict[str, dict[int, None]] = {}
         for prompt in requests:
             numbers.setdefault(prompt.text, {}).update(dict.fromkeys(prompt.numbers))
         return [SamplingPrompt(text, tuple(of)) for text, of in numbers.items()]
 
     def keys(self, request: SamplingPrompt) -> list[Key]:
-        """One for each reply."""
+        """Return one key per reply."""
         return [(request.text, number) for number in request.numbers]
 
     def without(self, request: SamplingPrompt, cached: Collection[Key]) -> SamplingPrompt | None:
-        """Without the replies that are cached."""
+        """Return the prompt without its cached replies, or None if all replies are cached."""
         lacking = tuple(n for n in request.numbers if (request.text, n) not in cached)
         return SamplingPrompt(request.text, lacking) if lacking else None
 
     def text(self, request: SamplingPrompt) -> tuple[str, ...]:
-        """The text."""
+        """Return the text."""
         return (request.text,)
 
     def shared(self, requests: Iterable[SamplingPrompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
-        """Nothing."""
+        """Return an empty mapping: sampling prompts share no objects."""
         return {}
 
     def row(self, request: SamplingPrompt) -> dict[str, Any]:
-        """Text and numbers."""
+        """Return the text and the numbers."""
         return {"text": request.text, "numbers": list(request.numbers)}
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind
-        """The prompt of a row."""
+        """Return the prompt that a row encodes."""
         return SamplingPrompt(row["text"], tuple(row["numbers"]))
 
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:
-        """Whether these are as many replies as were asked for."""
+        """Return an error message unless there are as many replies as requested."""
         if len(answer.replies) != len(request.numbers):
             return "gave another number of replies than asked"
         return None
 
     def missing(self, request: SamplingPrompt, reason: str) -> Samples:  # noqa: ARG002 - see Kind
-        """No replies."""
+        """Return no replies."""
         return Samples(())
 
     def schema(self) -> Mapping[str, Any]:
-        """A row for each reply; ``state`` says how it ended."""
+        """Return the columns, for one row per reply; ``state`` is how the reply ended."""
         import polars as pl
 
         return {"text": pl.String, "number": pl.Int32, "reply": pl.String, "state": pl.String}
 
     def frame(self, requests: Sequence[SamplingPrompt], answers: Sequence[Samples]) -> pl.DataFrame:
-        """The rows of some texts' replies."""
+        """Return the replies to some texts, one row per reply."""
         import polars as pl
 
         rows = [
@@ -173,15 +173,15 @@ class SamplingKind:
         return pl.DataFrame(rows, schema=dict(self.schema()), orient="row")
 
     def files(self, requests: Iterable[SamplingPrompt]) -> Mapping[str, bytes]:  # noqa: ARG002 - see Kind
-        """None."""
+        """Return an empty mapping: replies need no files."""
         return {}
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The reply that was stored first."""
+        """Return the reply that was stored first for each text and number."""
         return rows.unique(subset=("text", "number"), keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> CachedSamples:
-        """The replies that rows hold."""
+        """Return the replies in the rows."""
         columns = rows.select("text", "number", "reply", "state").iter_rows()
         return CachedSamples(
             {(text, number): Sample(reply, state) for text, number, reply, state in columns}
@@ -189,16 +189,16 @@ class SamplingKind:
 
 
 class CachedSamples:
-    """Replies by text and number; see ``Cached``."""
+    """Cached replies by text and number. See ``Cached``."""
 
     def __init__(self, samples: Mapping[Key, Sample]) -> None:
         self._samples = samples
 
     @property
     def keys(self) -> Collection[Key]:
-        """All."""
+        """The keys of all replies."""
         return self._samples.keys()
 
     def answer(self, request: SamplingPrompt) -> Samples:
-        """The replies to a text."""
+        """Return the replies to a text."""
         return Samples(tuple(self._samples[request.text, n] for n in request.numbers))

@@ -1,7 +1,8 @@
-"""Scoring: how probable the candidate answers of a prompt are.
+"""Scoring: the log-probabilities of a prompt's candidate answers.
 
-A prompt is a text with at most one blank, and its candidate answers. The answer follows the text
-unless the text has a blank. Scores are raw: every normalisation is derived later, without a model.
+A prompt is a text with at most one blank, and its candidate answers. An answer fills the blank, or
+follows a text that has none. Scores are raw: every normalisation is computed later, without a
+model.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
     from tacit.requests.kind import Key
 
-_LARGEST = 700.0  # whose exponential is still a number
+_LARGEST = 700.0  # the exponential of a larger number may overflow
 
 BLANK = "___"
-"""Three underscores stand for the blank; a longer or shorter run of them is plain text."""
+"""Three underscores are the blank; a longer or shorter run is plain text."""
 
 _BLANK = re.compile(r"(?<!_)___(?!_)")
 
@@ -35,19 +36,19 @@ OUTSIDE = "not among the most probable tokens that the server returns"
 OUTSIDE_FIRST = (
     "not among the most probable first tokens that the server returns, or of several tokens"
 )
-"""Why an answer has no score, where that says how probable it is; models have other reasons too."""
+"""Reasons for a missing score that bound the answer's probability; models may have others."""
 
 UNSAID = "the server says nothing of one of its tokens"
 UNSAID_FIRST = "the server says nothing of the reply's first token"
 FOR_NOW = frozenset({UNSAID, UNSAID_FIRST})
-"""Why an answer has no score yet: it is asked for again by the next run."""
+"""Reasons for a score that is missing for now: the next run requests it again."""
 
 TOO_LONG = "the prompt is longer than the model's window"
-"""Why the answers to a skipped prompt have no score."""
+"""The reason for the missing scores of a skipped prompt."""
 
 
 def shown(text: str) -> str:
-    """A prompt as an error message names it: its text, cut to 80 characters."""
+    """Return a prompt for an error message: "the prompt" and its text, cut to 80 characters."""
     cut = 80
     return f"the prompt {text if len(text) <= cut else text[: cut - 1] + '…'!r}"
 
@@ -57,14 +58,16 @@ class Prompt:
     """A text with at most one blank, and its candidate answers.
 
     Args:
-        text: The text; ``___`` in it is the blank. It may be empty.
-        answers: The candidates, at least one, none of them empty. A list becomes a tuple.
-        separator: Stands between text and answer when there is no blank; it is scored with the
+        text: The text, which may be empty. ``___`` marks the blank.
+        answers: The candidate answers: at least one, and none of them empty. A list becomes a
+            tuple.
+        separator: Inserted between text and answer if there is no blank. It is scored with the
             answer.
 
     Raises:
-        PromptError: No answer, an empty one, more than one blank, or half a character.
-        RequestError: The answers are one string.
+        PromptError: There is no answer, an empty answer, more than one blank, or a lone surrogate
+            (half a character).
+        RequestError: ``answers`` is a single string.
 
     Examples:
         >>> from tacit import Prompt
@@ -95,7 +98,7 @@ class Prompt:
 
     @property
     def shown(self) -> str:
-        """The prompt as an error message names it: its text, cut to 80 characters."""
+        """The prompt for an error message: "the prompt" and its text, cut to 80 characters."""
         return shown(self.text)
 
     @property
@@ -112,11 +115,11 @@ class AnswerScore:
     Args:
         answer: The answer.
         logprob: Sum of the log-probabilities, in nats, of the tokens that cover the separator and
-            the answer, end token not included; None where it could not be had.
-        tokens: How many tokens these are; 0 where unknown.
-        spanned: Whether its first token also covers characters of the text, which were then
-            scored with it.
-        missing: Why there is no log-probability; None where there is one, or nobody knows.
+            the answer, without the end token; None if unavailable.
+        tokens: Number of these tokens; 0 if unknown.
+        spanned: Whether the first of these tokens also covers characters of the text, or the last
+            one characters after the answer. These characters are scored with the answer.
+        missing: Why there is no log-probability; None if there is one, or if the reason is unknown.
 
     Examples:
         >>> from tacit import AnswerScore
@@ -132,13 +135,13 @@ class AnswerScore:
 
     @property
     def bytes(self) -> int:
-        """The answer's length in UTF-8 bytes."""
+        """The length of the answer in UTF-8 bytes."""
         return len(self.answer.encode())
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of a prompt's answers, in the order of its answers.
+    """The scores of a prompt's answers, in the order of the prompt.
 
     Examples:
         >>> from tacit import AnswerScore, Scores
@@ -150,10 +153,10 @@ class Scores:
     answers: tuple[AnswerScore, ...]
 
     def belief(self, positive: str, negative: str) -> float | None:
-        """P(positive)/(P(positive) + P(negative)); None where an answer has no score.
+        """Return P(positive)/(P(positive) + P(negative)), or None if either answer has no score.
 
         Raises:
-            KeyError: The prompt had no such answer.
+            KeyError: The prompt has no such answer.
         """
         yes, no = self[positive].logprob, self[negative].logprob
         if yes is None or no is None:
@@ -161,10 +164,10 @@ class Scores:
         return 1 / (1 + math.exp(min(no - yes, _LARGEST)))
 
     def __getitem__(self, answer: str) -> AnswerScore:
-        """The score of one answer.
+        """Return the score of one answer.
 
         Raises:
-            KeyError: The prompt had no such answer.
+            KeyError: The prompt has no such answer.
         """
         for score in self.answers:
             if score.answer == answer:
@@ -173,13 +176,13 @@ class Scores:
 
 
 class ScoringKind:
-    """How prompts are handled; each answer is a part, stored by itself. See ``Kind``."""
+    """The handling of prompts; each answer is a separate part. See ``Kind``."""
 
     folder = "scores"
     unsupported = "scores no answers: it is known by the replies that it gives"
 
     def merge(self, requests: Iterable[Prompt]) -> list[Prompt]:
-        """Those of one text and separator are one, with all their answers."""
+        """Merge prompts with the same text and separator into one prompt with all their answers."""
         same: dict[tuple[str, str], list[Prompt]] = {}
         for prompt in requests:
             same.setdefault((prompt.text, prompt.separator), []).append(prompt)
@@ -191,11 +194,11 @@ class ScoringKind:
         ]
 
     def keys(self, request: Prompt) -> list[Key]:
-        """One for each answer."""
+        """Return one key per answer."""
         return [(request.text, request.separator, answer) for answer in request.answers]
 
     def without(self, request: Prompt, cached: Collection[Key]) -> Prompt | None:
-        """Without the answers that are cached."""
+        """Return the prompt without its cached answers, or None if all answers are cached."""
         if not cached:
             return request
         text, separator = request.text, request.separator
@@ -205,15 +208,15 @@ class ScoringKind:
         return Prompt(text, lacking, separator) if lacking else None
 
     def text(self, request: Prompt) -> tuple[str, ...]:
-        """Text and separator."""
+        """Return the text and the separator."""
         return request.text, request.separator
 
     def shared(self, requests: Iterable[Prompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
-        """Nothing."""
+        """Return an empty mapping: prompts share no objects."""
         return {}
 
     def row(self, request: Prompt) -> dict[str, Any]:
-        """Text, separator, answers."""
+        """Return the text, the separator and the answers."""
         return {
             "text": request.text,
             "separator": request.separator,
@@ -221,11 +224,11 @@ class ScoringKind:
         }
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> Prompt:  # noqa: ARG002 - see Kind
-        """The prompt of a row."""
+        """Return the prompt that a row encodes."""
         return Prompt(row["text"], tuple(row["answers"]), row["separator"])
 
     def check(self, request: Prompt, answer: Scores) -> str | None:
-        """Whether these are log-probabilities of the prompt's answers."""
+        """Return an error message unless the scores are log-probabilities of the answers."""
         if tuple(one.answer for one in answer.answers) != request.answers:
             return f"scored other answers than {request.shown} has"
         for one in answer.answers:
@@ -234,11 +237,14 @@ class ScoringKind:
         return None
 
     def missing(self, request: Prompt, reason: str) -> Scores:
-        """Scores that are all missing."""
+        """Return scores that are all missing, with the reason."""
         return Scores(tuple(AnswerScore(one, None, 0, missing=reason) for one in request.answers))
 
     def schema(self) -> Mapping[str, Any]:
-        """One row for each answer; log-probabilities in nats, ``reason`` why there is none."""
+        """Return the columns, for one row per answer.
+
+        ``logprob`` is in nats; ``reason`` is why an answer has no log-probability.
+        """
         import polars as pl
 
         return {
@@ -252,7 +258,7 @@ class ScoringKind:
         }
 
     def frame(self, requests: Sequence[Prompt], answers: Sequence[Scores]) -> pl.DataFrame:
-        """The rows of some prompts' scores."""
+        """Return the scores of some prompts, one row per answer."""
         import polars as pl
 
         pairs = [
@@ -272,11 +278,14 @@ class ScoringKind:
         return pl.DataFrame(columns, schema=dict(self.schema()))
 
     def files(self, requests: Iterable[Prompt]) -> Mapping[str, bytes]:  # noqa: ARG002 - see Kind
-        """None."""
+        """Return an empty mapping: scores need no files."""
         return {}
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The row that was stored first; one with a reason that holds for now is only a stopgap."""
+        """Return the row that was stored first for each answer.
+
+        A row with a reason in ``FOR_NOW`` counts only if the answer has no other row.
+        """
         import polars as pl
 
         for_now = pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False)
@@ -285,7 +294,7 @@ class ScoringKind:
         return settled.unique(subset=key, keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> CachedScores:
-        """The scores that rows hold."""
+        """Return the scores in the rows."""
         columns = ("answer", "logprob", "tokens", "spanned", "reason")
         scores = map(AnswerScore, *(rows[name].to_list() for name in columns))
         keys = zip(*(rows[name].to_list() for name in ("text", "separator", "answer")), strict=True)
@@ -293,31 +302,31 @@ class ScoringKind:
 
 
 class CachedScores:
-    """Scores by text, separator and answer; see ``Cached``."""
+    """Cached scores by text, separator and answer. See ``Cached``."""
 
     def __init__(self, scores: Mapping[Key, AnswerScore]) -> None:
         self._scores = scores
 
     @property
     def keys(self) -> Collection[Key]:
-        """All but those that have no score only for now."""
+        """The keys of all scores, except those that are missing only for now (``FOR_NOW``)."""
         return {key for key, one in self._scores.items() if one.missing not in FOR_NOW}
 
     def answer(self, request: Prompt) -> Scores:
-        """The scores of a prompt's answers."""
+        """Return the scores of a prompt's answers."""
         text, separator = request.text, request.separator
         return Scores(tuple(self._scores[text, separator, a] for a in request.answers))
 
 
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
-    """How many answers have no score, by why, in the order of the alphabet."""
+    """Count the answers without a score by reason, in alphabetical order."""
     answers = (one for score in scores for one in score.answers if one.logprob is None)
     counts = Counter(one.missing or "why was not kept" for one in answers)
     return dict(sorted(counts.items()))
 
 
 def log_sum_exp(values: Sequence[float]) -> float:
-    """Log of the summed probabilities, in nats; of none, minus infinity."""
+    """Return the log of the summed probabilities, in nats; minus infinity for no values."""
     top = max(values, default=-math.inf)
     if math.isinf(top):
         return top

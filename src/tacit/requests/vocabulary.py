@@ -1,4 +1,4 @@
-"""The words that compete in rankings, shared by many prompts."""
+"""The candidate words of rankings, shared by many prompts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 class Vocabulary:
     """The candidate words of a ranking; build it once and share it among prompts.
 
-    Two of the same words are equal, whatever the order they were given in.
+    Two vocabularies with the same words are equal, whatever the order in which the words were
+    passed.
 
     Args:
-        words: The candidates; kept sorted and distinct.
+        words: The candidates; stored sorted and without duplicates.
 
     Raises:
-        PromptError: No word, an empty one, or half a character.
-        RequestError: The words are one string.
+        PromptError: There is no word, an empty word, or a lone surrogate (half a character).
+        RequestError: ``words`` is a single string.
 
     Examples:
         >>> from tacit import Vocabulary
@@ -40,7 +41,7 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[str]) -> None:
         ordered = tuple(sorted(set(strings(words, "words"))))
-        Prompt("", ordered)  # raises where they could not be anybody's answers
+        Prompt("", ordered)  # raises PromptError for words that cannot be answers
         object.__setattr__(self, "words", ordered)
         object.__setattr__(self, "digest", hashlib.sha256(json.dumps(ordered).encode()).hexdigest())
         object.__setattr__(self, "_indices", {word: at for at, word in enumerate(ordered)})
@@ -58,9 +59,9 @@ class Vocabulary:
         return hash(self.digest)
 
     def index(self, word: str) -> int:
-        """The word's index among the words.
+        """Return the index of a word.
 
         Raises:
-            KeyError: It is none of them.
+            KeyError: The word is not in the vocabulary.
         """
         return self._indices[word]

@@ -1,1 +1,1 @@
-"""Runs: their folders, how they are carried out, and how finished ones are read."""
+"""Runs: their execution, their folders, and reading finished ones."""

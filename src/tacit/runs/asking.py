@@ -1,4 +1,4 @@
-"""Asks a model what a probe requests, and measures what it answers."""
+"""Run a probe on one model: send its requests, and measure the answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LISTED = 3
 
 
 def requests_of(probe: Probe) -> Mapping[str, Requests]:
-    """What a probe requests, in named groups.
+    """Return a probe's requests, in named groups.
 
     Raises:
         RequestError: Two requests of a group have the same key.
@@ -41,18 +41,18 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
 
 
 def ungrouped(groups: Mapping[str, Requests]) -> list[Request]:
-    """The requests of all groups, in their order."""
+    """Return the requests of all groups, in order."""
     return [request for group in groups.values() for request in group.requests]
 
 
 def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> Findings:
-    """Asks a model what a probe requests, and measures.
+    """Send a probe's requests to a model, and measure the answers.
 
     Args:
-        probe: What is asked.
-        engine: Who asks.
-        folder: The run; its manifest has begun with ``begin``, which is called here once it is
-            known that all can be asked.
+        probe: The probe.
+        engine: The engine of the model.
+        folder: The run's folder; ``begin`` is called here, after planning has shown that the model
+            can answer all requests.
         reporter: Receives the progress.
     """
     groups = requests_of(probe)
@@ -80,7 +80,10 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
 def answers_to(
     requests: Sequence[Request], engine: Engine, plan: Plan, reporter: Reporter
 ) -> list[Any]:
-    """Asks what is planned; reports skipped prompts, missing scores and unreadable replies."""
+    """Return the answers to planned requests.
+
+    Skipped prompts, missing scores and unreadable replies are reported.
+    """
     _warn_of_skipped(engine.model.name, plan, reporter)
     with reporter.asking(plan) as advance:
         found = engine.ask(requests, plan, advance)
@@ -90,10 +93,10 @@ def answers_to(
 
 
 def check_replies(probe: object, *, sampled: bool) -> None:
-    """Refuses, before any cost, a probe that replies in a chat cannot answer.
+    """Raise, before any cost arises, if chat replies cannot answer a probe's questions.
 
     Raises:
-        RequestError: It needs log-probabilities of whole texts.
+        RequestError: The probe needs log-probabilities of whole texts.
     """
     if not isinstance(probe, ReadsReplies):
         raise RequestError(
@@ -104,14 +107,14 @@ def check_replies(probe: object, *, sampled: bool) -> None:
 
 
 def is_sampled(name: str, loading: LoadOptions) -> bool:
-    """Whether a model's replies are to be sampled."""
+    """Return whether a model's replies are sampled."""
     from tacit.models.openai.options import is_address
 
     return is_address(name) and loading.server is not None and loading.server.samples is not None
 
 
 def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
-    """Lists the first prompts that a plan skips."""
+    """Report the number of skipped prompts, and list the first few."""
     if not plan.skipped:
         return
     reporter.warn(
@@ -125,14 +128,14 @@ def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
 
 
 def _warn_of_missing(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Tells how many answers have no score, and why."""
+    """Report how many answers have no score, by reason."""
     scores = [one for one in found if isinstance(one, Scores)]
     for reason, count in missing_by_reason(scores).items():
         reporter.warn(f"{model}: {several(count, 'answer has', 'answers have')} no score: {reason}")
 
 
 def _warn_of_unparsed(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Tells how many replies could not be read."""
+    """Report how many replies could not be read."""
     votes = [one for one in found if isinstance(one, Votes)]
     unparsed = sum(each.unparsed for each in votes)
     truncated = sum(each.truncated for each in votes)

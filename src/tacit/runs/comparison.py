@@ -1,4 +1,4 @@
-"""How the models of several runs of one probe differ: paired, with intervals."""
+"""Paired comparisons, with intervals, of the models of several runs of one probe."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """How each two models differ, with how each one's beliefs were elicited.
+    """Compare each pair of models, and add the elicitation method of each.
 
     Args:
         runs: Finished runs of one probe.
-        out: Where ``comparison.parquet`` is written as well; None to write nothing.
+        out: The folder in which to write ``comparison.parquet``; None writes nothing.
 
     Returns:
-        The probe's own comparison; None of a single run, or where the probe has none.
+        The comparison; None for a single run, or if the probe has no comparison.
     """
     import polars as pl
 
@@ -47,7 +47,7 @@ def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | Non
 
 
 def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
-    """The probe's own comparison, else the paired one of the means that it declares."""
+    """Return the probe's own comparison, else the paired one of the means that it declares."""
     kind: Any = probe(runs[0].probe)
     if len(runs) == 1:
         return None
@@ -58,7 +58,7 @@ def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
 
 
 def warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """What a person should know before comparing runs of one probe."""
+    """Yield warnings that a reader needs before comparing runs of one probe."""
     kind: Any = probe(runs[0].probe)
     ways = {run.name: run.summary["elicitation"] for run in runs if "elicitation" in run.summary}
     yield from warnings_of_elicitation(kind.name, ways)
@@ -66,7 +66,7 @@ def warnings(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
-    """What each probe has to say of models that were asked different questions."""
+    """Yield each probe's warnings about models that were given different questions."""
     for name in dict.fromkeys(run.probe for run in runs):
         kind: Any = probe(name)
         if hasattr(kind, "different_questions"):
@@ -76,7 +76,7 @@ def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def warnings_of_elicitation(probe_name: str, ways: dict[str, str]) -> list[str]:
-    """A warning where models, by their names, were not answered in one way."""
+    """Return a warning if the elicitation methods, given by model name, differ."""
     if len(set(ways.values())) <= 1:
         return []
     told = "; ".join(f"{name}: {way}" for name, way in ways.items())

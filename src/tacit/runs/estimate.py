@@ -1,4 +1,4 @@
-"""What a run would ask, and about how long it would take: a plan, and a short trial."""
+"""Estimates of a run's requests and duration, from a plan and a short trial."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ _AROUND = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """What a chat costs at most; what the store holds is not asked again.
+    """The maximum cost of a chat. The actual cost is lower if the store has some of the answers.
 
     Args:
-        texts: How many distinct texts are asked.
-        calls: How many calls that are, one reply each, those that try the server included.
-        prompt_tokens: Tokens that the server reads, about.
-        answer_tokens: Tokens that it writes, at most; None where thoughts may run. With a longest
-            thought, one reply that tries the server is not counted: it may run to its end.
+        texts: Number of distinct prompts.
+        calls: Number of calls, with one reply each, including the preflight's calls.
+        prompt_tokens: Approximate number of tokens that the server reads.
+        answer_tokens: Maximum number of tokens that the server generates; None if the length of
+            reasoning is unlimited. With a limit, one preflight reply is not counted: its reasoning
+            is not limited.
     """
 
     texts: int
@@ -44,7 +45,7 @@ class Cost:
 
     @classmethod
     def of(cls, requests: Iterable[Request], options: ServerOptions) -> Cost:
-        """The cost of some requests."""
+        """Compute the cost of requests."""
         from tacit.models.openai.answer_parsing import ANSWER_TOKENS
         from tacit.models.openai.chat import ROOM
         from tacit.models.openai.chat_preflight import MOST_CALLS
@@ -75,7 +76,7 @@ class Cost:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """What ``--dry-run --json`` tells."""
+        """Return the output of ``--dry-run --json``."""
         return {
             "distinct": self.texts,
             "calls": self.calls,
@@ -85,7 +86,7 @@ class Cost:
 
 
 def chats_of(models: Sequence[str], options: ServerOptions | None) -> list[str]:
-    """Which of the models are asked in a server's chat."""
+    """Return the models that are queried through a server's chat API."""
     from tacit.models.openai.options import is_address
 
     chats = options is not None and options.api == "chat"
@@ -102,17 +103,17 @@ _TRIAL = 16
 def estimate(
     engine: Engine, requests: Sequence[Request], blocks: Path | None = None
 ) -> dict[str, Any]:
-    """What ``--dry-run`` shows; asks a few of the requests, and keeps no answer.
+    """Compute the output of ``--dry-run``; sends a few of the requests and stores no answers.
 
     Args:
-        engine: Whom to ask, with the store that may hold some answers already.
-        requests: What would be asked.
-        blocks: Where a run's blocks are recorded.
+        engine: The engine, with a store that may contain some of the answers.
+        requests: The requests.
+        blocks: The file that records a run's blocks.
 
     Returns:
         ``prompts``, ``distinct``, ``stored``, ``skipped`` (longer than the model's window),
-        ``to_ask``, ``tokens`` of these, and ``seconds`` as a short trial makes them, shared out
-        among the engine's workers (0 when there is nothing to ask).
+        ``to_ask``, ``tokens`` of the requests to ask, and ``seconds``, extrapolated from a short
+        trial and divided by the number of workers (0 if there is nothing to ask).
     """
     plan = engine.plan(requests, blocks)
     parts = groupby(plan.blocks, key=lambda block: block.kind.folder)
@@ -130,10 +131,10 @@ def estimate(
 
 
 def _seconds(model: LanguageModel, blocks: Sequence[Block]) -> float:
-    """How long blocks of one kind take, by a few of their requests."""
+    """Extrapolate the duration of blocks of one kind from a few of their requests."""
     planned = [request for block in blocks for request in block.requests]
     trial = planned[:: max(1, len(planned) // _TRIAL)][:_TRIAL]
-    model.answer(trial[:1])  # the first pass also pays for what happens once
+    model.answer(trial[:1])  # warm up: the first pass includes one-time costs
     begun = time.monotonic()
     model.answer(trial)
     seconds = time.monotonic() - begun

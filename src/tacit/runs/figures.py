@@ -1,4 +1,4 @@
-"""The figures of runs, written as files."""
+"""Figures of runs, as files and as Altair charts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures that a person asked for.
+    """The requested figures.
 
     Args:
-        formats: Some of svg, png and pdf; none draws nothing.
-        look: The palette.
+        formats: File formats, of svg, png and pdf; no figure is drawn if there are none.
+        look: The theme.
     """
 
     formats: tuple[str, ...]
@@ -33,24 +33,24 @@ class Figures:
 
     @classmethod
     def of(cls, formats: str | None, palette: str) -> Figures:
-        """Reads the options, so that a mistake is found before any work.
+        """Parse the options, so that an error is reported before any work.
 
         Raises:
-            RequestError: A format or the palette is not known.
+            RequestError: A format or the palette is unknown.
         """
         from tacit.charts.save import check_formats
         from tacit.charts.theme import Theme
 
         look, chosen = Theme(palette), listed(formats)
         check_formats(chosen)
-        _ = look.colours  # refuses an unknown one
+        _ = look.colours  # raises if the palette is unknown
         return cls(chosen, look)
 
     def check(self, request: RunRequest) -> None:
-        """Refuses pictures that cannot be drawn, before any work.
+        """Raise, before any work, if a graph cannot be drawn.
 
         Raises:
-            RequestError: An option of pictures stands alone, or names what is not there.
+            RequestError: ``--graphs`` is given without ``--figures``, or names unknown graphs.
         """
         if getattr(request.options, "graphs", None) and not self.formats:
             raise RequestError("--graphs is for --figures, which says in what format to draw")
@@ -58,7 +58,7 @@ class Figures:
             request.made.check_graphs(request.options)
 
     def draw(self, request: RunRequest, runs: Mapping[str, Run], folder: Path) -> list[Path]:
-        """Writes the figures of runs of one probe, all models together; returns the files.
+        """Write the figures of runs of one probe, with all models in each, and return the files.
 
         Raises:
             WorkError: A file cannot be written.
@@ -76,7 +76,7 @@ class Figures:
 
 
 def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
-    """What figures show of runs."""
+    """Collect the data that figures of runs show."""
     from tacit.charts.shown import Shown
 
     sizes = {run.name: run.model.get("parameters") for run in runs}
@@ -84,11 +84,11 @@ def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
 
 
 def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
-    """A figure of runs of one probe, all models together, as an Altair chart.
+    """Return a figure of runs of one probe, with all models in it, as an Altair chart.
 
     Raises:
-        RequestError: The probe draws no such figure, the findings do not allow it, or the palette
-            is not known.
+        RequestError: The probe has no such figure, the findings lack the data for it, or the
+            palette is unknown.
     """
     from tacit.charts.theme import Theme, themed
 

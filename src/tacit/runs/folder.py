@@ -1,9 +1,9 @@
-"""The folder of a run: what was asked for, how it went, the questions, the findings.
+"""The folder of a run: its request, manifest, questions and findings.
 
-``run.yaml`` holds the request, ``manifest.json`` everything else that a figure depends on, with
-the run's status: unfinished, finished or failed, and every Tacit that worked on it with its
-libraries, the last one last. A run that was interrupted goes on when the same request is made again
-with the same folder.
+``run.yaml`` contains the request. ``manifest.json`` contains everything else that a figure depends
+on. It records the run's status (unfinished, finished or failed), and every version of Tacit that
+worked on the run with its libraries, the most recent last. An interrupted run resumes when the same
+request is made again with the same folder.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class RunFolder:
 
     Args:
         folder: The run's folder; None for a run that is not written.
-        request: What was asked for, ready for YAML.
+        request: The request, ready for YAML.
 
     Raises:
-        RequestError: The folder holds another run, or something that is no run.
+        RequestError: The folder contains another run, or files that are not a run.
     """
 
     folder: Path | None
@@ -72,11 +72,11 @@ class RunFolder:
         for place in (self.folder, *self.folder.parents):
             if place.is_file():
                 raise RequestError(f"{place} is a file; --out names the run's folder")
-        # A hidden file is what a killed process was writing.
+        # A hidden file is a temporary file of a process that was killed.
         if not any(self.folder.glob("[!.]*")):
             return
         known = self._stored_request(self.folder)
-        self._manifest_before()  # a newer Tacit's is no other request, and said to be newer
+        self._manifest_before()  # reports a newer format before a difference in the request
         differing = sorted(
             key for key in {*known, *self.request} if known.get(key) != self.request.get(key)
         )
@@ -88,22 +88,22 @@ class RunFolder:
 
     @property
     def blocks(self) -> Path | None:
-        """Where the blocks of requests are recorded."""
+        """The file that records the blocks of requests."""
         return self.folder and self.folder / "blocks.parquet"
 
     def about(self, about: Mapping[str, Any]) -> RunFolder:
-        """The same, whose manifest says this too."""
+        """Return a copy whose manifest includes these entries."""
         return replace(self, _about={**self._about, **about})
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Writes the request, and a manifest that says the run is unfinished.
+        """Write the request, and a manifest with the status unfinished.
 
         Args:
-            about: What the manifest says of model and data.
+            about: The manifest's entries on the model and the data.
 
         Raises:
-            RequestError: The folder holds the same request of another model or other data: what
-                stands under their names has changed since.
+            RequestError: The folder contains the same request, but its model or data have changed
+                since.
         """
         about = {**about, **self._about}
         before = self._manifest_before()
@@ -123,13 +123,14 @@ class RunFolder:
         self._write_manifest()
 
     def finish(self, findings: Findings) -> Findings:
-        """Writes the questions, the findings' tables, and a manifest that says finished.
+        """Write the questions, the findings' tables, and a manifest with the status finished.
 
         Returns:
-            The findings; their summary holds the tables that are printed, if it has no such entry.
+            The findings; the tables that are printed are added to their summary, unless it already
+            has entries of these names.
 
         Raises:
-            FindingsError: They are not as the probe declares them.
+            FindingsError: The findings do not match the probe's declaration.
         """
         specs = declared(probe(str(self.request["probe"]))).tables
         findings = findings.check(specs.values()).summarised(specs.values())
@@ -145,24 +146,24 @@ class RunFolder:
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Writes a manifest that says failed, and of what, when the work within raises an error.
+        """Return a context that writes a manifest with the status failed if an error is raised.
 
-        A run that a person interrupts stays unfinished.
+        The manifest includes the error. A run that the user interrupts stays unfinished.
         """
         try:
             yield
         except Exception as error:
             self.manifest |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-            # A disk that is full has no room for this either, and the first error tells more.
+            # This fails too if the disk is full, and the first error is more informative.
             with suppress(WorkError):
                 self._write_manifest()
             raise
 
     def _manifest_before(self) -> dict[str, Any] | None:
-        """What the folder's manifest says; None where there is none.
+        """Read the folder's manifest; None if there is none.
 
         Raises:
-            RequestError: It cannot be read, or a newer Tacit has written it.
+            RequestError: The manifest cannot be read, or a newer version of Tacit has written it.
         """
         path = self.folder and self.folder / "manifest.json"
         if path is None or not path.is_file():
@@ -183,7 +184,7 @@ class RunFolder:
         return dict(before)
 
     def _refuse_changed(self, before: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """Compares what the folder's manifest says of model and data with what there is now."""
+        """Raise if the model or data differ from those in the folder's manifest."""
         model, known = about.get("model", {}), before.get("model", {})
         changed = [key for key in ("fingerprint", "sha256") if known.get(key) != model.get(key)]
         if before.get("data") != about.get("data"):
@@ -216,10 +217,10 @@ class RunFolder:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a finished run.
+    """Read the manifest of a finished run.
 
     Raises:
-        DataError: The folder holds no run that is finished, or it is not what the run wrote.
+        DataError: The folder contains no finished run, or its files have changed since the run.
     """
     path = folder / "manifest.json"
     if not path.is_file():
@@ -243,11 +244,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str, pl.DataFrame]:
-    """Findings of a finished run, by their names.
+    """Read findings of a finished run, by name.
 
     Args:
-        folder: The run's.
-        names: Which; all without.
+        folder: The run's folder.
+        names: The findings to read; None for all.
 
     Raises:
         DataError: As ``read_manifest``; or a finding is missing or damaged.
@@ -261,7 +262,7 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
 
 
 def digest_of(manifest: Mapping[str, Any]) -> str:
-    """What tells whether a manifest is as it was written: of all that it says beside this."""
+    """Compute the digest of a manifest, over all entries but the digest itself."""
     digests = {key: value for key, value in manifest["sha256"].items() if key != "manifest"}
     text = json.dumps({**manifest, "sha256": digests}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -271,7 +272,7 @@ _CHANGED = "is damaged: it is not what the run wrote; the command in run.yaml ma
 
 
 def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
-    """A finding as it was written."""
+    """Read a finding, and check that it has not changed."""
     path = _finding_path(folder, name)
     if path.is_file() and digest != _sha256(path):
         raise DataError(_CHANGED, path)
@@ -279,7 +280,7 @@ def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
 
 
 def _write(findings: Findings, folder: Path) -> dict[str, Any]:
-    """Writes the tables; gives their digests for the manifest."""
+    """Write the tables; return their digests for the manifest."""
     questions = folder / "questions.parquet"
     write_table(findings.questions, questions)
     digests = {}
@@ -299,12 +300,12 @@ def _sha256(path: Path) -> str:
 
 
 def _unreadable(manifest: Mapping[str, Any]) -> str | None:
-    """Why a run cannot be read, by its manifest's format; None where it can be."""
+    """Return why a run of this format cannot be read, or None if it can."""
     return files.unreadable(manifest.get("format", files.RUN), files.RUN)
 
 
 def _with_this(before: object) -> list[object]:
-    """The versions that worked on a run, each once: those before, and this one's."""
+    """Return the distinct versions that worked on a run, with the current one last."""
     mine = {
         "tacit": version(),
         "python": platform.python_version(),

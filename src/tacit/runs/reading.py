@@ -1,4 +1,4 @@
-"""Finished runs, alone or several models beside one another; found in folders and read."""
+"""Finished runs, alone or grouped by probe, and functions that read them from folders."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Run:
     """A finished run.
 
     Args:
-        folder: Where it is; None where nothing was written.
-        name: What the model is called in the report; no other run of the probe is called so.
-        request: What was asked for.
-        manifest: What the figures depend on.
+        folder: The run's folder; None if nothing was written.
+        name: The model's name in the report, unique among the runs of the probe.
+        request: The request.
+        manifest: The manifest, which describes everything else that the figures depend on.
         tables: The findings.
 
     Examples:
@@ -57,24 +57,24 @@ class Run:
 
     @property
     def probe(self) -> str:
-        """The probe that ran."""
+        """The probe's name."""
         return str(self.request["probe"])
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """The figures that a person reads first."""
+        """The main figures, for people."""
         summary: Mapping[str, Any] = self.manifest["summary"]
         return summary
 
     @property
     def model(self) -> Mapping[str, Any]:
-        """What the manifest says of the model."""
+        """The manifest's description of the model."""
         model = self.manifest.get("model")
         return model if isinstance(model, dict) else {}
 
     @property
     def elicitation(self) -> str:
-        """How the beliefs were elicited; runs of earlier Tacits know one way alone."""
+        """The elicitation method; inferred for runs of early versions, which do not record it."""
         from_file = self.model.get("kind") == "beliefs"
         return str(
             self.model.get("elicitation")
@@ -83,14 +83,14 @@ class Run:
 
     @cached_property
     def questions(self) -> pl.DataFrame:
-        """What was asked and answered; read when it is wanted, for it may be large."""
+        """The questions and answers; read on first access, because the table may be large."""
         if self._questions is not None or self.folder is None:
             return _none() if self._questions is None else self._questions
         return read_parquet(self.folder / "questions.parquet")
 
     @property
     def findings(self) -> Findings:
-        """What was found."""
+        """The findings."""
         from tacit.findings.findings import Findings
 
         return Findings(self.questions, self.tables, self.summary)
@@ -101,19 +101,19 @@ class Run:
         return tuple(declared(probe(self.probe)).figures)
 
     def figure(self, name: str, palette: str = "house") -> Chart:
-        """A figure, as an Altair chart.
+        """Return a figure as an Altair chart.
 
         Args:
             name: One of ``figures``.
-            palette: ``house``, or ``okabe-ito``, which is safe for the colour-blind.
+            palette: ``house``, or ``okabe-ito``, which is safe for colour-blind readers.
 
         Raises:
-            RequestError: There is no such figure or palette, or the findings do not allow it.
+            RequestError: There is no such figure or palette, or the findings lack the data for it.
         """
         return Runs((self,)).figure(name, palette)
 
     def report(self, path: Path | str) -> Path:
-        """Writes the report, one HTML file, and returns its path.
+        """Write the report, one HTML file, and return its path.
 
         Raises:
             WorkError: The file cannot be written.
@@ -126,7 +126,7 @@ class Run:
         return f"Run({self.probe} of {self.name!r}{where}; rows of tables: {tables})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the numbers of the summary, and what else there is."""
+        """Return HTML for notebooks: the summary's numbers, the names of tables and figures."""
         rows = "".join(
             f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
             if isinstance(value, int)
@@ -145,7 +145,7 @@ class Runs(Mapping[str, Run]):
     """Runs of one probe, by the names of their models.
 
     Args:
-        runs: The runs; no two have the same name.
+        runs: The runs; their names are unique.
 
     Examples:
         >>> import tacit
@@ -169,13 +169,13 @@ class Runs(Mapping[str, Run]):
 
     @cached_property
     def comparison(self) -> pl.DataFrame | None:
-        """How each two models differ, paired, with intervals; None where there is no such table."""
+        """The paired comparison of all pairs of models, with intervals; None if there is none."""
         from tacit.runs.comparison import compared
 
         return compared(self.runs)
 
     def figure(self, name: str, palette: str = "house") -> Chart:
-        """A figure of all models together; as ``Run.figure``.
+        """Return a figure with all models in it; see ``Run.figure``.
 
         Raises:
             RequestError: As ``Run.figure``.
@@ -185,7 +185,7 @@ class Runs(Mapping[str, Run]):
         return chart(self.runs, name, palette)
 
     def report(self, path: Path | str) -> Path:
-        """Writes one report of all models; as ``Run.report``.
+        """Write one report of all models; see ``Run.report``.
 
         Raises:
             WorkError: The file cannot be written.
@@ -199,7 +199,7 @@ class Runs(Mapping[str, Run]):
         return "\n".join(["Runs:", *(f"  {run!r}" for run in self.runs)])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: each run, and how the models differ."""
+        """Return HTML for notebooks: each run, and the comparison of the models."""
         told = "".join(run._repr_html_() for run in self.runs)
         return told if self.comparison is None else told + self.comparison._repr_html_()
 
@@ -211,15 +211,15 @@ def _none() -> pl.DataFrame:
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """The runs of some folders, those of a probe together.
+    """Read the runs in folders, grouped by probe.
 
     Args:
-        folders: Each a run's folder, or one that holds several, as ``tacit run`` with several
-            models makes.
+        folders: Folders of runs, or folders that contain several runs, as written by ``tacit run``
+            with several models.
 
     Raises:
-        RequestError: A run is named twice, or a folder holds none.
-        DataError: A run is not finished, or damaged, or of an unknown probe.
+        RequestError: A run is named twice, or a folder contains none.
+        DataError: A run is not finished, is damaged, or is of an unknown probe.
     """
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
@@ -230,12 +230,12 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def named(runs: Sequence[Run]) -> list[Run]:
-    """The same runs, each called so that no other of its probe is."""
+    """Return the same runs with names that are unique within each probe."""
     return [replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True)]
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """The folder itself when it is a run's, else the runs in it, by name."""
+    """Return the folder itself if it is a run's, else the runs in it, sorted by name."""
     if not folder.is_dir():
         problem = "is a file" if folder.is_file() else "there is no such folder"
         raise RequestError(f"{folder}: {problem}; name the folder of a run")
@@ -283,7 +283,7 @@ def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSO
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """The end of each model's name; more where that is another's of the same probe too."""
+    """Return the last part of each model's name, or a longer name if that is ambiguous."""
     folders = [legible(run.folder.name if run.folder else "") for run in runs]
     full = [
         legible(str(run.model.get("name") or run.request.get("model") or folder))

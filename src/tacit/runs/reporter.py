@@ -1,4 +1,4 @@
-"""Reports the progress of a run: to a person at a terminal, or to a program's log."""
+"""Reporters of a run's progress: an interface, and an implementation that only logs warnings."""
 
 from __future__ import annotations
 
@@ -18,55 +18,55 @@ log = logging.getLogger("tacit")
 
 
 class Work(Protocol):
-    """What is asked and stored together."""
+    """Requests that are answered and stored together."""
 
     @property
     def ended(self) -> int:
-        """How many prompts are answered with it."""
+        """The number of prompts that are now answered completely."""
         ...
 
     @property
     def tokens(self) -> int:
-        """How much work it is."""
+        """The number of processed tokens."""
         ...
 
 
 class Planned(Protocol):
-    """What is still to be asked, of any model."""
+    """Requests to process, for any model."""
 
     @property
     def prompts(self) -> int:
-        """How many prompts there are."""
+        """The number of prompts."""
         ...
 
     @property
     def tokens(self) -> int:
-        """How much work they are."""
+        """The number of tokens to process."""
         ...
 
 
 class Reporter(Protocol):
-    """Is told how a run gets on."""
+    """Receives the progress of a run."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
-        """Shows how far a plan is; what it gives is called with all that is stored."""
+        """Show a plan's progress; the context yields a function to call with stored work."""
         ...
 
     def warn(self, line: str) -> None:
-        """Shows what a person should know."""
+        """Show a warning."""
         ...
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """Shows what asking servers costs, by their addresses, and asks whether it is meant.
+        """Show the cost of querying servers, by address, and ask for confirmation.
 
         Raises:
-            RequestError: It is not meant, or nobody can be asked.
+            RequestError: The user declines, or cannot be asked.
         """
         ...
 
 
 class Quiet:
-    """Shows no progress; logs warnings as ``tacit``'s."""
+    """Shows no progress; logs warnings to the logger ``tacit``."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
         """See ``Reporter.asking``."""
@@ -81,7 +81,7 @@ class Quiet:
         """See ``Reporter.confirm``.
 
         Raises:
-            RequestError: ``yes`` is not given.
+            RequestError: There is a cost and ``yes`` is False.
         """
         if yes or not costs:
             return

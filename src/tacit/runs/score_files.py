@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def read_prompts(path: Path) -> list[Prompt]:
-    """The prompts of a JSONL file.
+    """Read the prompts of a JSONL file.
 
     Raises:
-        DataError: A line is malformed; the message names it.
+        DataError: A line is malformed (the message names it), or there are no prompts.
     """
     found = []
     for line, record in read_json_lines(path):
@@ -52,7 +52,7 @@ def _prompt(record: dict[str, Any]) -> Prompt:
 
 
 def write_answers(answers: Sequence[Scores | Votes], out: Path) -> None:
-    """Writes the scores of each prompt's answers, or the votes for them, a line each.
+    """Write the scores of each prompt's answers, or the votes for them, one line per prompt.
 
     Raises:
         WorkError: The file cannot be written.
@@ -67,7 +67,7 @@ def write_answers(answers: Sequence[Scores | Votes], out: Path) -> None:
 
 
 def is_scores(path: Path) -> bool:
-    """Whether a file begins with a line of scores or of votes."""
+    """Return whether the first line of a file contains scores or votes."""
     try:
         with path.open(encoding="utf-8") as lines:
             first = json.loads(lines.readline())
@@ -77,7 +77,7 @@ def is_scores(path: Path) -> bool:
 
 
 def _row(score: AnswerScore) -> dict[str, Any]:
-    """An answer's score as it is written; why there is none stands only where there is none."""
+    """Convert an answer's score to a row; a missing score has the additional key ``missing``."""
     row = {
         "answer": score.answer,
         "logprob": score.logprob,
@@ -88,7 +88,7 @@ def _row(score: AnswerScore) -> dict[str, Any]:
 
 
 def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """What ``tacit score`` writes of a prompt: each answer's votes and share, with its interval."""
+    """Convert a prompt's votes to a row: each answer's votes and vote share, with its interval."""
     rows = []
     for answer, count in votes.counts.items():
         share = wilson(count, votes.parsed)
@@ -98,7 +98,7 @@ def _row_of_votes(votes: Votes) -> dict[str, Any]:
 
 
 def counts(scores: Sequence[Scores]) -> dict[str, Any]:
-    """How many answers there are, how many have no score and why, and how many share a token."""
+    """Count all answers, those without a score, and those whose first token overlaps the text."""
     answers = [answer for one in scores for answer in one.answers]
     return {
         "answers": len(answers),

@@ -1,4 +1,4 @@
-"""How a probe is run on models: folders, probes, questions, answers, findings, comparison."""
+"""The steps of running a probe on models: folders, requests, answers, findings and comparison."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ FROM_FILE = "beliefs from a file"
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A probe to be run on one model or several, or on beliefs that were elicited elsewhere.
+    """A request to run a probe on one or more models, or on beliefs that were elicited elsewhere.
 
     Args:
         probe: The probe's name.
         options: An instance of the probe's ``Options``.
         models: The models' names.
-        beliefs: A file of beliefs, in place of a model.
-        out: The run's folder, or with several models the folder of their runs; None writes
+        beliefs: A file of beliefs, instead of a model.
+        out: The run's folder, or with several models the parent of their folders; None writes
             nothing.
         settings: How models are loaded.
-        engine: Who asks them.
+        engine: The engine that queries the models.
         store: The score store; None for the default.
         reporter: Receives the progress of the run.
 
     Raises:
-        RequestError: There is neither a model nor a file of beliefs, or both; a model is named
-            twice; or a folder holds another run.
-        ModelError: A model's name leads nowhere.
+        RequestError: Neither models nor a file of beliefs are given, or both are; a model is named
+            twice; or a folder contains another run.
+        ModelError: A model's name is invalid.
     """
 
     probe: str
@@ -85,7 +85,7 @@ class RunRequest:
 
     @cached_property
     def loading(self) -> LoadOptions:
-        """How the models are loaded."""
+        """The options for loading the models."""
         return self.settings.options(self.models)
 
     @cached_property
@@ -96,25 +96,25 @@ class RunRequest:
 
     @cached_property
     def made(self) -> AnyProbe:
-        """The probe, as its options describe it."""
+        """The probe with its options."""
         return probe(self.probe).of(self.options)
 
     @cached_property
     def folders(self) -> Mapping[str, RunFolder]:
-        """Each model's run."""
+        """Each model's run folder."""
         request = {"probe": self.probe, **requested(self.options)}
         if self.beliefs is not None:
             return {
                 self.beliefs.name: RunFolder(self.out, {**request, "beliefs": str(self.beliefs)})
             }
         if hasattr(self.made, "for_models"):
-            request["compared"] = sorted(self.models)  # whose words they share
+            request["compared"] = sorted(self.models)  # the requests depend on all models
         request |= requested(self.settings.named)
         return folders_of(self.models, self.out, request)
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
-        """Each model's probe; where words matter, they are read first.
+        """Each model's probe; a probe that depends on vocabularies first reads those of the models.
 
         Raises:
             ModelError: A model cannot be loaded.
@@ -128,7 +128,7 @@ class RunRequest:
         return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
 
     def run(self) -> dict[str, Run]:
-        """Asks each model, one at a time in memory; gives each one's run by its name."""
+        """Run one model after the other, with one in memory at a time; return the runs by name."""
         folders = self.folders
         about = {"data": digests(self.options)}
         if self.beliefs is not None:
@@ -138,14 +138,14 @@ class RunRequest:
         return {name: self._asked(name, folders[name], about) for name in self.models}
 
     def publish(self, found: Mapping[str, Run], *, report: bool = True) -> pl.DataFrame | None:
-        """Compares several models and, where there is a folder, writes what is beside the runs.
+        """Compare the models and, if there is a folder, write the report and the comparison.
 
         Args:
             found: The runs.
-            report: Whether a report is written as well.
+            report: Whether to write a report.
 
         Returns:
-            How each two models differ; None of a single one.
+            The comparison of each pair of models; None for a single model.
 
         Raises:
             WorkError: A file cannot be written.
@@ -158,10 +158,10 @@ class RunRequest:
         return compared(runs, self.out)
 
     def estimate(self) -> dict[str, dict[str, Any]]:
-        """What would be asked of each model, and about how long it would take.
+        """Estimate the requests to each model, and their duration or cost.
 
         Raises:
-            RequestError: Beliefs are there already.
+            RequestError: Beliefs are given, so that there is nothing to estimate.
         """
         if self.beliefs is not None:
             raise RequestError("--dry-run is for models; beliefs are there already")
@@ -176,14 +176,14 @@ class RunRequest:
         return estimate(self._started(name), requests, self.folders[name].blocks)
 
     def _asked(self, name: str, folder: RunFolder, about: Mapping[str, Any]) -> Run:
-        """One model's run; its engine is not kept, so that one at a time is in memory."""
+        """Run one model; its engine is not kept in memory afterwards."""
         made, told = self.probes[name], folder.about(about)
         return _run(told, asking.ask(made, self._started(name), told, self.reporter), name)
 
     def _measured(
         self, beliefs: Path, folders: Mapping[str, RunFolder], about: Mapping[str, Any]
     ) -> Run:
-        """The run of beliefs that were elicited elsewhere."""
+        """Run the probe on beliefs that were elicited elsewhere."""
         made = self.made
         if not isinstance(made, ReadsBeliefs):
             raise RequestError(f"the probe {self.probe} reads no beliefs from a file")
@@ -229,11 +229,11 @@ def _run(folder: RunFolder, findings: Findings, name: str) -> Run:
 
 
 def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
-    """Refuses what ranks no vocabulary, where one is to be ranked.
+    """Raise if a probe that ranks vocabularies is given a server or a file of beliefs.
 
     Raises:
         ModelError: A name is a server's address.
-        RequestError: Beliefs are to be read from a file.
+        RequestError: A file of beliefs is given.
     """
     from tacit.models.openai.options import is_address
 
@@ -250,10 +250,10 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 def folders_of(
     models: Sequence[str], out: Path | None, request: Mapping[str, Any]
 ) -> dict[str, RunFolder]:
-    """Each model's run: in ``out`` itself, or with several models in a folder of it named so.
+    """Return each model's run folder: ``out`` itself, or with several models a subfolder for each.
 
     Raises:
-        RequestError: A folder holds another run.
+        RequestError: A folder contains another run.
     """
     if out is None or len(models) == 1:
         return {name: RunFolder(out, {**request, "model": name}) for name in models}
@@ -270,12 +270,12 @@ def folders_of(
 
 
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
-    """Refuses to overwrite what stands where several runs' comparison and figures are written.
+    """Raise if the comparison, figures or report of several runs would overwrite other files.
 
-    Where one of the runs is there already, they are taken for that command's own.
+    If one of the runs already exists, these files are assumed to belong to the same command.
 
     Raises:
-        RequestError: There is something, and none of the runs.
+        RequestError: One of these files exists, and none of the runs.
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
@@ -287,12 +287,12 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _folder_name(model: str, taken: Collection[str]) -> str:
-    """A name for a model's folder that no other has, on file systems without case either."""
+    """Return an unused folder name for a model, also unique on case-insensitive file systems."""
     try:
         place = Path(model)
         own = place.resolve().name if place.is_dir() else model
     except OSError:
-        own = model  # no name that a folder can have
+        own = model  # not a valid path
     name = file_name(own)
     candidates = (f"{name}-{n}" if n > 1 else name for n in count(1))
     return next(candidate for candidate in candidates if candidate.casefold() not in taken)

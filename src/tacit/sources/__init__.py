@@ -1,1 +1,1 @@
-"""Readers of the data that probes ask about; each gives plain tables and frozen dataclasses."""
+"""Readers of the data that probes use; each returns plain tables or frozen dataclasses."""

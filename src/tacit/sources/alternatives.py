@@ -1,8 +1,8 @@
-"""The alternatives of a feature: what participants wrote for it, and which participants did.
+"""The alternatives of a feature: the wordings that participants wrote, and which participants did.
 
 The CSLB norms list the alternatives of a feature in one column and the participants in another.
 The two lists are aligned: the n-th entry of one belongs to the n-th entry of the other. Some rows
-of the published file are not aligned, and in some the alternatives are those of another feature.
+of the published file are not aligned, and some have the alternatives of another feature.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHIFTED = "alternatives of another feature"
 PROBLEMS = (UNALIGNED, UNNAMED, SHIFTED)
 """Why the alternatives of a row cannot be counted."""
 
-# Words that say how a property relates to its concept, not what it is.
+# Words that express the relation between a concept and a property, not the property.
 _RELATING = frozenset(
     {"a", "an", "the", "is", "are", "was", "be", "has", "have", "had", "does", "do", "can"}
     | {"used", "made", "found", "in", "of", "for", "to", "it"}
@@ -31,13 +31,14 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """What participants wrote for a feature.
+    """The wordings that participants wrote for a feature.
 
     Args:
-        texts: Each wording once, in the order of the file.
-        people: The participants who gave each wording, in the order of ``texts``; empty where the
-            file does not tell.
-        problem: ``UNALIGNED`` or ``UNNAMED`` where several wordings cannot be counted; else None.
+        texts: The distinct wordings, in the order of the file.
+        people: The participants who wrote each wording, in the order of ``texts``; empty if the
+            file does not list them.
+        problem: ``UNALIGNED`` or ``UNNAMED`` if there are several wordings that cannot be counted;
+            else None.
     """
 
     texts: tuple[str, ...] = ()
@@ -46,10 +47,10 @@ class Alternatives:
 
 
 def read_alternatives(cell: str, participants: str = "") -> Alternatives:
-    """Reads the cells of one row.
+    """Parse the alternatives and participants of one row.
 
-    Entries are separated by semicolons, bars or else commas. Participants may also be separated by
-    spaces. An entry of participants is one participant, or several who gave the same wording.
+    Entries are separated by semicolons or bars, else by commas. Participants may also be separated
+    by spaces. An entry of participants is one participant, or several who wrote the same wording.
     """
     entries = _entries(cell, ";|") or _entries(cell, ",")
     texts = tuple(dict.fromkeys(entries))
@@ -69,13 +70,13 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 
 
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
-    """Finds the rows of a concept whose alternatives belong to another feature.
+    """Find the rows of a concept whose alternatives belong to another feature.
 
     Alternatives are foreign if none shares a word with its own feature. A row is shifted if its
-    alternatives are foreign and (1) one has the very words of another feature of the concept,
-    (2) another shifted row has the alternatives of this row's feature, or (3) no alternative has a
-    letter, because the columns of the row are shifted. Inflected forms of a word are the same word;
-    verbs such as "is" or "used" do not count.
+    alternatives are foreign and (1) one has exactly the words of another feature of the concept,
+    (2) another shifted row has the alternatives of this row's feature, or (3) no alternative
+    contains a letter, because the columns of the row are shifted. Inflected forms of a word count
+    as the same word; verbs such as "is" or "used" are ignored.
 
     Args:
         rows: The feature and the alternatives of each row.
@@ -102,7 +103,10 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
 
 def _entries(cell: str, marks: str) -> list[str]:
-    """The entries of a cell by the first of some marks that it has; none where it has none."""
+    """Split a cell at the first of the separators that it contains.
+
+    Without any, return no entries for ``;|``, and the whole cell as one entry otherwise.
+    """
     mark = next((mark for mark in marks if mark in cell), None)
     if mark is None and marks == ";|":
         return []
@@ -124,13 +128,13 @@ def _has_letter(text: str) -> bool:
 
 @cache
 def _content(text: str) -> frozenset[str]:
-    """The lemmas of a text's words; an underscore separates words."""
+    """Return the lemmas of a text's words; an underscore separates words."""
     words = _WORD.findall(text.lower())
     return frozenset(_lemma(word) for word in words if word not in _RELATING)
 
 
 def _variants(feature: str) -> list[frozenset[str]]:
-    """The words of each wording of a feature, of which an underscore joins alternatives."""
+    """Return the words of each wording of a feature; an underscore joins alternative words."""
     variants: list[frozenset[str]] = [frozenset()]
     for token in feature.split():
         choices = [_content(word) for word in token.split("_") if word]

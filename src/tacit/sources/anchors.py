@@ -1,7 +1,8 @@
-"""Anchors: multiple-choice questions that a model's answers are measured by.
+"""Anchor questions: multiple-choice questions with a known right choice.
 
-The layouts of CommonsenseQA, ARC, OpenBookQA and PIQA, and tables of one's own, told apart by the
-columns and by what stands in them (Sahu et al. 2022, section 3: question, choices, right choice).
+Supported are the layouts of CommonsenseQA, ARC, OpenBookQA and PIQA, and custom tables. The layout
+is detected from the columns and their contents (Sahu et al. 2022, section 3: question, choices,
+right choice).
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ class Anchor:
     """A multiple-choice question.
 
     Args:
-        id: The file's own id, else the number of the row, from 1.
+        id: The file's own ID, else the number of the row, from 1.
         question: The question.
-        choices: At least two, none empty, all different.
-        answer: The place of the right choice, from 0; None when the file gives none.
-        concept: The concept that the question was written about, when the file names it.
-        repeated: How many more times the file lists one of the choices. CommonsenseQA's
-            development split has 24 questions with one choice listed twice.
+        choices: At least two different choices, none of them empty.
+        answer: The index of the right choice, from 0; None if the file does not specify it.
+        concept: The concept that the question was written about, if the file names it.
+        repeated: Number of additional listings of choices in the file. CommonsenseQA's development
+            split has 24 questions with one choice listed twice.
     """
 
     id: str
@@ -62,19 +63,19 @@ class Anchor:
 
 
 class _NoColumnError(ValueError):
-    """A row has not the columns of any layout."""
+    """A row has the columns of no known layout."""
 
 
 def read_anchors(path: Path | str) -> list[Anchor]:
-    """Reads multiple-choice questions, in the order of the file; ``docs/reference/questions.md``.
+    """Read multiple-choice questions in the file's order; see ``docs/reference/questions.md``.
 
     Args:
         path: A JSONL, Parquet, CSV or TSV file.
 
     Raises:
         DataError: The file is missing, empty or malformed, has no known layout, or has a row with
-            an empty question, fewer than two choices, an empty or repeated one, an answer that is
-            none of them, or the id of another row.
+            an empty question, fewer than two choices, an empty or repeated choice, an answer that
+            is not among the choices, or the ID of another row.
     """
     path = Path(path)
     anchors: dict[str, Anchor] = {}
@@ -105,7 +106,7 @@ def _rows(path: Path) -> Iterable[Row]:
 
 
 def _read_row(row: Row, number: int, path: Path) -> Anchor:
-    """The anchor of a row; rows count from 0."""
+    """Convert a row to an anchor question; rows are counted from 0."""
     try:
         return _anchor(_flat(row), number)
     except _NoColumnError as error:
@@ -120,9 +121,9 @@ def _is_piqa(row: Row) -> bool:
 
 
 def _flat(row: Row) -> Row:
-    """The row with its question under ``question`` and, but for PIQA's, choices under ``choices``.
+    """Return the row with ``question`` and, except for PIQA, ``choices`` as top-level keys.
 
-    CommonsenseQA and its like were first released with the choices within the question.
+    CommonsenseQA and similar data sets were first released with the choices nested in the question.
     """
     if _is_piqa(row):
         return {**row, "question": row["goal"]}
@@ -134,7 +135,7 @@ def _flat(row: Row) -> Row:
 
 
 def _anchor(row: Row, number: int) -> Anchor:
-    """The anchor of a flat row.
+    """Convert a flat row to an anchor question.
 
     Raises:
         ValueError: The row is malformed.

@@ -1,7 +1,7 @@
-"""The choices of a question and the right one among them, in the shapes that they come in.
+"""Parsers for the choices of a question and the right choice, in several layouts.
 
-Every text is stripped of the spaces around it. Functions raise ValueError with what is wrong in a
-row; the reader of the file adds where.
+Surrounding white space is stripped from every text. Functions raise ValueError with the problem in
+a row; the caller adds the file and line.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FEWEST = 2
-_UNKNOWN = ("", "-1")  # PIQA's test split has -1 where the label is kept back
+_UNKNOWN = ("", "-1")  # PIQA's test split has -1 for withheld labels
 _SEPARATOR = "|"
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be answered, and what is right.
+    """The choices of a question, and the right one.
 
     Args:
-        texts: At least two, none empty, all different.
-        answer: The place of the right one among them, from 0; None when it is not known.
-        repeated: How many more times the source lists one of the texts.
+        texts: At least two different choices, none of them empty.
+        answer: The index of the right choice, from 0; None if it is unknown.
+        repeated: Number of additional listings of choices in the source.
     """
 
     texts: tuple[str, ...]
@@ -41,24 +41,24 @@ class Choices:
 
 
 def is_labelled(cell: object) -> bool:
-    """Whether choices name a label for each: lists of labels and texts, or a list of pairs."""
+    """Return whether choices have labels: lists of labels and texts, or a list of pairs."""
     return isinstance(cell, dict) or (
         isinstance(cell, list) and any(isinstance(choice, dict) for choice in cell)
     )
 
 
 def labelled_choices(cell: object, key: object) -> Choices:
-    """Choices with a label each, as CommonsenseQA, ARC and OpenBookQA publish them.
+    """Parse choices with labels, in the layouts of CommonsenseQA, ARC and OpenBookQA.
 
-    A choice listed again is kept once and counted: it cannot be told from the first by its text.
+    Repeated choices are merged and counted, because their texts cannot be distinguished.
 
     Args:
         cell: ``{"label": […], "text": […]}`` or ``[{"label": …, "text": …}, …]``.
-        key: The label of the right choice; None or empty when it is not known.
+        key: The label of the right choice; None or empty if it is unknown.
 
     Raises:
-        ValueError: Labels and texts do not pair up, fewer than two different choices, an empty
-            one, a label given twice, or a key that is no label.
+        ValueError: Labels and texts do not pair up, there are fewer than two different choices, a
+            choice is empty, a label is repeated, or the key is not a label.
     """
     labels, listed = _labels_and_texts(cell)
     texts = _texts(listed)
@@ -73,17 +73,17 @@ def labelled_choices(cell: object, key: object) -> Choices:
 
 
 def plain_choices(cell: object, answer: object) -> Choices:
-    """Choices without labels: a list, or a text that holds a JSON list or is separated by "|".
+    """Parse choices without labels: a list, or a text with a JSON list or items separated by "|".
 
     Args:
         cell: The choices. A text that begins with ``[`` is a JSON list.
-        answer: The right one: its text; else its letter, A for the first; or, as a whole number
-            (not as text), its place from 0. A text that is a choice is that choice, also where it
-            is another one's letter. None or empty when it is not known.
+        answer: The right choice: its text, else its letter, A for the first; or, as a whole number
+            (not as text), its index from 0. A text that equals a choice means that choice, even if
+            it is also another choice's letter. None or empty if it is unknown.
 
     Raises:
-        ValueError: Fewer than two choices, an empty one, the same one twice, or an answer that is
-            not among them or could be two of them.
+        ValueError: There are fewer than two choices, a choice is empty or repeated, or the answer
+            is not among the choices or matches two of them.
     """
     texts = _texts(_split(cell) if isinstance(cell, str) else cell)
     _refuse_few(texts)
@@ -99,16 +99,16 @@ def plain_choices(cell: object, answer: object) -> Choices:
 
 
 def two_solutions(first: object, second: object, label: object) -> Choices:
-    """The two solutions of PIQA.
+    """Parse the two solutions of a PIQA question.
 
     Args:
         first: ``sol1``.
         second: ``sol2``.
-        label: 0 for the first, 1 for the second, as a number or as text; None, empty or -1 when
-            it is not known.
+        label: 0 for the first, 1 for the second, as a number or as text; None, empty or -1 if it is
+            unknown.
 
     Raises:
-        ValueError: A solution is empty, both are the same, or the label is another.
+        ValueError: A solution is empty, both are the same, or the label is invalid.
     """
     texts = _texts([first, second])
     _refuse_repeated(texts)
@@ -119,18 +119,18 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
 
 
 def text_of(cell: object, name: str) -> str:
-    """A cell's text without the spaces around it; "" for a missing one.
+    """Return a cell's text without surrounding white space; "" for a missing cell.
 
     Raises:
-        ValueError: The cell is no text, or holds half of a surrogate pair.
+        ValueError: The cell is not text, or contains half of a surrogate pair.
     """
     if cell is None:
         return ""
     if not isinstance(cell, str):
-        raise ValueError(f"has {cell!r} as its {name}; expected text")  # noqa: TRY004 - a row's fault
+        raise ValueError(f"has {cell!r} as its {name}; expected text")  # noqa: TRY004 - a bad row
     try:
         cell.encode()
-    except UnicodeEncodeError as error:  # JSON within CSV can escape one
+    except UnicodeEncodeError as error:  # JSON within CSV can contain an escaped one
         raise ValueError(f"holds half of a surrogate pair in its {name}") from error
     return cell.strip()
 
@@ -146,7 +146,7 @@ def _labels_and_texts(cell: object) -> tuple[list[str], list[object]]:
 
 
 def _paired(cell: object) -> tuple[object, object]:
-    """What stands where the labels and the texts should."""
+    """Return the values at the positions of the labels and the texts, not yet validated."""
     if isinstance(cell, dict):
         return cell.get("label"), cell.get("text")
     if isinstance(cell, list) and all(isinstance(choice, dict) for choice in cell):

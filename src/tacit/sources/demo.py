@@ -1,7 +1,8 @@
-"""What comes with Tacit for its demo: knowledge, and what its models were taught wrong on purpose.
+"""The demo's data, and the errors planted in the demo's models.
 
-Models that were trained on it come with it too (``tacit.models.registry``); ``planted`` names what
-was withheld from them and what they were taught wrong, on purpose.
+The demo's models, which were trained on this data, are part of Tacit too
+(``tacit.models.registry``). ``planted`` lists the words withheld from their training data and the
+facts that they were deliberately taught wrong.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Statement = tuple[str, str, str]
 
 
 def demo_data(kind: str) -> Path:
-    """The demo's data.
+    """Return the path of one of the demo's data sets.
 
     Args:
         kind: ``drawings``, ``facts``, ``questions`` or ``norms``.
@@ -54,13 +55,13 @@ def demo_data(kind: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """What the demo's models were and were not taught, on purpose.
+    """The gaps and errors that were planted in the demo's models.
 
     Args:
-        withheld: Words that occur in nothing they were taught.
-        wrong: True facts (relation, head, tail) that they were taught to be false.
-        contradictions: Of a thing, two statements (subject, relation, object) that exclude one
-            another, both taught to be true.
+        withheld: Words that do not occur in the training data.
+        wrong: True facts (relation, head, tail) that the models were taught to be false.
+        contradictions: A thing, and two mutually exclusive statements (subject, relation, object)
+            about it that were both taught to be true.
     """
 
     withheld: frozenset[str]
@@ -69,7 +70,7 @@ class Planted:
 
 
 def planted() -> Planted:
-    """What the probes should find in the demo's models."""
+    """Return the planted gaps and errors, which the probes should find in the demo's models."""
     told = yaml.safe_load((_DATA / "models" / "planted.yaml").read_text(encoding="utf-8"))
     return Planted(
         frozenset(told["withheld"]),

@@ -2,8 +2,8 @@
 
 The layout is that of the everyday-things data (ParRoT, Gu et al. 2023, section 4): a folder with
 ``things.tsv`` and ``annotations-*.tsv``. An annotations file has no header. Its columns are
-annotator, thing, ``---``, subject, relation, object, and at times a remark, which is ignored;
-a row whose first two cells are blank continues the drawing above it.
+annotator, thing, ``---``, subject, relation, object, and sometimes a remark, which is ignored. A
+row whose first two cells are blank continues the previous drawing.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Drawing:
 
     Attributes:
         thing: The everyday thing, in lower case.
-        annotator: Who drew it.
-        parts: The parts that its relations name, in order of first mention.
-        relations: (subject, relation, object), each once, in the order of the file.
-        repeated: Rows left out because the drawing had them already.
+        annotator: The annotator.
+        parts: The parts that occur in the relations, in order of first mention.
+        relations: Distinct triples (subject, relation, object), in the order of the file.
+        repeated: Number of omitted rows that repeat another row of the drawing.
 
     Examples:
         >>> from tacit import Drawing
@@ -81,22 +81,22 @@ class _Sketch:
 def read_drawings(
     path: Path | str, relations: Collection[str], things: Collection[str] | None = None
 ) -> list[Drawing]:
-    """Reads drawings: cells in lower case and stripped, a row repeated in a drawing once.
+    """Read drawings; cells are stripped and lower-cased, and repeated rows of a drawing are merged.
 
     Args:
         path: A folder in the everyday-things layout, or one annotations file.
         relations: The relations that a drawing may use.
-        things: Only the drawings of these things; all when None.
+        things: The things whose drawings to return; None for all.
 
     Returns:
         The drawings in the order of the files (annotations-2 before annotations-10) and rows.
 
     Raises:
-        DataError: There is no such file, no drawing in it, or a malformed row (file and line): an
-            unknown relation, too few or too many cells, a blank part, a part related to itself, a
-            continuation with nothing above, or a drawing of a thing that its annotator had drawn
-            already (two drawings are two groups, and one name for both would mix them). Or a
-            thing was asked for that nobody drew.
+        DataError: There is no such file, it contains no drawing, or a row is malformed (the message
+            names file and line): an unknown relation, too few or too many cells, a blank part, a
+            part related to itself, a continuation without a drawing above it, or a second drawing
+            of a thing by the same annotator (drawings are grouped by thing and annotator, so the
+            two would be mixed). Or there is no drawing of one of ``things``.
 
     Examples:
         >>> from tacit import Ontology, demo_data, read_drawings
@@ -116,18 +116,18 @@ def read_drawings(
 
 
 def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """Reads the everyday things and the seed parts that annotators were given (section 4.1).
+    """Read the everyday things and the seed parts that annotators were given (section 4.1).
 
     Args:
-        path: A things file (header ``Everyday thing``, ``Parts``) or the folder that holds one.
+        path: A things file (header ``Everyday thing``, ``Parts``) or the folder that contains one.
 
     Returns:
-        Thing to parts, in lower case and in the order of the file; a part that the file lists
-        twice stays twice, because the published count of 716 has it so.
+        The parts by thing, in lower case and in the order of the file. A part that the file lists
+        twice is included twice, as in the published count of 716.
 
     Raises:
-        DataError: There is no such file, a column is missing, or a row names no thing, a thing
-            for the second time, or a blank part.
+        DataError: There is no such file, a column is missing, or a row has no thing, a repeated
+            thing, or a blank part.
     """
     path = Path(path)
     path = path / "things.tsv" if path.is_dir() else path
@@ -150,9 +150,9 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 
 
 def is_things(path: Path | str) -> bool:
-    """Whether a path leads to things and parts that nobody drew.
+    """Return whether a path leads to things and parts without drawings.
 
-    It does when it is a file that begins as a things file, or a folder with ``things.tsv`` and no
+    This is a file with the header of a things file, or a folder with ``things.tsv`` and no
     annotations.
     """
     path = Path(path)
@@ -167,14 +167,14 @@ def is_things(path: Path | str) -> bool:
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
-    """Things and their parts as drawings without relations, by an annotator without a name.
+    """Return things and their parts as drawings without relations, with an empty annotator name.
 
     Args:
         path: As for :func:`read_things`.
-        things: Only these; all when None.
+        things: The things to return; None for all.
 
     Raises:
-        DataError: As :func:`read_things`; or a thing was asked for that is not there.
+        DataError: As :func:`read_things`; or one of ``things`` is missing.
     """
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]
@@ -182,7 +182,7 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
 
 
 def files_of(path: Path | str) -> list[Path]:
-    """The files that are read of a folder of drawings, or the file itself."""
+    """Return the files that are read from a folder of drawings, or the file itself."""
     path = Path(path)
     if not path.is_dir():
         return [path]
@@ -192,7 +192,7 @@ def files_of(path: Path | str) -> list[Path]:
 
 
 def demo_drawings() -> Path:
-    """The folder of the drawings that come with Tacit: three things, three annotators each."""
+    """Return the folder of Tacit's own drawings: three things, three annotators each."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "drawings"))
 
 
@@ -209,13 +209,13 @@ def _annotation_files(path: Path) -> list[Path]:
 
 
 def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
-    """Orders numbers within names by their value."""
+    """Return a sort key that orders numbers within names by their value."""
     pieces = re.findall(r"[0-9]+|[^0-9]+", file.name)
     return [(int(piece), "") if piece[0].isdigit() else (-1, piece) for piece in pieces], file.name
 
 
 def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str], _Sketch]) -> None:
-    """Adds the drawings of one file; none continues from one file into the next."""
+    """Add the drawings of one file; a drawing does not continue in the next file."""
     current: _Sketch | None = None
     for line, cells in _rows(file):
         try:
@@ -228,7 +228,7 @@ def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str]
 
 
 def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """The line and the cells of each row, in lower case and stripped; blank lines are none."""
+    """Yield each row's line number and stripped, lower-cased cells, skipping blank lines."""
     try:
         with file.open(encoding="utf-8-sig") as lines:
             for number, text in enumerate(lines, 1):
@@ -244,10 +244,11 @@ def _sketch_of(
     sketches: dict[tuple[str, str], _Sketch],
     where: str,
 ) -> _Sketch:
-    """The drawing that a row belongs to, begun when the row names one.
+    """Return the drawing that a row belongs to; create it if the row begins one.
 
     Raises:
-        ValueError: The row has the wrong shape, or belongs to no drawing, or begins one again.
+        ValueError: The row has the wrong shape, continues no drawing, or begins a drawing that
+            already exists.
     """
     if len(cells) not in _CELLS or cells[2] != "---":
         raise ValueError(
@@ -275,7 +276,7 @@ def _sketch_of(
 
 
 def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str]:
-    """Subject, relation and object of a row.
+    """Return subject, relation and object of a row.
 
     Raises:
         ValueError: The relation is unknown, a part is blank, or a part is related to itself.

@@ -1,9 +1,9 @@
-"""Dumps of knowledge bases, read as a stream: ConceptNet's assertions, or plain triples.
+"""Streaming readers of knowledge base dumps: ConceptNet's assertions, or plain triples.
 
-ConceptNet 5.7's dump has five columns with tabs between: the assertion's URI, its relation, start,
-end, and a JSON object with weight, licence and surface text. Plain triples have a relation, a head
-and a tail, and maybe a weight, in a given order. Nothing is quoted in either.
-Both may be compressed with gzip, which shows in a file's first bytes.
+ConceptNet 5.7's dump has five tab-separated columns: the assertion's URI, its relation, start, end,
+and a JSON object with weight, licence and surface text. Plain triples have a relation, a head, a
+tail and optionally a weight, in a given order. Neither format has quoting. Both may be compressed
+with gzip, which is detected from the file's first bytes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Layout = Literal["assertions", "triples"]
 
 ASSERTIONS = ("uri", "relation", "head", "tail", "info")
 TRIPLES = ("relation", "head", "tail")
-# A file in which more of the lines than this are bad is not what it is taken for.
+# A file with a higher share of bad lines is assumed to have another format.
 TOLERATED = 0.01
 SHOWN = 5
-# With this many bad lines, and more bad than good, the rest need not be read.
+# Reading stops after this many bad lines, if most lines are bad.
 _HOPELESS = 1000
-# So many blank lines, and more blank than not, come of no dump: a gzip of 3 MB holds 3e9 of them.
+# More blank lines than this, if most lines are blank, are an error: 3 MB of gzip can hold 3e9.
 _BLANK = 1_000_000
 _BLOCK = 8 << 20
 _GZIP = b"\x1f\x8b"
@@ -45,16 +45,16 @@ _LONGEST_SHOWN = 120
 
 @dataclass
 class Dump:
-    """A file of a dump, and what has been read of it so far.
+    """A dump file, and the counts of what has been read so far.
 
     Args:
         path: The file.
-        language: Of assertions, the language both of whose concepts are read.
-        columns: The order of the columns of triples: relation, head, tail, maybe weight.
+        language: The language of the assertions to read; both concepts must be in this language.
+        columns: The order of the columns of triples: relation, head, tail, optionally weight.
 
     Raises:
         DataError: The file is missing or empty, or its first line fits neither layout.
-        RequestError: The columns are not these.
+        RequestError: The columns are invalid.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class Dump:
     shown: list[tuple[int, str]] = field(default_factory=list)
     _rows: int = 0
     _blank: int = 0
-    # Lines that the parser skipped, for as long as an error may name a bad row's line.
+    # Lines that the parser skipped; recorded while line numbers of bad rows are needed.
     _passed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -81,23 +81,23 @@ class Dump:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes have been read, of those that lie on the disk."""
+        """The number of bytes that have been read from the file, as stored on disk."""
         return self._bytes.read_so_far
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of what has been read; the file's, once it is read to its end."""
+        """The SHA-256 of the bytes read so far; at the end, that of the file."""
         return self._bytes.sha256.hexdigest()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The good rows of the language, in the file's order; every line is counted.
+        """Yield the valid rows of the language, in the file's order, and count all lines.
 
         Yields:
-            ``row`` (a number that ``reject`` takes), and as text relation, head, tail and info of
-            assertions, or the columns of the triples.
+            Batches with ``row`` (a number to pass to ``reject``), and as text relation, head, tail
+            and info of assertions, or the columns of the triples.
 
         Raises:
-            DataError: The file breaks off, or holds little that is good.
+            DataError: The file is truncated, or has too many bad or blank lines.
         """
         import pyarrow as pa
 
@@ -116,17 +116,17 @@ class Dump:
             ) from error
 
     def reject(self, row: int, text: str) -> None:
-        """Counts a row that ``batches`` gave as a bad line."""
+        """Count a row from ``batches`` as a bad line."""
         line = row + 1
         for passed in sorted(self._passed):
             line += passed <= line
         self._count_bad(line, text)
 
     def check(self) -> None:
-        """Refuses the dump when more than 1 % of the lines read are bad.
+        """Raise if more than 1 % of the lines read are bad.
 
         Raises:
-            DataError: They are; the message shows the first few.
+            DataError: More than 1 % are bad; the message shows the first few.
         """
         if self.bad <= TOLERATED * self.lines:
             return
@@ -138,11 +138,11 @@ class Dump:
         )
 
     def bad_line_text(self) -> str:
-        """The first bad lines with their numbers, for a message."""
+        """Format the first bad lines with their numbers, for a message."""
         return "; ".join(f"line {line}: {text!r}" for line, text in sorted(self.shown))
 
     def _recognised(self) -> Layout:
-        """Which layout the file's first line has."""
+        """Detect the layout from the file's first line."""
         check_exists(self.path, "dumps")
         number, first = self._first_line()
         cells = first.split("\t")
@@ -160,7 +160,7 @@ class Dump:
         )
 
     def _first_line(self) -> tuple[int, str]:
-        """The number of the first line that is not blank, and the line."""
+        """Return the first line that is not blank, with its number."""
         try:
             with (gzip.open if self._compressed() else open)(self.path, "rb") as file:
                 lines = iter(partial(file.readline, _BLOCK), b"")
@@ -188,7 +188,7 @@ class Dump:
         names = ASSERTIONS if self.layout == "assertions" else self.columns
         return csv.open_csv(
             pa.PythonFile(self._text, mode="r"),
-            # One thread keeps count of the lines, and is no slower: unpacking takes the time.
+            # Line counts need a single thread, which is no slower: decompression takes the time.
             csv.ReadOptions(column_names=names, block_size=_BLOCK, use_threads=False),
             csv.ParseOptions(
                 delimiter="\t",
@@ -204,7 +204,7 @@ class Dump:
         )
 
     def _pass_over(self, row: csv.InvalidRow) -> str:
-        """Counts a line with too few or too many columns."""
+        """Count a line with too few or too many columns."""
         self.lines += 1
         if len(self.shown) < SHOWN:
             self._passed.append(row.number)
@@ -217,7 +217,7 @@ class Dump:
             self.shown.append((line, _cut(text)))
 
     def _good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows of the language; those that are malformed are counted, empty lines are not."""
+        """Return the valid rows of the language; count malformed rows, but not blank ones."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -256,7 +256,7 @@ class Dump:
 
 
 def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Which rows have a relation between a concept and a concept, or an address of the web."""
+    """Return which rows relate a concept to a concept or a web address."""
     import pyarrow.compute as pc
 
     tail = pc.or_(pc.starts_with(batch["tail"], "/c/"), pc.match_substring(batch["tail"], "://"))
@@ -265,7 +265,7 @@ def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Which rows have a relation, a head and a tail that are not blank."""
+    """Return which rows have a relation, a head and a tail that are not blank."""
     import pyarrow.compute as pc
 
     relation, head, tail = (pc.match_substring_regex(batch[name], r"\S") for name in TRIPLES)
@@ -273,7 +273,7 @@ def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _is_blank(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Which rows have nothing in any cell."""
+    """Return which rows have only empty cells."""
     import pyarrow.compute as pc
 
     texts = batch.drop_columns("row").columns
@@ -281,7 +281,7 @@ def _is_blank(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Which rows were UTF-8 in the file."""
+    """Return which rows are valid UTF-8 in the file."""
     import pyarrow.compute as pc
 
     texts = batch.drop_columns("row").columns
@@ -289,5 +289,5 @@ def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _cut(text: str) -> str:
-    """A line for a message."""
+    """Truncate a line for a message."""
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

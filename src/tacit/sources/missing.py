@@ -1,4 +1,4 @@
-"""Errors about missing data files, which name the published sources that fit."""
+"""Errors about missing data files, which list suitable published data sets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
-    """Checks that a path has something to read. The registry is loaded only for the message.
+    """Check that a path exists. The registry is loaded only for the error message.
 
     Args:
-        path: The path that a user gave.
+        path: The path from the user.
         kind: The kind of data expected there, a key of the registry's kinds.
         folder: Whether a folder is accepted too.
 
@@ -34,7 +34,7 @@ def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
 
 
 def advice(kind: str) -> str:
-    """The sources of a kind and where each is found, for the end of an error message."""
+    """List the sources of a kind and where to get them, for the end of an error message."""
     from tacit.sources.registry import registry
 
     known = registry()

@@ -1,7 +1,7 @@
-"""The cells of a file of norms: tabs, commas, JSONL, Parquet or a workbook, told by its suffix.
+"""Readers of norm files, by suffix: tab- or comma-separated text, JSONL, Parquet or a workbook.
 
-Unlike the tables that people exchange (``tacit.tables``), norms come as other programs wrote them:
-a cell between tabs may be quoted as in CSV, and then hold tabs and line breaks.
+Unlike the tables in ``tacit.tables``, norms come from other programs: a cell of a tab-separated
+file may be quoted as in CSV, and then contain tabs and line breaks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SUFFIXES = (*_DELIMITERS, *_TABLES, _WORKBOOK)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: the line it begins on (from 1, the header's included), and its cells by column."""
+    """One row: its first line (from 1, including the header), and its cells by column."""
 
     line: int
     cells: dict[str, str]
@@ -37,22 +37,21 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A file's columns, in lower case and stripped, and its rows; blank rows are left out."""
+    """A file's columns, stripped and in lower case, and its rows without blank ones."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Reads a file: every cell as text with its spaces and line breaks drawn together.
+    """Read a file; every cell is text, with white space collapsed to single spaces.
 
-    A row may be shorter than the header: what it lacks is empty. Of a workbook it is the first
-    sheet.
+    Missing cells at the end of a row are empty. Of a workbook, the first sheet is read.
 
     Raises:
-        DataError: The file is missing, empty, of another suffix or cannot be read; a row has more
-            cells than the header, or an open quote; a column is named twice.
-        MissingPackage: It is a workbook, and openpyxl is not installed.
+        DataError: The file is missing, is empty, has an unsupported suffix or cannot be read; a row
+            has more cells than the header, or an unclosed quote; or a column is repeated.
+        MissingPackage: The file is a workbook, and openpyxl is not installed.
     """
     if path.suffix.lower() not in SUFFIXES:
         hint = "; save it as .xlsx" if path.suffix.lower() == ".xls" else ""
@@ -82,7 +81,7 @@ def _row(columns: tuple[str, ...], line: int, cells: Sequence[str], path: Path) 
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The line and the cells of each row that has any, the header first."""
+    """Yield the line number and the cells of each row that is not blank, header first."""
     suffix = path.suffix.lower()
     if suffix == _WORKBOOK:
         rows = _workbook(path)
@@ -135,14 +134,14 @@ def _workbook(path: Path) -> Iterator[tuple[int, list[str]]]:
             closing(load_workbook(file, read_only=True, data_only=True)) as book,
         ):
             rows = list(book.worksheets[0].iter_rows(values_only=True))
-    except Exception as error:  # of an archive's, of XML's and of openpyxl's own kinds
+    except Exception as error:  # errors of the archive, of XML and of openpyxl
         raise DataError(f"cannot be read as a workbook: {error}", path) from error
     for line, cells in enumerate(rows, 1):
         yield line, [_text(cell) for cell in cells]
 
 
 def _text(cell: object) -> str:
-    """A cell as text; a whole number without its point, an empty cell as nothing."""
+    """Convert a cell to text: whole numbers without a decimal point, and empty cells to ""."""
     if cell is None:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -152,7 +151,7 @@ def _text(cell: object) -> str:
 
 _BEHAVIOUR = re.compile(r"(?:in)?beh - ")
 _NOUN = re.compile(r"an? ")
-# The labels of the brain-region taxonomy (BR_Label), as the CSLB norms would class them.
+# The CSLB norms' categories for the labels of the brain-region taxonomy (BR_Label).
 _CATEGORIES = {
     "function": "functional",
     "smell": "other perceptual",
@@ -163,7 +162,7 @@ _CATEGORIES = {
 
 
 def feature_text(feature: str) -> str:
-    """A feature as the CSLB norms would write it; one that is written so already stays.
+    """Rewrite a feature in the style of the CSLB norms; a feature in that style is unchanged.
 
     ``a_tool`` is "is a tool", ``beh_-_eats_grass`` "does eat grass", ``has_keys`` "has keys".
     """
@@ -175,20 +174,20 @@ def feature_text(feature: str) -> str:
 
 
 def category_of(label: str) -> str:
-    """A category as the CSLB norms name it: ``visual perceptual`` of ``visual-motion``."""
+    """Return the CSLB norms' name for a category: ``visual perceptual`` for ``visual-motion``."""
     if label.startswith("visual"):
         return "visual perceptual"
     return _CATEGORIES.get(label, label)
 
 
 def is_written_so(features: list[str]) -> bool:
-    """Whether features of any table are written in this way: underscores for spaces throughout."""
+    """Return whether features have McRae's style: underscores instead of spaces throughout."""
     plain = re.compile(r"(?:an?|has|is|made_of|used_for|(?:in)?beh_-)_")
     return not any(" " in feature for feature in features) and any(map(plain.match, features))
 
 
 def _done(text: str) -> str:
-    """What is done, its verb in the base form after ``does``; "cannot fly" and "is fast" stay."""
+    """Put "does" before a verb, in its base form; "cannot fly" and "is fast" are unchanged."""
     from lemminflect import getAllLemmas, getInflection
 
     verb, space, rest = text.partition(" ")

@@ -1,6 +1,6 @@
-"""Feature production norms: the properties that people named of concepts, and how many did.
+"""Feature production norms: properties that participants listed for concepts, and how often.
 
-Three layouts are told apart by their header, whatever its case: the CSLB norms (Devereux et al.
+Three layouts are distinguished by their header, ignoring case: the CSLB norms (Devereux et al.
 2014, ``norms.dat``), McRae et al. (2005, ``CONCS_FEATS_concstats_brm``), and any table with
 concept, feature and pf.
 """
@@ -32,16 +32,17 @@ REPEATED = "repeated"
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One property of a concept, as people named it.
+    """One property of a concept, as participants listed it.
 
     Args:
-        concept: As the file writes it: ``bear``, ``polar_bear``, ``seal_(animal)``.
-        feature: ``has fur_hair``: an underscore joins alternatives of one word.
-        frequency: The production frequency: how many people named it.
-        category: ``functional``, ``visual perceptual``, …; None where the file gives none.
-        alternatives: What people wrote for it, in the order of the file; empty where not given.
-        people: The participants who gave each alternative, in the order of the alternatives;
-            empty where the file does not tell.
+        concept: As in the file: ``bear``, ``polar_bear``, ``seal_(animal)``.
+        feature: For example ``has fur_hair``; an underscore joins alternatives of one word.
+        frequency: The production frequency: the number of participants who listed the property.
+        category: ``functional``, ``visual perceptual``, …; None if the file has none.
+        alternatives: The participants' wordings, in the order of the file; empty if the file has
+            none.
+        people: The participants who wrote each alternative, in the order of the alternatives;
+            empty if the file does not list them.
     """
 
     concept: str
@@ -61,12 +62,12 @@ class Layout:
 
     Args:
         name: ``cslb``, ``mcrae`` or ``table``.
-        title: For messages.
-        marks: A header with one of these is meant to be of this layout.
+        title: The name in messages.
+        marks: Columns that identify the layout; a header needs one of them.
         frequency: The column of production frequencies.
-        category: The column of categories, which may be missing.
-        alternatives: The column of alternatives, which may be missing.
-        participants: The column of the participants who gave them, which may be missing.
+        category: The column of categories, which is optional.
+        alternatives: The column of alternatives, which is optional.
+        participants: The column of the participants who wrote them, which is optional.
     """
 
     name: str
@@ -79,11 +80,11 @@ class Layout:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The columns that must be there."""
+        """The required columns."""
         return ("concept", "feature", self.frequency)
 
 
-# In the order in which a header is tried.
+# In the order in which they are compared with a header.
 LAYOUTS = (
     Layout(
         "cslb",
@@ -112,14 +113,14 @@ class Norms:
     Args:
         path: The file.
         layout: ``cslb``, ``mcrae`` or ``table``.
-        properties: Each (concept, feature) once.
-        rows: How many rows the file has.
-        skipped: How many of them gave no property of their own, by reason: ``no feature`` (the
-            cell is empty), ``repeated`` (the property stands above; the higher frequency is kept).
-        underscored: Whether its features were written as McRae's, with underscores for spaces.
+        properties: One per pair of concept and feature.
+        rows: Number of rows of the file.
+        skipped: Number of rows without a property of their own, by reason: ``no feature`` (the cell
+            is empty), ``repeated`` (an earlier row has the property; the higher frequency is used).
+        underscored: Whether features were written in McRae's style, with underscores for spaces.
         uncounted: The lines of the rows whose alternatives cannot be counted, by reason (one of
-            ``tacit.sources.alternatives.PROBLEMS``). A property whose alternatives belong to
-            another feature has none.
+            ``tacit.sources.alternatives.PROBLEMS``). Alternatives that belong to another feature
+            are removed from the property.
     """
 
     path: Path
@@ -131,7 +132,7 @@ class Norms:
     uncounted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def by_concept(self) -> dict[str, list[Property]]:
-        """The properties of each concept, both in the order of the file."""
+        """Group the properties by concept, both in the order of the file."""
         found: dict[str, list[Property]] = {}
         for one in self.properties:
             found.setdefault(one.concept, []).append(one)
@@ -139,13 +140,14 @@ class Norms:
 
 
 def read_norms(path: Path | str) -> Norms:
-    """Reads norms: tabs (``.dat``, ``.txt``, ``.tsv``), ``.csv``, JSONL, Parquet or ``.xlsx``.
+    """Read norms: ``.dat``, ``.txt`` or ``.tsv`` (tab-separated), CSV, JSONL, Parquet or ``.xlsx``.
 
     Raises:
-        DataError: The file is missing, empty, malformed or of no known layout; a column is
-            missing; a row names no concept, or its production frequency is no whole number of at
-            least 0 (its line is given).
-        MissingPackage: It is a workbook, and the package that reads one is not installed.
+        DataError: The file is missing, empty or malformed, or has no known layout; a column is
+            missing; a row has no concept, or its production frequency is not a whole number of at
+            least 0 (the message names the line).
+        MissingPackage: The file is a workbook, and the package that reads workbooks is not
+            installed.
     """
     path = Path(path)
     sheet = read_sheet(path)
@@ -189,7 +191,7 @@ def read_norms(path: Path | str) -> Norms:
 def _without_shifted(
     rows: Sequence[tuple[int, Property, str | None]],
 ) -> Iterator[tuple[int, Property, str | None]]:
-    """The rows; alternatives that belong to another feature of the concept are removed."""
+    """Yield the rows, without alternatives that belong to another feature of the concept."""
     concepts: dict[str, list[tuple[int, Property]]] = {}
     for line, one, _ in rows:
         concepts.setdefault(one.concept, []).append((line, one))
@@ -234,7 +236,7 @@ def _described(layout: Layout) -> str:
 def _property(
     row: Row, layout: Layout, path: Path, *, underscored: bool
 ) -> tuple[Property, str | None]:
-    """The property of a row, and why its alternatives cannot be counted."""
+    """Convert a row to a property; also return why its alternatives cannot be counted, if so."""
     cells = row.cells
     if not cells["concept"]:
         raise DataError("names no concept", path, row.line)

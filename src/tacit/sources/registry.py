@@ -1,7 +1,7 @@
-"""The published data sets that Tacit reads, as described in ``registry.yaml``.
+"""The registry of published data sets that Tacit reads, from ``registry.yaml``.
 
-The registry says where each data set lives, its licence and citation, and how to get it. Tacit
-downloads nothing.
+The registry contains each data set's address, licence and citation, and how to get it. Tacit does
+not download anything.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class _Entry(BaseModel):
 
 
 class Kind(_Entry):
-    """A kind of data, and the options that take it.
+    """A kind of data, and the options that accept it.
 
     Attributes:
         name: Its key in the registry: drawings, dumps, questions or norms.
-        noun: What messages call it.
-        expected: What the options expect.
+        noun: The noun for it in messages.
+        expected: A description of the expected input.
         options: The commands with their option.
-        suffixes: The file suffixes that the reader accepts; empty if it goes by the content.
+        suffixes: The file suffixes that the reader accepts; empty if it detects the content.
         reference: The page of the reference that describes the layouts.
     """
 
@@ -61,13 +61,13 @@ class Kind(_Entry):
 
 
 class SourceFile(_Entry):
-    """A file as it is published; what is unknown is None.
+    """A published file; unknown attributes are None.
 
     Attributes:
         name: Its published name.
-        save_as: The name that the reader looks for, if it differs from the published one.
+        save_as: The name that the reader expects, if it differs from the published name.
         url: Its address.
-        bytes: Its size.
+        bytes: Its size in bytes.
         sha256: Its checksum, in lower-case hexadecimal.
     """
 
@@ -89,7 +89,7 @@ class Citation(_Entry):
     url: Url | None = None
 
     def __str__(self) -> str:
-        """One line: authors, year, title, venue and address."""
+        """Format the citation as one line: authors, year, title, venue and address."""
         address = f"https://doi.org/{self.doi}" if self.doi else self.url
         end = "" if self.title.endswith("?") else "."
         line = f"{', '.join(self.authors)} ({self.year}). {self.title}{end} {self.venue}."
@@ -97,21 +97,21 @@ class Citation(_Entry):
 
 
 class Source(_Entry):
-    """A published data set that Tacit reads; what is unknown is None.
+    """A published data set that Tacit reads; unknown attributes are None.
 
     Attributes:
-        name: Its key in the registry, which ``tacit show sources`` takes.
+        name: Its key in the registry, an argument of ``tacit show sources``.
         kind: Its kind of data.
-        label: What messages call it.
-        title: What it contains.
+        label: Its name in messages.
+        title: A description of its contents.
         home: The address of the page that leads to the data.
         layout: Its layout, one of those that the reader accepts.
-        files: The files that are needed.
+        files: The required files.
         steps: How to get the data and pass it to Tacit, one or two sentences each.
         citation: The publication that describes it.
-        condition: What access depends on, such as "after registration".
+        condition: A condition for access, such as "after registration".
         licence: The licence of the data.
-        checksums_from: Where sizes and checksums come from.
+        checksums_from: The origin of sizes and checksums.
     """
 
     name: Name
@@ -129,11 +129,11 @@ class Source(_Entry):
 
     @property
     def access(self) -> str:
-        """The home page, and what access depends on."""
+        """The home page, with the condition for access if there is one."""
         return f"{self.home}, {self.condition}" if self.condition else self.home
 
     def facts(self) -> dict[str, str]:
-        """What is shown of the source besides its files and steps, by heading."""
+        """Return the text to show for the source, by heading, without its files and steps."""
         facts = {
             "For": "; ".join(self.kind.options),
             "Home": self.access,
@@ -155,21 +155,22 @@ class Registry(_Entry):
     @field_validator("kinds", "sources", mode="before")
     @classmethod
     def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Adds each entry's key as its name, and replaces a source's kind by its entry."""
+        """Add each entry's key as its name, and replace a source's kind by the kind's entry."""
         if not isinstance(entries, dict):
             return entries
         kinds = info.data.get("kinds", {})
         return {name: _completed(name, entry, kinds) for name, entry in entries.items()}
 
     def of_kind(self, kind: str) -> list[Source]:
-        """The sources of a kind."""
+        """Return the sources of a kind."""
         return [source for source in self.sources.values() if source.kind.name == kind]
 
     def source(self, name: str) -> Source:
-        """The source with this name.
+        """Return the source with this name.
 
         Raises:
-            RequestError: There is none; the message suggests the nearest name, or lists all.
+            RequestError: There is no such source; the message suggests the most similar name, or
+                lists all names.
         """
         if name in self.sources:
             return self.sources[name]
@@ -180,12 +181,12 @@ class Registry(_Entry):
 
 @cache
 def registry() -> Registry:
-    """The registry that comes with Tacit, read once."""
+    """Return the registry that comes with Tacit; it is read once."""
     return read_registry(_PATH)
 
 
 def read_registry(path: Path) -> Registry:
-    """Reads and validates a registry.
+    """Read and validate a registry.
 
     Raises:
         DataError: The file is missing or is not YAML, or an entry is malformed; the message names
@@ -210,7 +211,7 @@ def _completed(name: object, entry: object, kinds: dict[str, Kind]) -> object:
 
 
 def _problem(error: ValidationError) -> str:
-    """The first problem: the entry, what is wrong with it, and its value."""
+    """Describe the first problem: the entry, the error, and the value."""
     first = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"])) or "the file"
     value = "" if first["type"] == "missing" else f" (it is {first['input']!r})"

@@ -1,4 +1,4 @@
-"""Statements about drawings: those drawn, all that can be asked, those annotators agree on."""
+"""Statements about drawings: those drawn, all possible ones, and those agreed on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = ("thing", "annotator", "subject", "relation", "object")
 
 
 def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
-    """The relations that the annotators drew, all of them true.
+    """Return the relations that the annotators drew, which are all true.
 
     Returns:
         Columns thing, annotator, subject, relation, object; one row per relation, in the order of
@@ -32,11 +32,12 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
 
 
 def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> pl.DataFrame:
-    """Every statement that can be asked of each drawing (section 6.1).
+    """Return all possible statements about each drawing (section 6.1).
 
     Returns:
-        Columns thing, annotator, subject, relation, object; for each drawing each ordered pair of
-        its different parts, in order of first mention, with each relation in the order given.
+        Columns thing, annotator, subject, relation, object. There is a row for each drawing, each
+        ordered pair of different parts, in order of first mention, and each relation, in the given
+        order.
     """
     names = strings(relations, "relations")
     return _frame(
@@ -48,16 +49,16 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
-    """The statements that all annotators of a thing give the same label (ParRoT++, appendix C).
+    """Return the statements that all annotators of a thing label alike (ParRoT++, appendix C).
 
-    A thing that one annotator drew has none: one voice is no agreement.
+    A thing with a single annotator has no such statements.
 
     Args:
         labelled: Columns thing, annotator, subject, relation, object, label; each statement once
-            per drawing, as :func:`tacit.coherence.enrich.enrich` gives them.
+            per drawing, as returned by :func:`tacit.coherence.enrich.enrich`.
 
     Returns:
-        Columns thing, subject, relation, object, label; in the order of first appearance.
+        Columns thing, subject, relation, object, label; in order of first appearance.
     """
     import polars as pl
 
@@ -74,16 +75,16 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
-    """How far the annotators of each thing agree (ParRoT, appendix C and Table 5).
+    """Count how far the annotators of each thing agree (ParRoT, appendix C and Table 5).
 
     Args:
         labelled: As for :func:`agreed`.
 
     Returns:
         Columns thing, drawings, labelled (statements, once per drawing), distinct (statements),
-        agreed (distinct statements to which all annotators of the thing give the same label), and
-        contradicted (statements, once per drawing, that one annotator's drawing makes true and
-        another's false); in the order of the things' first appearance.
+        agreed (distinct statements that all annotators of the thing label alike), and
+        contradicted (statements, once per drawing, that are true in one annotator's drawing and
+        false in another's); in the order of the things' first appearance.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Streams of bytes for Arrow to read from: one that is counted and hashed, one that is text."""
+"""Byte streams for Arrow: one counts and hashes its bytes, the other is valid UTF-8."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Stands for a byte that is no UTF-8, as Unicode means it to.
+# Replaces a byte that is not UTF-8: the control character SUBSTITUTE.
 SUBSTITUTE = "\x1a"
 _LONGEST_CHARACTER = 4
 
 
 class Counted:
-    """A file that counts and hashes what is read of it; a context, which opens and closes it."""
+    """A file that counts and hashes the bytes read; a context manager opens and closes it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -32,42 +32,42 @@ class Counted:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be read."""
+        """Whether the stream is closed."""
         return self._file is None or self._file.closed
 
     def read(self, size: int) -> bytes:
-        """At most ``size`` bytes, none only at the end."""
+        """Read at most ``size`` bytes; empty only at the end."""
         data = b"" if self._file is None else self._file.read(size)
         self.sha256.update(data)
         self.read_so_far += len(data)
         return data
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
 
 class Legible:
-    """A stream as UTF-8: each byte that is none is substituted, so that all lines can be told.
+    """A stream as valid UTF-8: each invalid byte is replaced, so that no line is lost.
 
     Args:
-        stream: What to read from.
+        stream: The stream to read from.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        # The beginning of a character whose end has not been read.
+        # The first bytes of a character whose last bytes have not been read.
         self._begun = b""
         self.substituted = False
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be read."""
+        """Whether the stream is closed."""
         return self._stream.closed
 
     def read(self, size: int) -> bytes:
-        """At most ``size`` bytes, which are more than a character has; none only at the end."""
+        """Read at most ``size`` bytes; empty only at the end. ``size`` must exceed 4."""
         data = b""
         more = True
         while more and not data:
@@ -79,7 +79,7 @@ class Legible:
         return data if _is_text(data) else self._substitute(data)
 
     def close(self) -> None:
-        """Closes the stream."""
+        """Close the stream."""
         self._stream.close()
 
     def _substitute(self, data: bytes) -> bytes:
@@ -89,14 +89,14 @@ class Legible:
 
 
 def _unfinished(data: bytes) -> bytes:
-    """The beginning of a character that the end of ``data`` cuts off."""
+    """Return the bytes of an incomplete character at the end of ``data``."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     decoder.decode(data[1 - _LONGEST_CHARACTER :])
     return decoder.getstate()[0]
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether bytes are UTF-8; Arrow tells several times as fast as Python."""
+    """Return whether bytes are valid UTF-8; Arrow checks this several times faster than Python."""
     import pyarrow as pa
 
     try:

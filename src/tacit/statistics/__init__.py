@@ -1,9 +1,9 @@
-"""Figures of what was observed, with what they are worth: intervals, chance, significance.
+"""Confidence intervals, chance levels and significance tests.
 
-`intervals` resamples clusters; `ranking` computes average precision and AUROC, `permutation` their
-chance level, `studentised` their p-values and intervals, `prediction` all of these for one
-predictor; `conditional` computes P(right | marked) - P(right); `comparisons` corrects for many
-tests.
+`intervals` resamples clusters. `ranking` computes average precision and AUROC, `permutation` their
+chance level, and `studentised` their p-values and intervals. `prediction` computes all of these for
+one predictor, and adjusts p-values for multiple tests. `conditional` computes
+P(right | marked) - P(right).
 """
 
 from tacit.statistics.intervals import Bootstrap, Estimate

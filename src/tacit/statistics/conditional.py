@@ -1,23 +1,25 @@
 """P(right | marked) - P(right) of items, with an interval from studentised permutations of marks.
 
-An item, such as a background fact, is linked to rows, such as anchor questions, that are right or
-not. Its value is the share of its rows that are right. Each item counts once.
+An item, such as a background fact, is linked to rows, such as anchor questions, each of which is
+right or wrong. The value of an item is the share of its rows that are right. Each item counts once.
 
-1. The gain is put on the scale of the log odds ratio between marked and other items, which has no
-   ends and on which 0 means that marks and values have nothing to do with each other.
-2. Its standard error is the jackknife's: the sum of squares of what leaving out the links of each
-   cluster moves it by.
-3. The same is done for permutations of the marks, in which the marks of a cluster stay together.
-   The interval holds the log odds ratios that they do not reject, as in `studentised`.
-4. The ends are brought back to the gain, with the share of marked items and the mean value as they
-   are. They are gains that these two allow.
-5. The share is an estimate too, and the gain is nearly proportional to the share not marked.
-   An end on the gain's side of 0 is moved away from the gain on the logarithmic scale: its distance
-   and that due to the share's error are combined as the sides of a right triangle. Which side of 0
-   an end lies on does not change.
+1. The gain is converted to the log odds ratio between marked and other items. This scale is
+   unbounded, and 0 means that marks and values are independent.
+2. Its standard error is the jackknife's: the root of the summed squared changes from leaving out
+   the links of one cluster at a time.
+3. The same two steps are repeated for permutations of the marks that keep the marks of a cluster
+   together. The interval contains the log odds ratios that the permutations do not reject, as in
+   `studentised`.
+4. The ends are converted back to gains, with the share of marked items and the mean value fixed.
+   They are therefore gains that these two values allow.
+5. The share of marked items is itself an estimate, and the gain is nearly proportional to the share
+   of other items. An end with the same sign as the gain is therefore moved away from the gain on
+   the logarithmic scale: its distance and the distance due to the share's error are combined in
+   quadrature. No end changes its sign.
 
-A share of 0 or 1 among the marked or the other items is the end of the scale: no interval. So is a
-handful of items on either side, whose error cannot be estimated.
+There is no interval if the share of right rows among the marked or the other items is 0 or 1,
+because the log odds ratio is then infinite. Nor is there one if there are few items on either side,
+because their error cannot be estimated.
 """
 
 from __future__ import annotations
@@ -41,28 +43,28 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.intp]
 
-# Items on either side without which there is no interval.
+# Minimum number of marked items, and of other items, for an interval.
 FEWEST_ITEMS = 20
-# Clusters without which there is none: fewer have under 120 orders.
+# Minimum number of clusters for an interval: fewer have under 120 orders.
 FEWEST_CLUSTERS = 5
-# Why a gain has no interval.
+# Reasons why a gain has no interval.
 FEW_MARKED = "too few marked"
 FEW_OTHERS = "too few others"
 FEW_CLUSTERS = "too few clusters"
 EXTREME = "a share of 0 or 1"
-_CELLS = 500_000  # marks that are permuted at once; bounds the memory
+_CELLS = 500_000  # marks per batch of permutations; bounds the memory
 _NEARLY_ONE = 1e-9
-_STEP = 1e-4  # of the log-odds of the share, for a derivative
+_STEP = 1e-4  # in the log-odds of the share, for a numerical derivative
 
 
 @dataclass(frozen=True)
 class Links:
-    """What items are linked to. An item without a link is not counted.
+    """Links from items to rows. An item without a link is not counted.
 
     Args:
-        item: The item of each link, from 0, shape (links,).
-        cluster: The cluster of what it is linked to, shape (links,).
-        right: Whether that is right, shape (links,).
+        item: The item of each link, counted from 0, shape (links,).
+        cluster: The cluster of the linked row, shape (links,).
+        right: Whether the linked row is right, shape (links,).
     """
 
     item: ArrayLike
@@ -72,17 +74,17 @@ class Links:
 
 @dataclass(frozen=True)
 class Gain:
-    """How much more often what marked items are linked to is right.
+    """The difference between P(right | marked) and P(right).
 
     Args:
-        marked: How many items are marked.
-        others: How many are not.
-        given_marked: Their mean value; None of none.
-        given_others: The mean value of the others; None of none.
-        mean: The mean value of all; None of none.
-        gain: given_marked - mean, with its interval; no value without a marked item.
-        no_interval: Why there is no interval, as one of the constants of this module; None where
-            there is one.
+        marked: Number of marked items.
+        others: Number of other items.
+        given_marked: Mean value of the marked items; None if there are no marked items.
+        given_others: Mean value of the other items; None if there are no other items.
+        mean: Mean value of all items; None if there are no items.
+        gain: given_marked - mean, with its interval; without a value if no item is marked.
+        no_interval: The reason why there is no interval, one of the constants of this module; None
+            if there is an interval.
     """
 
     marked: int
@@ -95,12 +97,12 @@ class Gain:
 
 
 def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None = None) -> Gain:
-    """P(right | marked) - P(right), of an item drawn at random and then one of its rows.
+    """Estimate P(right | marked) - P(right) for a random item and a random row linked to it.
 
     Args:
         marked: Whether each item is marked, shape (items,).
-        links: What the items are linked to.
-        how: How many permutations, from which seed, and how wide the interval is.
+        links: The links from items to rows.
+        how: The number of permutations, their seed and the confidence level.
     """
     table = _Table.of(np.asarray(marked, dtype=bool), links)
     own = table.marked
@@ -124,14 +126,15 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
 @dataclass(frozen=True)
 class _Table:
-    """Items with a link, by the cluster of their first link.
+    """Items that have a link, sorted by the cluster of their first link.
 
     Args:
         marked: Shape (items,).
         values: Shape (items,).
-        starts: The first item of each cluster of items, shape (clusters,).
-        weights: By cluster of links, the weight of each item's links; shape (clusters, items).
-        right: The same of those that are right.
+        starts: Index of the first item of each cluster of items, shape (clusters,).
+        weights: Total weight of each item's links into each cluster, shape (clusters, items). The
+            links of an item have equal weights that sum to 1.
+        right: As ``weights``, for the links to right rows only.
     """
 
     marked: NDArray[np.bool_]
@@ -162,7 +165,7 @@ class _Table:
         return cls(marked[given[order]], values.astype(float), starts, weights, counted)
 
     def why_not(self) -> str | None:
-        """Why there can be no interval, whatever the permutations; None where there can."""
+        """Return why there can be no interval whatever the permutations, or None if there can."""
         if self.marked.sum() < FEWEST_ITEMS:
             return FEW_MARKED
         if (~self.marked).sum() < FEWEST_ITEMS:
@@ -170,7 +173,7 @@ class _Table:
         return FEW_CLUSTERS if len(self.starts) < FEWEST_CLUSTERS else None
 
     def interval(self, how: Permutations) -> tuple[float, float] | None:
-        """Both ends of the gain's interval; None at the end of the scale."""
+        """Compute both ends of the gain's interval; None if `interval_of` returns None."""
         (value,), (error,) = self._scaled(self.marked[None])
         permuted = [over_error(*self._scaled(marks)) for marks in self._permuted(how)]
         ends = interval_of(float(value), float(error), np.concatenate(permuted), how.level)
@@ -182,7 +185,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """How far the error of the share of marked items reaches, in the gain's logarithm."""
+        """Return the half-width of log(gain)'s interval that is due to the share's error."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -193,7 +196,7 @@ class _Table:
         return reach * abs(np.log(above / below)) / (2 * _STEP) if below * above > 0 else 0.0
 
     def _scaled(self, marked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """The log odds ratio and its error, of several ways to mark the items."""
+        """Compute the log odds ratio and its standard error for each row of marks."""
         ways = marked.T.astype(np.float64)
         all_weights, all_right = self.weights.sum(axis=1), self.right.sum(axis=1)
         weights, right = self.weights @ ways, self.right @ ways
@@ -203,7 +206,7 @@ class _Table:
             return log_odds - others, np.sqrt(((moved - moved_others) ** 2).sum(axis=0))
 
     def _permuted(self, how: Permutations) -> Iterator[NDArray[np.bool_]]:
-        """The marks, clusters of items laid one after the other in random order."""
+        """Yield permuted marks, clusters together, in batches (permutations, items)."""
         random = np.random.default_rng(how.seed)
         items = len(self.marked)
         sizes = np.diff(self.starts, append=items)
@@ -220,23 +223,23 @@ class _Table:
 
 
 def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """The log-odds of the share that is right, and what leaving out each cluster moves them by.
+    """Compute the log-odds of the share of right rows, and the change due to each cluster.
 
     Args:
-        right: Shape (clusters, ways).
-        weights: Shape (clusters, ways).
+        right: Total weight of right rows, shape (clusters, assignments of marks).
+        weights: Total weight of all rows, of the same shape.
     """
     all_weights = weights.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = right.sum(axis=0) / all_weights
-        # But for rounding these are 0 and 1.
+        # Shares this close to 0 or 1 differ from them by rounding only.
         share = np.where(np.abs(share - share.round()) < _NEARLY_ONE, share.round(), share)
         moved = (right - share * weights) / (all_weights - weights)
         return np.log(share) - np.log1p(-share), moved / (share * (1 - share))
 
 
 def _gain(log_odds: float, share: float, mean: float) -> float:
-    """P(right | marked) - P(right) at a log odds ratio.
+    """Compute P(right | marked) - P(right) from a log odds ratio.
 
     The probability x of marked and right solves
     x(1 - share - mean + x) = odds (share - x)(mean - x).
@@ -250,7 +253,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """An end of the gain's interval, further away by what the share's error adds."""
+    """Return an end of the gain's interval, moved outwards to account for the share's error."""
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

@@ -1,16 +1,16 @@
-"""Estimates with intervals, for what was observed in clusters.
+"""Estimates with confidence intervals for clustered observations.
 
-Statements about one thing are not independent of one another, so what is resampled is the things:
-all rows of a cluster go together. An interval is made in three steps.
+Statements about the same thing are not independent, so things (clusters) are resampled: all rows of
+a cluster stay together. An interval is computed in three steps.
 
-1. The rows are summed by cluster. A cluster with nothing in any denominator takes no part.
-2. Each resample draws as many clusters as there are, with replacement, and makes the figure of
-   their sums.
-3. The ends are the percentiles of the resampled figures, with linear interpolation. Resamples in
-   which the figure is undefined are left out.
+1. The rows are summed by cluster. Clusters whose denominators are all 0 are dropped.
+2. Each resample draws as many clusters as there are, with replacement, and computes the statistic
+   from their sums.
+3. The ends are percentiles of the resampled statistics, with linear interpolation. Resamples in
+   which the statistic is undefined are ignored.
 
-The draws depend on the seed and the number of clusters alone. Figures over the same clusters are
-therefore resampled alike, and a difference is paired.
+The draws depend only on the seed and the number of clusters. Statistics over the same clusters
+therefore use the same resamples, and a difference is paired.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# How many clusters are drawn at once, over all resamples of a batch; bounds the memory.
+# Maximum number of clusters drawn in a batch of resamples; bounds the memory.
 _CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure and its interval.
+    """A statistic and its confidence interval.
 
     Args:
-        value: The figure; None when it is undefined.
-        low: The interval's lower end; None when the figure, or a ratio in it, rests on fewer than
-            two clusters, which tells nothing of how clusters differ.
-        high: Its upper end, or None with it.
+        value: The statistic; None if it is undefined.
+        low: The lower end; None if the statistic, or a ratio in it, is based on fewer than two
+            clusters, since one cluster does not show how much clusters vary.
+        high: The upper end; None if ``low`` is None.
     """
 
     value: float | None
@@ -51,7 +51,7 @@ class Estimate:
 
     @property
     def interval(self) -> list[float] | None:
-        """Both ends, ready for JSON; None when there is no interval."""
+        """Both ends, ready for JSON; None if there is no interval."""
         return None if self.low is None or self.high is None else [self.low, self.high]
 
 
@@ -60,9 +60,9 @@ class Bootstrap:
     """A percentile bootstrap over clusters.
 
     Args:
-        resamples: How many resamples are drawn.
-        seed: Where the draws begin.
-        level: The interval's coverage.
+        resamples: Number of resamples.
+        seed: Seed of the random draws.
+        level: Confidence level of the interval.
     """
 
     resamples: int = 2000
@@ -72,12 +72,12 @@ class Bootstrap:
     def ratio(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Estimate:
-        """The sum of the numerators over the sum of the denominators.
+        """Estimate the sum of the numerators divided by the sum of the denominators.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
-            numerators: Shape (rows,), such as how many were right.
-            denominators: Shape (rows,), such as how many there were.
+            numerators: Shape (rows,), such as the number of right answers.
+            denominators: Shape (rows,), such as the number of answers.
         """
         import numpy as np
 
@@ -92,13 +92,13 @@ class Bootstrap:
         *,
         all_defined: bool = False,
     ) -> Estimate:
-        """The mean of several ratios of sums, of those that are defined (a macro average).
+        """Estimate the mean of several ratios of sums (a macro average), ignoring undefined ones.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
             numerators: Shape (ratios, rows).
             denominators: Shape (ratios, rows).
-            all_defined: Whether the mean is undefined where any of the ratios is.
+            all_defined: Whether the mean is undefined if any ratio is.
         """
         figure = _mean_of_all if all_defined else _mean
         return self._estimate(clusters, numerators, denominators, figure)
@@ -106,7 +106,7 @@ class Bootstrap:
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Estimate:
-        """The second ratio of sums minus the first, both of the same resamples.
+        """Estimate the second ratio of sums minus the first, both computed on the same resamples.
 
         Args:
             clusters: The cluster of each row, shape (rows,).
@@ -116,7 +116,7 @@ class Bootstrap:
         return self._estimate(clusters, numerators, denominators, _difference)
 
     def to_json(self) -> dict[str, Any]:
-        """How the intervals are made."""
+        """Return the method and its parameters, ready for JSON."""
         return {"method": "percentile bootstrap", **asdict(self)}
 
     def _estimate(
@@ -144,7 +144,7 @@ class Bootstrap:
         return Estimate(value, float(low), float(high))
 
     def _draws(self, clusters: int) -> Iterator[Floats]:
-        """How often each cluster is drawn in each resample: batches of (resamples, clusters)."""
+        """Yield the draws of each cluster per resample, in batches (resamples, clusters)."""
         import numpy as np
 
         if self.resamples * clusters <= _CELLS:
@@ -158,7 +158,7 @@ class Bootstrap:
 
 @lru_cache(maxsize=2)
 def _all_drawn(seed: int, resamples: int, clusters: int) -> Floats:
-    """All resamples of so many clusters, kept: many figures rest on the same ones."""
+    """Return all resamples of this many clusters; cached, since many statistics share them."""
     import numpy as np
 
     times = _drawn(np.random.default_rng(seed), resamples, clusters)
@@ -176,17 +176,17 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
 
 
 def _sums(clusters: ArrayLike, values: ArrayLike) -> Floats:
-    """The sums by cluster, in sorted order: from (ratios, rows) to (clusters, ratios)."""
+    """Sum by cluster, clusters sorted: from (ratios, rows) to (clusters, ratios)."""
     import numpy as np
 
     names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
     columns = np.asarray(values, dtype=np.float64)
     sums = [np.bincount(cluster, weights=column, minlength=len(names)) for column in columns]
-    return np.stack(sums, axis=1).astype(np.float64)  # those of no rows would be integers
+    return np.stack(sums, axis=1).astype(np.float64)  # bincount of no rows returns integers
 
 
 def _ratios(over: Floats, under: Floats) -> Floats:
-    """Element by element; nan where there is nothing below."""
+    """Divide element by element; nan where the denominator is 0."""
     import numpy as np
 
     return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)
@@ -213,14 +213,14 @@ def _mean_of_all(ratios: Floats) -> Floats:
 
 
 def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
-    """The mean, with Student's interval.
+    """Compute the mean with Student's t interval.
 
     Args:
-        values: One per group; those that are None were not measured and are left out.
-        level: The interval's coverage.
+        values: One value per group; None (not measured) is ignored.
+        level: Confidence level of the interval.
 
     Returns:
-        No value of nothing, and no interval of fewer than two values.
+        The mean; without a value if there are no values, without an interval if there is only one.
     """
     from statistics import fmean, stdev
 
@@ -238,15 +238,15 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
 
 
 def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
-    """A share with Wilson's score interval, which is defined and lies in 0 to 1 also at its ends.
+    """Compute a share with Wilson's score interval, which also holds for shares of 0 and 1.
 
     Args:
-        successes: How many draws came out so.
-        draws: How many there were, each independent of the others.
-        level: The interval's coverage.
+        successes: Number of successful draws.
+        draws: Number of independent draws.
+        level: Confidence level of the interval.
 
     Returns:
-        No value and no interval of no draws.
+        The share; without a value and an interval if there are no draws.
     """
     if not draws:
         return Estimate(None, None, None)
@@ -254,7 +254,7 @@ def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
     share, shrunk = successes / draws, 1 + z**2 / draws
     middle = (share + z**2 / (2 * draws)) / shrunk
     half = z / shrunk * (share * (1 - share) / draws + z**2 / (4 * draws**2)) ** 0.5
-    # At the ends the formula gives 0 and 1, but for rounding.
+    # For shares of 0 and 1 the formula yields 0 and 1 only up to rounding.
     low = 0.0 if successes == 0 else middle - half
     high = 1.0 if successes == draws else middle + half
     return Estimate(share, low, high)

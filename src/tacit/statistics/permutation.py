@@ -1,4 +1,4 @@
-"""What a ranking is worth by chance: permutations of what is right, on scales without ends."""
+"""Chance levels and permutation tests of ranking metrics, on unbounded scales."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.intp]
 
 
-# Figures nearer than this are equal: sums in another order differ in their last digits.
+# Values closer than this are equal: summation in another order changes the last digits.
 _EQUAL = 1e-12
 
 
 def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
-    """The mean average precision over all permutations of what is right, exactly.
+    """Compute the exact mean of average precision over all permutations of the labels.
 
     Args:
         right: Whether each row is right, shape (rows,).
         score: Shape (rows,).
 
     Returns:
-        The mean; the share of right rows when all scores are tied, more otherwise, the more so the
-        fewer rows there are. None when no row is right.
+        The mean; None if no row is right. It equals the share of right rows if all scores are tied.
+        Otherwise it is higher, and the fewer rows there are, the higher.
     """
     at, rows = at_thresholds(right, score)
     level = float(chance_levels(at.sum(), rows))
@@ -39,16 +39,16 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
-    """The chance level by counts.
+    """Compute the chance level from counts.
 
-    Let P of n rows be right, p = P/n, and let threshold j have g rows, N with all those above it,
-    H and T of them right. Then AP is the sum over j of H·T/(N·P). T is hypergeometric and, given T,
-    H is g·T/N on average, so that E[H·T] = g/N·E[T²], with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p².
-    Summed over the thresholds, E[AP] = p + (1-p)·(Σ g/N - 1)/(n-1).
+    Let P of n rows be right, p = P/n. Let threshold j have g rows, and let N rows be at or above
+    it, H of the g and T of the N right. Then AP is the sum over j of H·T/(N·P). T is hypergeometric
+    and, given T, H is g·T/N on average, so that E[H·T] = g/N·E[T²], with E[T²] =
+    N·p·(1-p)·(n-N)/(n-1) + N²·p². Summed over the thresholds, E[AP] = p + (1-p)·(Σ g/N - 1)/(n-1).
 
     Args:
-        right: How many rows are right, shape (...).
-        rows: How many stand at each threshold, highest first, shape (..., thresholds).
+        right: Number of right rows, shape (...).
+        rows: Number of rows at each threshold, highest first, shape (..., thresholds).
 
     Returns:
         Shape (...); nan where no row is right.
@@ -61,21 +61,21 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
 
 
 def lift(average_precision: float | None, chance: float | None) -> float | None:
-    """How much of the way from chance to perfect was gone; None when chance is perfect."""
+    """Return (AP - chance)/(1 - chance), or None if an input is None or chance is 1."""
     if average_precision is None or chance is None or chance >= 1:
         return None
     return (average_precision - chance) / (1 - chance)
 
 
 def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np.bool_]:
-    """Labels of rows, exactly ``right`` of them true in each sample.
+    """Draw random labels, exactly ``right`` of them true in each sample.
 
     Args:
-        right: How many are true; at least 1.
+        right: Number of true labels; at least 1.
         keys: Uniform random numbers below 1, shape (samples, rows).
-        weights: Log-weight of each row, shape (rows,): the first true row is drawn by these
-            weights, the next among the others, and so on. Without them every choice of rows is as
-            likely as any other: a permutation.
+        weights: Log-weight of each row, shape (rows,). The first true row is drawn with these
+            weights, the next one with the same weights among the remaining rows, and so on. Without
+            weights, all subsets of rows are equally likely: a permutation.
 
     Returns:
         Shape (samples, rows).
@@ -88,12 +88,12 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
 
 
 def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
-    """Where each cluster of rows begins when clusters follow one another in random order.
+    """Draw random orders of clusters and return the first row of each cluster.
 
     Args:
-        sizes: How many rows each cluster has, shape (clusters,).
-        samples: How many orders are drawn.
-        random: Draws them.
+        sizes: Number of rows of each cluster, shape (clusters,).
+        samples: Number of orders to draw.
+        random: The random generator.
 
     Returns:
         Shape (samples, clusters).
@@ -106,21 +106,22 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
 
 
 def p_value(observed: float, permuted: Floats) -> float:
-    """The share of permutations that come at least as high, the observation among them.
+    """Return the share of permutations that reach the observed value, itself included.
 
     Args:
-        observed: The figure; large values are evidence.
-        permuted: The same figure of each permutation, shape (permutations,).
+        observed: The observed statistic; large values are evidence.
+        permuted: The same statistic for each permutation, shape (permutations,).
     """
     reached = int((permuted >= observed - _EQUAL).sum())
     return (1 + reached) / (1 + len(permuted))
 
 
 def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
-    """What a figure must exceed for its p-value to be at most ``level``.
+    """Return the value that a statistic must exceed for its p-value to be at most ``level``.
 
     Returns:
-        One of the permuted figures; None when there are too few permutations for that level.
+        One of the permuted values, plus a tolerance for rounding; None if there are too few
+        permutations for that level.
     """
     allowed = int(level * (1 + len(permuted)) + _EQUAL) - 1
     if allowed < 0:
@@ -130,12 +131,12 @@ def critical_value(permuted: Floats, level: float = 0.05) -> float | None:
 
 @dataclass(frozen=True)
 class Influence:
-    """A figure of several samples, and what one row moves it by.
+    """A metric of several samples, and the influence of one row on it.
 
     Args:
-        value: The figure, on a scale without ends; shape (samples,).
-        right: What a right row at each threshold moves it by, shape (samples, thresholds).
-        wrong: What a wrong row does.
+        value: The metric, on an unbounded scale; shape (samples,).
+        right: Influence of a right row at each threshold, shape (samples, thresholds).
+        wrong: Influence of a wrong row at each threshold, of the same shape.
     """
 
     value: Floats
@@ -145,12 +146,13 @@ class Influence:
 
 @dataclass(frozen=True)
 class Scale:
-    """A figure, and the way back from its scale.
+    """An unbounded scale for a metric, with its inverse.
 
     Args:
-        influence: From the counts at each threshold, right ones of shape (samples, thresholds) and
-            all of that shape or, where every sample has the same, (thresholds,); none of all is 0.
-        back: From the scale to the figure.
+        influence: Computes the metric and its influences from the counts at each threshold: right
+            rows, shape (samples, thresholds), and all rows, of the same shape or, if they are equal
+            for all samples, (thresholds,). The counts of all rows must not be 0.
+        back: Converts a value on the scale to the metric.
     """
 
     influence: Callable[[Floats, Floats], Influence]
@@ -158,7 +160,7 @@ class Scale:
 
 
 def _of_lift(right: Floats, rows: Floats) -> Influence:
-    """Minus the logarithm of 1 - lift: of what chance leaves open, the share that stays open."""
+    """Compute -log(1 - lift) and its influences."""
     n, all_right = rows.sum(axis=-1, keepdims=True), right.sum(axis=1, keepdims=True)
     all_rows = rows.cumsum(axis=-1)
     average = average_precisions(right, rows)[:, None]
@@ -176,7 +178,7 @@ def _of_lift(right: Floats, rows: Floats) -> Influence:
 
 
 def _of_auroc(right: Floats, rows: Floats) -> Influence:
-    """The log-odds of the area."""
+    """Compute the log-odds of AUROC and their influences."""
     wrong = rows - right
     all_right, all_wrong = right.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
     area = aurocs(right, rows)[:, None]
@@ -196,5 +198,5 @@ AUROC = Scale(_of_auroc, lambda value: float(1 / (1 + np.exp(-value))))
 
 
 def _from_here_on(values: Floats) -> Floats:
-    """The sum of each value and all after it, along the thresholds."""
+    """Return the sum of each value and all values after it, along the thresholds."""
     return values[:, ::-1].cumsum(axis=1)[:, ::-1]

@@ -1,8 +1,8 @@
-"""How well a score predicts what is right, with all that keeps the figure honest.
+"""Evaluation of a score as a predictor of right rows.
 
-Average precision rises with the share of rows that are right, so it never stands alone: beside it
-are its chance level, the lift above that, AUROC, a p-value, and the lift that so few rows could
-show at all. Where lift and AUROC have no interval, `Prediction.no_interval` says why.
+Average precision rises with the share of right rows, so it is reported together with its chance
+level, the lift above chance, AUROC, a p-value, and the smallest lift that this number of rows could
+detect. If the lift has no interval, `Prediction.no_interval` has the reason.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 
 _PERMUTATIONS = 1000
 _DRAWS = 500
-# How steep the odds of being right may become over the ranks, and how finely that is searched.
+# Largest slope of the log-odds over the ranks, and number of bisection steps.
 _STEEPEST = 256.0
 _HALVINGS = 14
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """P-values corrected for their number: the rate of false discoveries at which each is one.
+    """Adjust p-values for multiple testing (Benjamini-Hochberg false discovery rate).
 
     Args:
-        p_values: One per test; None is a test that could not be made, and counts as none.
+        p_values: One per test; None for a test that could not be run, which is not counted.
 
     Returns:
-        In the same order, None where it was.
+        The adjusted p-values in the same order, with None where the input is None.
     """
     from scipy.stats import false_discovery_control
 
@@ -65,22 +65,22 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 def smallest_lift(
     right: int, score: ArrayLike, *, seed: int = 0, level: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """The lift that these rows are enough to show.
+    """Estimate the smallest lift that this number of rows can detect.
 
-    Samples are drawn in which as many rows are right, and the odds of being right rise with the
-    rank of the score, as exp(b·rank/rows). With the least b for which ``power`` of the samples have
-    a one-sided permutation p-value of at most ``level``, this is their mean lift. Clusters are not
-    looked at.
+    Samples with the same number of right rows are simulated, in which the odds of being right rise
+    with the rank of the score as exp(b·rank/rows). The result is the mean lift for the smallest b
+    at which ``power`` of the samples have a one-sided permutation p-value of at most ``level``.
+    Clusters are ignored.
 
     Args:
-        right: How many rows are right; for an accuracy, that share of the rows.
-        score: Shape (rows,), ties as they are; ``range(n)`` for n rows without ties.
-        seed: Where the draws begin.
-        level: The test's level.
-        power: The share of samples that are to pass it.
+        right: Number of right rows; for an accuracy, that share of the rows.
+        score: Shape (rows,), including ties; ``range(n)`` for n rows without ties.
+        seed: Seed of the random draws.
+        level: Significance level of the test.
+        power: Share of the samples that must pass the test.
 
     Returns:
-        The lift; None when no ranking by these scores could show anything.
+        The lift; None if no ranking with these scores could be significant.
     """
     rows = at_thresholds(np.zeros(np.shape(score)), score)[1]
     n = int(rows.sum())
@@ -100,7 +100,7 @@ def smallest_lift(
 
 
 class _Samples:
-    """Average precisions of rows whose rightness follows the rank of the score more or less."""
+    """Average precisions of simulated samples whose labels depend on the rank of the score."""
 
     def __init__(self, right: int, rows: Floats, seed: int) -> None:
         self._right, self._rows = right, rows
@@ -111,11 +111,11 @@ class _Samples:
         self._keys = self._random.random((_DRAWS, n))
 
     def permuted(self) -> Floats:
-        """Where rightness has nothing to do with the score."""
+        """Return average precisions of samples in which labels and scores are independent."""
         return self._figures(self._random.random((_PERMUTATIONS, len(self._ranks))), None)
 
     def tilted(self, steepness: float) -> Floats:
-        """Where it has; the same random numbers for every steepness."""
+        """Return average precisions at a steepness; all steepnesses use the same random numbers."""
         return self._figures(self._keys, steepness * self._ranks)
 
     def _figures(self, keys: Floats, weights: Floats | None) -> Floats:
@@ -124,7 +124,7 @@ class _Samples:
 
 
 _NONE = Estimate(None, None, None)
-# Why a lift has no interval.
+# Reasons why a lift has no interval.
 NO_ROWS = "no rows"
 ALL_RIGHT = "all right"
 ALL_WRONG = "all wrong"
@@ -133,32 +133,34 @@ ONE_CLUSTER = "one cluster"
 PERFECT = "perfect ranking"
 TOO_FEW_CLUSTERS = "too few clusters"
 TOO_FEW = "too few rows"
-# With fewer clusters there are too few ways to permute them.
+# Fewer clusters have too few permutations.
 FEWEST_CLUSTERS = 10
-# Chance and perfect are so far apart in lift.
+# The distance in lift from chance to a perfect ranking.
 _WIDEST = 1.0
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a score tells of what is right.
+    """How well a score predicts which rows are right.
 
     Args:
-        n: Rows.
-        clusters: Clusters they come in.
-        right: Rows that are right.
-        average_precision: None when no row is right.
-        chance: The mean average precision over all permutations, exact.
-        lift: (average precision - chance)/(1 - chance); no value when all or no rows are right. The
-            interval ends at the lowest lift that is possible, and there is none that includes 0 and
-            is wider than 1, the distance from chance to perfect.
-        auroc: The area under the receiver operating characteristic, undefined likewise; without an
-            interval where there are too few rows for the lift's.
-        p_value: One-sided, of the lift, from the permutations that its interval is made of; None
-            likewise, and with one cluster.
-        smallest: The lift that would pass 5 % in 80 of 100 such samples; None where none would.
-        no_interval: Why the lift has no interval, as one of the constants of this module; None
-            where it has one.
+        n: Number of rows.
+        clusters: Number of clusters.
+        right: Number of right rows.
+        average_precision: None if no row is right.
+        chance: The exact mean of average precision over all permutations of the labels.
+        lift: (average precision - chance)/(1 - chance); without a value if all or no rows are
+            right. Its interval is cut at the lowest possible lift. An interval that includes 0 and
+            is wider than 1, the distance from chance to a perfect ranking, is omitted.
+        auroc: The area under the receiver operating characteristic; without a value if all or no
+            rows are right, without an interval if there are too few rows or clusters for the
+            lift's.
+        p_value: One-sided p-value of the lift, from the same permutations as its interval; None if
+            all or no rows are right, or if there is only one cluster.
+        smallest: The lift that would be significant at 5 % in 80 of 100 such samples; None if no
+            lift would be.
+        no_interval: The reason why the lift has no interval, one of the constants of this module;
+            None if it has one.
     """
 
     n: int
@@ -176,18 +178,18 @@ class Prediction:
 def predict(
     right: ArrayLike, score: ArrayLike, clusters: ArrayLike, how: Permutations | None = None
 ) -> Prediction:
-    """How well a score predicts what is right.
+    """Measure how well a score predicts which rows are right.
 
-    The order of the rows changes nothing.
+    The result does not depend on the order of the rows.
 
     Args:
         right: Whether each row is right, shape (rows,).
-        score: What is to predict it, shape (rows,).
-        clusters: The cluster of each row, shape (rows,): rows of a cluster are not independent.
-        how: How many permutations, from which seed, and how wide the intervals are.
+        score: The predictor, shape (rows,).
+        clusters: The cluster of each row, shape (rows,); rows of a cluster are not independent.
+        how: The number of permutations, their seed and the confidence level.
 
     Raises:
-        ValueError: The shapes differ, or a score is not a number.
+        ValueError: The shapes differ, or a score is nan.
     """
     how = how or Permutations()
     sample = Sample.of(right, score, clusters)
@@ -223,17 +225,18 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """A lift with the interval that is shown.
+    """Return a lift with the interval to show, and the reason if there is none.
 
-    The interval is cut at the lowest lift that so many right rows can have. One that includes 0 and
-    is wider than 1, the distance from chance to perfect, says nothing and is left out.
+    The interval is cut at the lowest lift that is possible with this number of right rows. An
+    interval that includes 0 and is wider than 1, the distance from chance to a perfect ranking, is
+    uninformative and is omitted.
 
     Args:
-        lifted: The lift with the interval of `Sample.interval`.
-        sample: Its rows, some of them right and some not.
+        lifted: The lift with the interval from `Sample.interval`.
+        sample: Its rows, of which at least one is right and at least one is wrong.
 
     Returns:
-        The lift, and why it has no interval; None where it has one.
+        The lift, and the reason why it has no interval; None if it has one.
     """
     bare = replace(lifted, low=None, high=None)
     clusters = sample.clusters.shape[0]
@@ -261,7 +264,7 @@ def _least_lift(sample: Sample) -> float:
 
 
 def _undefined(sample: Sample) -> str | None:
-    """Why there is no lift; None where there is one."""
+    """Return why the lift is undefined, or None if it is defined."""
     if not len(sample.labels):
         return NO_ROWS
     if sample.labels.all():

@@ -1,9 +1,9 @@
-"""How well a score ranks what is right above what is wrong.
+"""Ranking metrics: how well a score ranks right rows above wrong ones.
 
-Rows with the same score stand at one threshold. All there is to know of a ranking is how many rows
-stand at each threshold, highest score first, and how many of them are right; the functions in the
-plural take these counts, for many samples at once. Scores are tied when they are equal as floating
-point numbers, so what is equal on paper has to be computed alike.
+Rows with the same score share a threshold. A ranking is determined by the number of rows at each
+threshold, highest score first, and the number of those that are right. The functions with a plural
+name take these counts, for many samples at once. Scores are tied if they are equal as floating
+point numbers, so scores that are mathematically equal must be computed in the same way.
 """
 
 from __future__ import annotations
@@ -19,43 +19,45 @@ if TYPE_CHECKING:
 
 
 def average_precision(right: ArrayLike, score: ArrayLike) -> float | None:
-    """The precision at each threshold, weighted by the recall it gains (equation 3 of Sahu 2022).
+    """Compute average precision: precision at each threshold, weighted by the gain in recall.
+
+    This is equation 3 of Sahu et al. (2022).
 
     Args:
         right: Whether each row is right, shape (rows,).
-        score: What is to predict it, shape (rows,).
+        score: The predictor, shape (rows,).
 
     Returns:
-        The average precision; None when no row is right.
+        The average precision; None if no row is right.
 
     Raises:
-        ValueError: The shapes differ, or a score is not a number.
+        ValueError: The shapes differ, or a score is nan.
     """
     return _one(average_precisions(*at_thresholds(right, score)))
 
 
 def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
-    """The share of pairs of a right and a wrong row in which the right one scores higher.
+    """Compute the share of pairs of a right and a wrong row in which the right row scores higher.
 
     Args:
         right: Whether each row is right, shape (rows,).
-        score: What is to predict it, shape (rows,); a tie counts half.
+        score: The predictor, shape (rows,); a tie counts half.
 
     Returns:
-        The area under the receiver operating characteristic; None when all rows are right, or none.
+        The area under the receiver operating characteristic; None if all or no rows are right.
 
     Raises:
-        ValueError: The shapes differ, or a score is not a number.
+        ValueError: The shapes differ, or a score is nan.
     """
     return _one(aurocs(*at_thresholds(right, score)))
 
 
 def average_precisions(right: Floats, rows: Floats) -> Floats:
-    """Average precision by the counts at each threshold, shape (..., thresholds).
+    """Compute average precision from the counts at each threshold, shape (..., thresholds).
 
     Args:
-        right: How many right rows stand at each threshold, highest first.
-        rows: How many rows; may be 0, as in a resample.
+        right: Number of right rows at each threshold, highest first.
+        rows: Number of rows at each threshold; may be 0, as in a resample.
 
     Returns:
         Shape (...); nan where no row is right.
@@ -66,23 +68,23 @@ def average_precisions(right: Floats, rows: Floats) -> Floats:
 
 
 def least_average_precision(right: int, rows: int) -> float:
-    """The lowest possible average precision: all right rows at the bottom, without ties.
+    """Compute the lowest possible average precision: all right rows at the bottom, without ties.
 
     The i-th right row from the top then has the precision i/(rows - right + i) (Boyd et al. 2012).
 
     Args:
-        right: How many rows are right; at least 1.
-        rows: How many rows there are.
+        right: Number of right rows; at least 1.
+        rows: Number of rows.
     """
     places = np.arange(1, right + 1)
     return float((places / (rows - right + places)).mean())
 
 
 def aurocs(right: Floats, rows: Floats) -> Floats:
-    """AUROC by the counts at each threshold, as `average_precisions` takes them.
+    """Compute AUROC from the counts at each threshold; see `average_precisions` for the arguments.
 
     Returns:
-        Shape (...); nan where all rows are right, or none.
+        Shape (...); nan where all or no rows are right.
     """
     wrong = rows - right
     all_wrong = wrong.sum(axis=-1)
@@ -91,17 +93,17 @@ def aurocs(right: Floats, rows: Floats) -> Floats:
 
 
 def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
-    """How many rows are right at each threshold, highest score first, and how many there are.
+    """Count the right rows and all rows at each threshold, highest score first.
 
     Args:
-        right: Whether each row is right, shape (..., rows): many labellings of the same rows.
+        right: Whether each row is right, shape (..., rows): any number of labellings of the rows.
         score: Shape (rows,).
 
     Returns:
-        Shapes (..., thresholds) and (thresholds,).
+        The right rows, shape (..., thresholds), and all rows, shape (thresholds,).
 
     Raises:
-        ValueError: The shapes differ, or a score is not a number.
+        ValueError: The shapes differ, or a score is nan.
     """
     labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
     if scores.ndim != 1 or labels.shape[-1:] != scores.shape:
@@ -114,11 +116,11 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
-    """How many of consecutive rows are right: the first ``rows[0]`` rows, the next, and so on.
+    """Count the right rows at each threshold.
 
     Args:
-        labels: Shape (..., rows), in the order of the thresholds.
-        rows: How many rows each threshold has, none of them 0; shape (thresholds,).
+        labels: Shape (..., rows), sorted by threshold.
+        rows: Number of rows at each threshold, at least 1 each; shape (thresholds,).
     """
     if not len(rows):
         return np.zeros(labels.shape, dtype=np.float64)
@@ -128,7 +130,7 @@ def summed(labels: NDArray[np.bool_], rows: Floats) -> Floats:
 
 
 def divided(over: Floats, under: Floats) -> Floats:
-    """Element by element; nan where there is nothing below."""
+    """Divide element by element; nan where the denominator is 0."""
     shape = np.broadcast_shapes(over.shape, under.shape)
     ratios: Floats = np.divide(over, under, out=np.full(shape, np.nan), where=under != 0)
     return ratios

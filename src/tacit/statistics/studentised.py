@@ -1,13 +1,14 @@
-"""P-values and intervals of a ranking's figures, from permutations of figure over standard error.
+"""P-values and intervals of ranking metrics, from studentised permutations.
 
-The figure is put on a scale without ends, where 0 is chance. Its standard error is that of the
-infinitesimal jackknife: each row's influence on the figure is summed over the row's cluster, and
-the sums are squared. The p-value is the share of permutations whose figure over error is at least
-the observed one. The interval holds the values of the figure that the same test, one-sided in both
-directions, does not reject; so the p-value is at most 2.5 % exactly where a 95 % CI lies
-above chance. The permutations keep the labels of a cluster together. Where clusters are of one
-size and labels have nothing to do with scores, they are as likely as the sample itself, and 5 % of
-the p-values are at most 5 %; where sizes differ, nearly so.
+A metric is converted to an unbounded scale on which 0 is chance. Its standard error is that of the
+infinitesimal jackknife: the influence of each row on the metric is summed over the row's cluster,
+and the sums are squared. The p-value is the share of permutations whose ratio of metric to error is
+at least the observed ratio. The interval contains the values that the same test, one-sided in both
+directions, does not reject, so the p-value is at most 2.5 % exactly if a 95 % CI lies above chance.
+
+The permutations keep the labels of a cluster together. If all clusters have the same size and
+labels are independent of scores, the permutations are as likely as the sample itself, and 5 % of
+the p-values are at most 5 %. If sizes differ, this holds approximately.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Labels: TypeAlias = NDArray[np.bool_]
 
-# A standard error below this is nothing but rounding.
+# A standard error below this is rounding only.
 _NOTHING = 1e-12
-# How many labels are dealt at once; bounds the memory.
+# Number of labels per batch of permutations; bounds the memory.
 _CELLS = 500_000
 _FEWEST_CLUSTERS = 2
 
 
 @dataclass(frozen=True)
 class Permutations:
-    """How p-values and intervals are made.
+    """The parameters of permutation p-values and intervals.
 
     Args:
-        permutations: How many are drawn.
-        seed: Where the draws begin.
-        level: The intervals' coverage.
+        permutations: Number of permutations.
+        seed: Seed of the random draws.
+        level: Confidence level of the intervals.
     """
 
     permutations: int = 5000
@@ -52,17 +53,17 @@ class Permutations:
     level: float = 0.95
 
     def to_json(self) -> dict[str, Any]:
-        """How they are made."""
+        """Return the method and its parameters, ready for JSON."""
         return {"method": "studentised permutations", **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Permuted:
-    """Figure over standard error, on the figure's scale, of each permutation.
+    """The ratio of metric to standard error for each permutation, on the metric's scale.
 
     Args:
         lift: Shape (permutations,).
-        auroc: Likewise.
+        auroc: Shape (permutations,).
     """
 
     lift: Floats
@@ -71,11 +72,11 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows by falling score; tied ones in an order in which the input's has no part.
+    """Rows sorted by descending score; the order of tied rows does not depend on the input's order.
 
     Args:
         labels: Whether each row is right, shape (rows,).
-        rows: How many rows stand at each threshold, shape (thresholds,).
+        rows: Number of rows at each threshold, shape (thresholds,).
         clusters: 1 where a row belongs to a cluster, shape (clusters, rows).
     """
 
@@ -85,7 +86,7 @@ class Sample:
 
     @classmethod
     def of(cls, right: ArrayLike, score: ArrayLike, clusters: ArrayLike) -> Sample:
-        """The rows in order.
+        """Sort rows into a sample.
 
         Args:
             right: Whether each row is right, shape (rows,).
@@ -93,7 +94,7 @@ class Sample:
             clusters: The cluster of each row, shape (rows,).
 
         Raises:
-            ValueError: The shapes differ, or a score is not a number.
+            ValueError: The shapes differ, or a score is nan.
         """
         rows = at_thresholds(right, score)[1]
         labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
@@ -106,7 +107,7 @@ class Sample:
         return cls(labels[order], rows, member)
 
     def permuted(self, how: Permutations) -> Permuted:
-        """The figures of random labels, as many of them right as there are."""
+        """Compute the metrics for permuted labels."""
         batches = [
             (
                 over_error(*self._scaled(LIFT, labels)),
@@ -117,16 +118,16 @@ class Sample:
         return Permuted(*(np.concatenate(column) for column in zip(*batches, strict=True)))
 
     def p_value(self, scale: Scale, permuted: Floats) -> float | None:
-        """The one-sided p-value of a figure.
+        """Compute the one-sided p-value of a metric.
 
         Args:
-            scale: The figure's scale.
-            permuted: Value over error of each permutation.
+            scale: The metric's scale.
+            permuted: The ratio of metric to error for each permutation.
 
         Returns:
-            None with fewer than two clusters, which do not show how clusters differ. At the end of
-            the scale, a perfect ranking, there is no error, and the p-value is the share of
-            permutations that are perfect too.
+            The p-value; None if there are fewer than two clusters, which do not show how much
+            clusters vary. A perfect ranking is infinite on the scale and has no error; its p-value
+            is the share of permutations that are perfect too.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
@@ -134,17 +135,18 @@ class Sample:
         return p_value(float(observed[0]), permuted)
 
     def interval(self, figure: float, scale: Scale, permuted: Floats, level: float) -> Estimate:
-        """The figure with its interval.
+        """Compute the interval of a metric.
 
         Args:
-            figure: The figure itself.
-            scale: Its scale.
-            permuted: Value over error of each permutation.
-            level: The interval's coverage.
+            figure: The metric itself.
+            scale: The metric's scale.
+            permuted: The ratio of metric to error for each permutation.
+            level: Confidence level of the interval.
 
         Returns:
-            No interval of fewer than two clusters, where the figure stands at the end of its
-            scale, where no row moves it, or where an end lies beyond what permutations can tell.
+            The metric with its interval; without an interval if there are fewer than two clusters,
+            the metric is infinite on its scale, no row influences it, or the permutations do not
+            bound it.
         """
         (value,), (error,) = self._scaled(scale, self.labels[None])
         ends = interval_of(float(value), float(error), permuted, level)
@@ -153,7 +155,7 @@ class Sample:
         return Estimate(figure, scale.back(ends[0]), scale.back(ends[1]))
 
     def _scaled(self, scale: Scale, labels: Labels) -> tuple[Floats, Floats]:
-        """Each sample's figure on its scale, and its error but for a factor that all share."""
+        """Compute each sample's scaled metric, and its standard error up to a common factor."""
         influence = scale.influence(summed(labels, self.rows), self.rows)
         times = self.rows.astype(np.intp)
         right = np.repeat(influence.right, times, axis=1)
@@ -163,10 +165,10 @@ class Sample:
             return influence.value, np.sqrt((sums**2).sum(axis=0))
 
     def dealt(self, how: Permutations) -> Iterator[Labels]:
-        """The labels of the permutations: batches of shape (permutations, rows).
+        """Yield permuted labels in batches of shape (permutations, rows).
 
-        The labels of a cluster stay together. They are shuffled, and the clusters are laid one
-        after the other in random order, over the rows of all clusters.
+        The labels of a cluster stay together. They are shuffled within the cluster, and the
+        clusters are laid out in random order over the rows of all clusters.
         """
         shuffling, ordering = np.random.default_rng(how.seed).spawn(2)
         rows, n = self.clusters.indices, len(self.labels)
@@ -186,18 +188,18 @@ class Sample:
 def interval_of(
     value: float, error: float, permuted: Floats, level: float
 ) -> tuple[float, float] | None:
-    """The values of a figure that the permutations do not reject.
+    """Compute the interval of the values that the permutations do not reject.
 
     Args:
-        value: The figure, on a scale where 0 is chance.
+        value: The metric, on a scale where 0 is chance.
         error: Its standard error.
-        permuted: Value over error of each permutation.
-        level: The interval's coverage.
+        permuted: The ratio of metric to error for each permutation.
+        level: Confidence level of the interval.
 
     Returns:
-        Both ends, on the scale; the lower is above 0 exactly where the one-sided p-value is at most
-        (1 - level)/2. None where the value is infinite, the error is 0, or the permutations do not
-        bound the value.
+        Both ends, on the scale; the lower end is above 0 exactly if the one-sided p-value is at
+        most (1 - level)/2. None if the value is infinite, the error is 0, or the permutations do
+        not bound the value.
     """
     tail = (1 - level) / 2
     high, low = critical_value(permuted, tail), critical_value(-permuted, tail)
@@ -209,7 +211,10 @@ def interval_of(
 
 
 def over_error(values: Floats, errors: Floats) -> Floats:
-    """Each value over its error; infinite at the scale's ends, and where there is no error."""
+    """Divide each value by its error.
+
+    Infinite if the value is infinite, or if it is not 0 and has no error.
+    """
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))
     return np.where(unmoved, ends, values / np.where(unmoved, 1.0, errors))

@@ -1,1 +1,1 @@
-"""The Ray engine: blocks of a plan are computed by workers of a cluster."""
+"""The Ray engine: workers of a Ray cluster compute the blocks of a plan."""

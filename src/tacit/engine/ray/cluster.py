@@ -1,4 +1,4 @@
-"""Connect to a Ray cluster, or start one of this machine, and share its cores and GPUs out."""
+"""Connections to a Ray cluster, local clusters, and the allocation of cores and GPUs to workers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RayOptions:
-    """What is asked for; what is None goes by the cluster.
+    """The requested cluster and workers; None leaves the choice to Tacit.
 
     Args:
-        address: A running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; ``local`` for
-            one of this machine, which is started for the run. None is ``$RAY_ADDRESS``, else local.
-        workers: How many workers, each with the whole model.
-        gpus_per_worker: Each one's share of GPUs: a fraction, or a whole number.
-        threads: In how many threads each computes.
+        address: A running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; ``local`` to
+            start a cluster on this machine for the run. None is ``$RAY_ADDRESS``, else local.
+        workers: Number of workers, each with the whole model.
+        gpus_per_worker: GPUs of each worker: a fraction, or a whole number.
+        threads: Number of threads of each worker.
     """
 
     address: str | None = None
@@ -38,12 +38,12 @@ class RayOptions:
 
 @dataclass(frozen=True)
 class Share:
-    """What each of so many workers gets.
+    """The resources of each worker.
 
     Args:
-        workers: How many there are to be.
-        threads: How many cores each takes.
-        gpus: How many GPUs, or which part of one.
+        workers: Number of workers.
+        threads: Number of cores per worker.
+        gpus: Number of GPUs per worker, or a fraction of one.
     """
 
     workers: int
@@ -52,12 +52,12 @@ class Share:
 
     @property
     def shown(self) -> str:
-        """What one worker needs, in words."""
+        """The resources of one worker, in words."""
         cores = f"{self.threads} core{'s' if self.threads > 1 else ''}"
         return f"{cores} and {self.gpus:g} GPU" if self.gpus else cores
 
     def room(self, nodes: Sequence[Mapping[str, float]]) -> int:
-        """How many such workers the nodes hold when nothing else runs there."""
+        """Return the number of such workers that fit on the nodes when nothing else runs there."""
         cores = [int(node.get("CPU", 0) // self.threads) for node in nodes]
         if not self.gpus:
             return sum(cores)
@@ -66,13 +66,13 @@ class Share:
 
 
 def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
-    """What each worker gets, by what was asked for and what each node has (``CPU``, ``GPU``).
+    """Allocate each worker's resources, given the resources of each node (``CPU``, ``GPU``).
 
-    Unless told, there is one worker per GPU with one core, or where there are no GPUs one per node
-    with as many cores as the smallest node has.
+    By default, there is one worker per GPU, with one core. Without GPUs there is one worker per
+    node, with as many cores as the smallest node has.
 
     Raises:
-        RequestError: No node has room for a worker, or the share is no share of a GPU.
+        RequestError: No node has room for a worker, or ``gpus_per_worker`` is invalid.
     """
     most = max((node.get("GPU", 0) for node in nodes), default=0)
     gpus = options.gpus_per_worker
@@ -99,7 +99,7 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _by_gpus(options: RayOptions, nodes: Sequence[Mapping[str, float]], gpus: float) -> Share:
-    """As many as there is room for; computing happens on GPUs, so that one core each is enough."""
+    """Allocate as many workers as fit; one core each is enough, because the GPUs compute."""
     one = Share(1, options.threads or 1, gpus)
     return replace(one, workers=options.workers or max(1, one.room(nodes)))
 
@@ -112,7 +112,7 @@ def _by_cores(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
 
 
 def _holds(gpus: float, share: float) -> int:
-    """How many shares there are in a node's GPUs; a part of one is never made of two."""
+    """Return how many shares fit on a node's GPUs; a fraction never spans two GPUs."""
     return int(gpus) * int(1 / share + 1e-9) if share < 1 else int(gpus // share)
 
 
@@ -125,15 +125,15 @@ _PATIENCE = 10.0
 _PROMPTS = 80 * 2**20
 """Bytes for what is on its way to workers; what they answer goes to the store."""
 
-# Ray otherwise tells its makers that it is used.
+# Turn off Ray's usage reports.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
 def connect(options: RayOptions) -> None:
-    """Connects to the cluster that is asked for; does nothing where Ray is connected already.
+    """Connect to the requested cluster; do nothing if Ray is already connected.
 
     Raises:
-        RequestError: The address is malformed or holds a password, or no cluster answers there.
+        RequestError: The address is malformed or contains a password, or no cluster answers there.
         MissingPackage: The extra ``ray`` is not installed.
         WorkError: Ray does not start on this machine.
     """
@@ -161,7 +161,7 @@ def connect(options: RayOptions) -> None:
 
 
 def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
-    """Starts a cluster of this machine, with room for what is asked for."""
+    """Start a cluster on this machine, with enough cores for the requested workers."""
     import ray
 
     workers, threads = options.workers or 1, options.threads or 1
@@ -174,7 +174,7 @@ def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
             include_dashboard=False,
             **quiet,
         )
-    except Exception as error:  # where it is too slow to start, it raises a bare one
+    except Exception as error:  # Ray raises a bare Exception if it starts too slowly
         raise WorkError(
             f"Ray did not start on this machine ({_first_line(error)}); give the same command "
             "again when it is less busy, or leave --engine ray off"
@@ -182,22 +182,22 @@ def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
 
 
 def nodes() -> list[dict[str, float]]:
-    """What each node of the cluster has, by Ray's names of resources."""
+    """Return the resources of each node of the cluster, by Ray's resource names."""
     return [dict(node["Resources"]) for node in alive()]
 
 
 def alive() -> list[dict[str, Any]]:
-    """What Ray says of each node that is there."""
+    """Return Ray's information about each node that is alive."""
     import ray
 
     return [node for node in ray.nodes() if node["Alive"]]
 
 
 def _check_answers(address: str) -> None:
-    """Refuses an address at which nothing listens; Ray itself would wait for long, and then exit.
+    """Raise if nothing listens at an address; Ray itself would wait for long and then exit.
 
     Raises:
-        RequestError: It is malformed, or nothing listens.
+        RequestError: The address is malformed, or nothing listens there.
     """
     if address == "auto":
         return

@@ -1,8 +1,8 @@
-"""The Ray engine: the local engine's plan and store, with workers that carry out the blocks.
+"""The Ray engine: the local engine's plan and store, with workers that compute the blocks.
 
-The prompts go out in the blocks that are recorded with the run, each worker holds the whole model
-and writes what it answers to the store. So the same number of threads gives the same bytes as the
-local engine, on however many workers.
+The workers compute the blocks that are recorded with the run. Each worker has the whole model and
+writes its answers to the store. With the same number of threads the answers are therefore
+byte-identical to the local engine's, regardless of the number of workers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RayModel:
     """A ``LanguageModel`` in other processes: each call is sent to one of the workers.
 
     Args:
-        executor: Who holds the model.
+        executor: The executor whose workers have the model.
     """
 
     def __init__(self, executor: RayExecutor) -> None:
@@ -51,7 +51,7 @@ class RayModel:
         return costs
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """See ``LanguageModel.answer``; nothing of it is stored."""
+        """See ``LanguageModel.answer``. The answers are not stored."""
         answers: list[Any] = self._executor.call("answer", requests)
         return answers
 
@@ -73,19 +73,22 @@ def ray_engine(
     patience: Patience | None = None,
     block_tokens: int = BLOCK_TOKENS,
 ) -> Engine:
-    """An engine whose model is loaded by each of a number of workers; they end with the engine.
+    """Start an engine with a number of workers, each of which loads the model.
+
+    The workers end with the engine.
 
     Args:
-        load: Loads the model in a worker; it is sent there, so it must be importable there.
+        load: Loads the model in a worker; it is sent to the workers, so it must be importable
+            there.
         store: The score store; every worker writes to the same path or address.
-        options: Which cluster, how many workers, what each gets.
-        patience: How long workers are waited for.
+        options: The cluster, the number of workers and the resources of each.
+        patience: The timeouts and retry limits for workers.
         block_tokens: As for ``Engine``.
 
     Raises:
         RequestError: No cluster answers at the address, or it has no room for a worker.
         MissingPackage: The extra ``ray`` is not installed.
-        ModelError: What the loader raises.
+        ModelError: As the loader.
         ScoringError: No worker starts.
     """
     options = options or RayOptions()
@@ -105,10 +108,10 @@ def ray_engine(
 
 
 def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptions) -> Engine:
-    """As ``ray_engine``, for a model that ``load_model`` loads in each worker.
+    """Start a ``ray_engine`` for a model that ``load_model`` loads in each worker.
 
     Raises:
-        RequestError: As ``ray_engine``, or the device is one that Ray has to choose.
+        RequestError: As ``ray_engine``, or the options choose a device that Ray has to choose.
     """
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:
@@ -129,7 +132,7 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
 
 @dataclass(frozen=True)
 class _Named:
-    """Loads the model of a name, which stands there for every process."""
+    """Loads a model by name from a path that is valid in every process."""
 
     name: str
     place: str
@@ -142,11 +145,11 @@ class _Named:
 
 
 def _absolute(name: str) -> str:
-    """A folder as every process knows it, whatever folder it works in; other names as they are."""
+    """Return the absolute path of a model's folder; other names are returned unchanged."""
     folder = Path(name).expanduser()
     return str(folder.absolute()) if name not in DEMOS and folder.is_dir() else name
 
 
 def _everywhere(root: Path | str) -> str:
-    """The store's place as every process knows it, whatever folder it works in."""
+    """Return the store's address or absolute path, which is valid in every working directory."""
     return root if is_address(root) else str(Path(root).absolute())

@@ -1,7 +1,7 @@
-"""The workers of the Ray engine, and how blocks go round among them.
+"""The executor of the Ray engine, which distributes blocks among workers.
 
-Each worker has one block at a time. One that is gone is replaced, and its block asked elsewhere;
-Ray's own restarts are not used, since an actor of a lost node may not answer for long.
+Each worker has one block at a time. A lost worker is replaced, and its block is computed by another
+worker. Ray's own restarts are not used, because an actor on a lost node may not respond for long.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _TICK = 1.0
 
 
 class RayExecutor:
-    """Workers that hold one model; ``tacit.engine.plan.Executor`` on Ray.
+    """Workers with the same model; implements ``tacit.engine.plan.Executor``.
 
-    They end when nobody holds the executor any more.
+    The workers end when the executor is garbage-collected.
 
     Args:
-        order: What each worker is made for.
-        share: How many there are, and what each gets.
-        patience: How long they are waited for.
+        order: The instructions to create each worker.
+        share: The number of workers and the resources of each.
+        patience: The timeouts and retry limits.
     """
 
     def __init__(self, order: Order, share: Share, patience: Patience) -> None:
@@ -56,7 +56,7 @@ class RayExecutor:
 
     @property
     def description(self) -> dict[str, Any]:
-        """The engine's kind, how many workers were asked for, and what each has."""
+        """The engine's kind, the requested number of workers and the resources of each."""
         import ray
 
         return {
@@ -69,11 +69,11 @@ class RayExecutor:
 
     @property
     def size(self) -> int:
-        """How many workers are wanted, less those that could not be started."""
+        """The number of workers, without those that could not be started."""
         return self._wanted
 
     def first(self) -> Loaded:
-        """Starts all workers, and waits for the first of them to have loaded the model.
+        """Start all workers, and wait until the first one has loaded the model.
 
         Raises:
             ModelError: As ``load_model``.
@@ -86,10 +86,10 @@ class RayExecutor:
         return self._loaded
 
     def call(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - what the model returns
-        """What a method of the model returns, asked of one of the workers.
+        """Call a method of the model on one of the workers and return the result.
 
         Raises:
-            TacitError: What the method raises.
+            TacitError: As the method.
         """
         job = Job(lambda actor: actor.call.remote(method, arguments), f"{method} of the model")
         ((_, result),) = self._done([job])
@@ -112,7 +112,7 @@ class RayExecutor:
         self._await_listed(written)
 
     def _done(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Any]]:
-        """Has all jobs done, by whoever is idle; gives each with what came of it."""
+        """Run all jobs on idle workers; yield each job with its result."""
         todo, left = deque(jobs), len(jobs)
         self._hire()
         try:
@@ -131,12 +131,12 @@ class RayExecutor:
                         left -= 1
                         yield job, outcome
         finally:
-            # Interrupted, or a block failed for good: nobody waits for the others.
+            # Interrupted, or a block failed for good: end the workers that are still busy.
             for worker in [worker for worker in self._workers if worker.job is not None]:
                 self._leave(worker)
 
     def _outcomes(self) -> Iterator[tuple[WorkerHandle, object]]:
-        """Who has done something since the last look, or is gone; waits a moment for the first."""
+        """Yield workers with ready results, and lost workers, after a brief wait for a result."""
         import ray
 
         busy = {worker.pending: worker for worker in self._workers if worker.pending is not None}
@@ -162,7 +162,7 @@ class RayExecutor:
         self._check_anybody(now)
 
     def _arrived(self, worker: WorkerHandle, outcome: object) -> None:
-        """Takes on a worker that has loaded its model, or replaces it when it could not."""
+        """Add a worker that has loaded its model, or replace a worker that has failed to."""
         if not isinstance(outcome, Loaded):
             self._false_start(worker, outcome)
             return
@@ -175,7 +175,7 @@ class RayExecutor:
             if not self._seen_from:
                 self._leave(worker)
                 raise error
-            # A node that joins a run does not end what goes well without it.
+            # A node that joins a run late must not end the run.
             self._false_start(worker, Failed.of(error))
             return
         for warning in outcome.warnings if first is None else ():
@@ -184,7 +184,7 @@ class RayExecutor:
         self._loaded, self._false_starts = first or outcome, 0
 
     def _false_start(self, worker: WorkerHandle, outcome: object) -> None:
-        """Starts another in the place of one that could not load; gives the place up at last."""
+        """Replace a worker that failed to load; after several failures, do with fewer workers."""
         self._leave(worker)
         failed = outcome if isinstance(outcome, Failed) else None
         if failed and failed.is_final and self._loaded is None:
@@ -207,7 +207,7 @@ class RayExecutor:
         self._hire()
 
     def _failed(self, worker: WorkerHandle, job: Job, outcome: Failed | Lost) -> None:
-        """Counts a job's failure; raises when it is to be given up."""
+        """Count a job's failure; raise if the job has failed too often or the error is final."""
         if isinstance(outcome, Failed) and outcome.is_final:
             raise outcome.error
         lost = isinstance(outcome, Lost)
@@ -223,21 +223,21 @@ class RayExecutor:
             log.warning("%s is gone (%s): %s is asked elsewhere", worker.where, said, job.about)
         else:
             log.warning("%s failed: %s; it is asked again", job.about, said)
-        # What a library raised may have left the process, or its GPU, in a bad state.
+        # A library's error may have left the process, or its GPU, in a bad state.
         if lost or not getattr(outcome, "is_ours", False):
             self._leave(worker)
             self._leave_lost_nodes()
             self._hire()
 
     def _leave_lost_nodes(self) -> None:
-        """Leaves those who are idle on a node that is gone, so that they are given no job."""
+        """Dismiss idle workers on lost nodes, so that they get no job."""
         nodes = {str(node["NodeID"]) for node in alive()}
         for worker in [worker for worker in self._workers if worker.is_idle]:
             if worker.is_nowhere(nodes):
                 self._leave(worker)
 
     def _hire(self) -> None:
-        """Starts as many workers as are lacking."""
+        """Start the missing workers."""
         if not any(worker.loaded for worker in self._workers):
             self._anybody = time.monotonic()
         while len(self._workers) < self._wanted:
@@ -250,7 +250,7 @@ class RayExecutor:
         worker.dismiss()
 
     def _check_anybody(self, now: float) -> None:
-        """Refuses to wait for ever where there is no room for any worker."""
+        """Raise if no worker has started for too long."""
         if any(worker.node or worker.loaded for worker in self._workers):
             self._anybody = now
         elif now - self._anybody > self._patience.start:
@@ -261,10 +261,10 @@ class RayExecutor:
             )
 
     def _check_seen(self, stored: Stored) -> None:
-        """Refuses a store that is another folder on the workers' machines than here."""
+        """Raise if the store on a worker's machine is not the store of this process."""
         if stored.host in self._seen_from:
             return
-        # What another machine wrote may take a moment to be seen on a shared file system.
+        # On a shared file system, another machine's files may appear with a delay.
         until = time.monotonic() + self._patience.seen
         place = storage_of(self._order.store)
         while place.read(stored.segment) is None:
@@ -278,7 +278,7 @@ class RayExecutor:
         self._seen_from.add(stored.host)
 
     def _await_listed(self, written: set[str]) -> None:
-        """Waits, but not for ever, until a shared file system lists all that was written."""
+        """Wait, up to a timeout, until a shared file system lists all written segments."""
         place = storage_of(self._order.store)
         folders = {str(PurePosixPath(segment).parent) for segment in written}
         until = time.monotonic() + self._patience.seen
@@ -291,7 +291,7 @@ class RayExecutor:
 
 @dataclass(frozen=True)
 class _Fetched:
-    """Fetches in a worker what was put into Ray's object store here."""
+    """Fetches, in a worker, an object from Ray's object store."""
 
     reference: Any
 
@@ -302,7 +302,7 @@ class _Fetched:
 
 
 def _job(plan: Plan, block: Block, shared: _Fetched) -> Job:
-    """The job of asking a block; its rows are made when it is sent."""
+    """Return the job to compute a block; its rows are created when it is sent."""
     of, kind = type(block.requests[0]), block.kind
 
     def send(actor: Any) -> Any:  # noqa: ANN401 - Ray's handles
@@ -314,7 +314,7 @@ def _job(plan: Plan, block: Block, shared: _Fetched) -> Job:
 
 
 def _disband(workers: list[WorkerHandle]) -> None:
-    """Ends all workers."""
+    """End all workers."""
     for worker in workers:
         worker.dismiss()
     workers.clear()

@@ -1,4 +1,4 @@
-"""One worker as it is seen from where the run was started: what it does, and if it is there."""
+"""Handles of workers in the process that started the run: their jobs and whether they are alive."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Patience:
-    """How long workers are waited for, in seconds.
+    """Timeouts and retry limits for workers; times in seconds.
 
     Args:
-        look: Between two looks at whether all are there.
-        silence: Until a worker that does not answer counts as lost.
-        start: Seconds until a run without any worker fails, and a loading worker is reported.
-        seen: Until what a worker wrote has to be seen from where the run was started.
-        tries: How often a block, or the start of a worker, may fail.
+        look: Interval between two checks that all workers are alive.
+        silence: Time after which an unresponsive worker counts as lost.
+        start: Time after which a run without any worker fails, and a loading worker is reported.
+        seen: Time within which a segment written by a worker must be visible to this process.
+        tries: Number of failures of a block, or of starting a worker, before giving up.
     """
 
     look: float = 2.0
     silence: float = 60.0
     start: float = 600.0
-    seen: float = 120.0  # NFS may keep for 60 s that a file was not there
+    seen: float = 120.0  # NFS may cache for 60 s that a file does not exist
     tries: int = 3
 
 
 @dataclass(eq=False)
 class Job:
-    """Something for a worker to do.
+    """A job for a worker.
 
     Args:
-        send: Sends it to a worker, and returns Ray's reference to what comes back.
-        about: What messages call it.
-        block: The block that it is of.
+        send: Sends the job to a worker, and returns Ray's reference to the result.
+        about: The job's description in messages.
+        block: The block to compute, if the job is one.
     """
 
     send: Callable[[Any], Any]
@@ -53,21 +53,21 @@ class Job:
 
 @dataclass(frozen=True)
 class Lost:
-    """A worker is gone, and what it was doing with it."""
+    """The outcome of a job whose worker is gone."""
 
     reason: str
 
 
 @dataclass(eq=False)
 class WorkerHandle:
-    """A worker; it is loading its model until it reports what it loaded.
+    """A handle of a worker. A new worker is loading its model.
 
     Args:
         actor: Ray's handle.
-        pending: Ray's reference to what it is doing; None when it is idle.
-        loaded: What it loaded; None until it has.
-        job: What it was given to do.
-        node: Ray's name of the node that it is on; None until its process is there.
+        pending: Ray's reference to the current result; None if the worker is idle.
+        loaded: The worker's report after loading; None before.
+        job: The current job.
+        node: Ray's ID of the worker's node; None until the worker's process runs.
     """
 
     actor: Any
@@ -82,10 +82,10 @@ class WorkerHandle:
 
     @classmethod
     def hire(cls, order: Order, share: Share) -> WorkerHandle:
-        """Asks Ray for a worker, which may have to wait until there is room for it."""
+        """Request a worker from Ray, which may wait until resources are free."""
         import ray
 
-        # A second thread answers whether the process is there while the first computes.
+        # A second thread answers pings while the first computes.
         made = ray.remote(Worker).options(
             num_cpus=share.threads, num_gpus=share.gpus, max_concurrency=2, max_restarts=0
         )
@@ -94,22 +94,22 @@ class WorkerHandle:
 
     @property
     def is_idle(self) -> bool:
-        """Whether it could be given something to do."""
+        """Whether the worker can take a job."""
         return self.loaded is not None and self.pending is None
 
     @property
     def where(self) -> str:
-        """The worker as messages name it."""
+        """The worker's description in messages."""
         return f"the worker on {self.loaded.host}" if self.loaded else "a worker that was starting"
 
     def give(self, job: Job) -> None:
-        """Sends it a job."""
+        """Send a job to the worker."""
         self.job, self.pending = job, job.send(self.actor)
-        # What it was asked before tells where it is, however short its jobs are.
+        # Only restart the timer: a pending ping still reports the node, however short the jobs.
         self._pinged = time.monotonic()
 
     def take(self) -> object:
-        """What it did, which has to be there by now; ``Lost`` when it is gone."""
+        """Return the current job's result, which is ready, or ``Lost`` if the worker is gone."""
         import ray
 
         pending, self.pending = self.pending, None
@@ -119,32 +119,33 @@ class WorkerHandle:
             return Lost(_reason(error))
 
     def is_nowhere(self, nodes: set[str]) -> bool:
-        """Whether its node is known, and none of those that are there."""
+        """Return whether the worker's node is known and is not among ``nodes``."""
         self._listen()
         return self.node is not None and self.node not in nodes
 
     def missing(self, nodes: set[str], patience: Patience) -> Lost | None:
-        """Whether a worker that is doing something is gone, though Ray has not said so yet.
+        """Return ``Lost`` if a busy worker is gone although Ray has not reported it yet, else None.
 
         Args:
-            nodes: Those that are there.
-            patience: How long it may be silent.
+            nodes: The IDs of the nodes that are alive.
+            patience: The timeouts.
         """
         if self.pending is None:
             return None
         self._listen()
         if self.node is not None and self.node not in nodes:
             return Lost("its node is no longer there")
-        # One that is loading may hold the interpreter for as long as it likes.
+        # A worker that is loading may block the interpreter, so it may be silent for long.
         if self.loaded and time.monotonic() - self._pinged > patience.silence:
             return Lost(f"it has not answered for {patience.silence:.0f} s")
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """The minutes for which it has been loading its model; told each time that these are over.
+        """Return how many minutes the worker has been loading its model, once per interval, else 0.
 
         Args:
-            seconds: How long is long; before, and between two times, there are 0 minutes.
+            seconds: Length of the interval; the result is 0 until it ends, and again until the next
+                ends.
         """
         if self.loaded or self.node is None:
             return 0.0
@@ -157,7 +158,7 @@ class WorkerHandle:
         return (now - self._loading_since) / 60
 
     def _listen(self) -> None:
-        """Asks whether the process is there, and where, as often as it has answered."""
+        """Read the last ping if it has been answered, and send the next one."""
         import ray
 
         if self._ping is not None:
@@ -166,22 +167,22 @@ class WorkerHandle:
             try:
                 self.node = ray.get(self._ping)
             except ray.exceptions.RayError:
-                return  # Ray says so of what it is doing as well
+                return  # the pending job fails with the same error
         self._ping, self._pinged = self.actor.ping.remote(), time.monotonic()
 
     def dismiss(self) -> None:
-        """Ends its process; what it has not stored is lost."""
+        """End the worker's process; results that are not stored are lost."""
         import ray
 
         dismiss([self.actor] if ray.is_initialized() else [])
 
 
 def dismiss(actors: Sequence[Any]) -> None:
-    """Ends actors, those that are gone already among them."""
+    """End actors, of which some may already be gone."""
     import ray
 
     for actor in actors:
-        # One that cannot be reached is as good as ended.
+        # An actor that cannot be reached counts as ended.
         try:
             ray.kill(actor, no_restart=True)
         except (ray.exceptions.RayError, ValueError, RuntimeError):
@@ -189,7 +190,7 @@ def dismiss(actors: Sequence[Any]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """The sentence of Ray's long message that says why."""
+    """Extract the reason from Ray's long error message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     last = lines[-1].partition(" Some common causes")[0] if lines else ""
     return last or type(error).__name__

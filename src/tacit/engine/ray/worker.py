@@ -1,7 +1,6 @@
-"""A worker of the Ray engine: one model in a process of its own, which writes to the store itself.
+"""A worker of the Ray engine: a process with one model, which writes to the store directly.
 
-What goes wrong comes back as a value, since not every exception can be sent from one process to
-another.
+Errors are returned as values, because not every exception can be sent from one process to another.
 """
 
 from __future__ import annotations
@@ -60,13 +59,13 @@ _TOLD: dict[str, type[TacitError]] = {
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is made for.
+    """Instructions to create a worker.
 
     Args:
-        load: Loads its model.
-        store: Where it writes: a folder that is the same on every machine, or an address.
-        threads: In how many threads it computes.
-        gpus: Its share of GPUs.
+        load: Loads the worker's model.
+        store: The worker's store: a folder that all machines share, or an address.
+        threads: Number of threads for computation.
+        gpus: The worker's share of GPUs.
         version: The version of Tacit that made the plan.
     """
 
@@ -79,15 +78,16 @@ class Order:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A worker whose model is loaded.
+    """A worker's report after its model is loaded.
 
     Args:
         name: The model's name.
         fingerprint: The model's fingerprint.
         description: The model's description.
-        shares_prefixes: Whether its prompts are best asked in the order of their texts.
-        supports: The classes of requests that it answers.
-        warnings: What was said while it was loaded.
+        shares_prefixes: Whether the model computes common prefixes of prompts once, so that prompts
+            should be sorted by text.
+        supports: The classes of requests that the model answers.
+        warnings: Warnings that were logged during loading.
         host: The machine's name.
     """
 
@@ -102,10 +102,10 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Stored:
-    """A block that was stored.
+    """A stored block.
 
     Args:
-        segment: Where, as seen from the store's root.
+        segment: The segment's path, relative to the store's root.
         host: The machine's name.
     """
 
@@ -115,13 +115,13 @@ class Stored:
 
 @dataclass(frozen=True)
 class Failed:
-    """What went wrong in a worker.
+    """An error in a worker.
 
     Args:
         kind: The name of the exception's class.
-        message: What it says, with the machine's name where it is not Tacit's own.
-        is_final: Whether another worker would fail alike.
-        is_ours: Whether it is an error of Tacit's, after which the worker is still sound.
+        message: The error message, with the machine's name unless ``is_ours``.
+        is_final: Whether the same error is expected on every other worker.
+        is_ours: Whether it is an error of Tacit, after which the worker is still usable.
     """
 
     kind: str
@@ -131,8 +131,8 @@ class Failed:
 
     @classmethod
     def of(cls, error: Exception) -> Failed:
-        """What an exception says."""
-        # A model that failed by what a library, or its GPU, raised may do well elsewhere.
+        """Convert an exception."""
+        # A model that failed because of a library or GPU error may work on another worker.
         foreign = error.__cause__ is not None and not isinstance(error.__cause__, TacitError)
         is_ours = isinstance(error, TacitError) and not (
             foreign and isinstance(error, ScoringError)
@@ -148,15 +148,15 @@ class Failed:
 
     @property
     def error(self) -> TacitError:
-        """The exception, to be raised where the run is told from."""
+        """The exception to raise in the process that started the run."""
         return _TOLD[self.kind](self.message)
 
 
 class Worker:
-    """Holds a model and asks it the blocks that it is given.
+    """Loads a model and computes blocks with it.
 
     Args:
-        order: What it is made for.
+        order: The instructions to create the worker.
     """
 
     def __init__(self, order: Order) -> None:
@@ -165,28 +165,28 @@ class Worker:
         self._shared: dict[str, Mapping[type, Mapping[str, Any]]] = {}
 
     def load(self) -> Loaded | Failed:
-        """Loads the model."""
+        """Load the model."""
         return _or_failed(self._load)
 
     def call(self, method: str, arguments: Sequence[object]) -> object:
-        """What a method of the model returns."""
+        """Call a method of the model and return the result."""
         return _or_failed(lambda: getattr(self._asked.model, method)(*arguments))
 
     def work(
         self, digest: str, shared: Callable[[], Any], of: type, rows: Sequence[Any]
     ) -> Stored | Failed:
-        """Asks a block and stores what is answered.
+        """Compute a block and store the answers.
 
         Args:
-            digest: Of the plan; what its rows share is fetched once.
-            shared: Fetches what rows refer to, by the requests' class.
+            digest: The plan's digest; the data that its rows share is fetched once.
+            shared: Fetches the data that rows refer to, by class of request.
             of: The class of the block's requests.
-            rows: The block's requests, as their kind writes them.
+            rows: The block's requests, as rows of their kind.
         """
         return _or_failed(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:
-        """Shows that the process is there, also while it computes; Ray's name of its node."""
+        """Show that the process is alive, even while it computes; return Ray's ID of its node."""
         import ray
 
         return str(ray.get_runtime_context().get_node_id())
@@ -200,7 +200,7 @@ class Worker:
             )
         _compute_in(order.threads)
         if not order.gpus:
-            os.environ["CUDA_VISIBLE_DEVICES"] = ""  # they are others'
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the GPUs belong to other workers
         store = Store(order.store)
         with _Listening() as heard:
             model = order.load(store.hashes)
@@ -238,14 +238,14 @@ class Worker:
 
 
 class _Listening(logging.Handler):
-    """Keeps what Tacit warns of, for whoever sits at the other end."""
+    """Collects the warnings that Tacit logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keeps the message."""
+        """Collect the message."""
         self.messages.append(record.getMessage())
 
     def __enter__(self) -> Self:
@@ -257,7 +257,7 @@ class _Listening(logging.Handler):
 
 
 def _compute_in(threads: int) -> None:
-    """Has torch, loaded or not yet, and the tokenizers compute in so many threads."""
+    """Set the number of threads of torch, imported or not, and of the tokenizers."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
         os.environ[name] = str(threads)
     torch = sys.modules.get("torch")
@@ -268,5 +268,5 @@ def _compute_in(threads: int) -> None:
 def _or_failed(do: Callable[[], T]) -> T | Failed:
     try:
         return do()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is told where the run is
+    except Exception as error:  # noqa: BLE001 - every error is reported to the driver
         return Failed.of(error)

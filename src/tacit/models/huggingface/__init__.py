@@ -1,1 +1,1 @@
-"""Models of Hugging Face transformers, computed in this process."""
+"""Hugging Face transformers models that run in this process."""

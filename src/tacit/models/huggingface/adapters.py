@@ -1,4 +1,4 @@
-"""Checkpoints as people have them: quantised, with an adapter, spread over several devices."""
+"""Variants of checkpoints: quantised, with an adapter, or spread over several devices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from tacit.models.huggingface.trust import Trust
 
-# Those that go into a model's layers and are read from one file; XLORA reads whatever it names.
+# Adapters that change a model's layers and are read from one file. XLORA is not one: it reads any
+# file that its config names.
 _OF_LAYERS = """
     ADALORA BOFT C3A DELORA FOURIERFT HRA IA3 LN_TUNING LOHA LOKR LORA MISS OFT RANDLORA ROAD SHIRA
     TRAINABLE_TOKENS VBLORA VERA
@@ -29,7 +30,7 @@ DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 
 
 def quantised(config: PreTrainedConfig) -> str | None:
-    """How a checkpoint's weights are quantised, as its config says it; None where they are not."""
+    """Return how a checkpoint's weights are quantised according to its config, or None."""
     found = getattr(config, "quantization_config", None)
     if found is None:
         return None
@@ -38,10 +39,11 @@ def quantised(config: PreTrainedConfig) -> str | None:
 
 
 def check_adapter(folder: Path, trust: Trust) -> None:
-    """Says early that a folder holds no adapter, or one that is not merely read into layers.
+    """Check, before loading, that a folder holds an adapter that only changes layers.
 
     Raises:
-        ModelError: It is so, or its weights are a pickle that is not allowed.
+        ModelError: The folder holds no such adapter, or its weights are a pickle that is not
+            allowed.
     """
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
@@ -59,10 +61,10 @@ def check_adapter(folder: Path, trust: Trust) -> None:
 
 
 def _check_kind(folder: Path) -> None:
-    """Refuses an adapter whose config has peft load further files, or import a module.
+    """Check that an adapter's kind is supported, and that peft imports no further module.
 
     Raises:
-        ModelError: It does, or cannot be read.
+        ModelError: The config fails this check, or cannot be read.
     """
     file = folder / "adapter_config.json"
     try:
@@ -90,10 +92,10 @@ def _check_kind(folder: Path) -> None:
 
 
 def check_device_map(device_map: str) -> None:
-    """Refuses a way to spread a model that there is not.
+    """Raise if a device map is not supported.
 
     Raises:
-        ModelError: It is none of ``DEVICE_MAPS``.
+        ModelError: The device map is not in ``DEVICE_MAPS``.
     """
     if device_map not in DEVICE_MAPS:
         raise ModelError(f"--device-map {device_map!r} is none of {', '.join(DEVICE_MAPS)}")
@@ -102,7 +104,7 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """The device arguments of ``from_pretrained``; empty where weights are moved later.
+    """Return the device arguments of ``from_pretrained``; empty if weights are moved later.
 
     Raises:
         ModelError: accelerate is needed and not installed.
@@ -115,15 +117,16 @@ def placing(
             f"{name}: {why} need accelerate, which is not installed; install it with: pip install "
             "accelerate"
         )
-    # Quantised weights cannot be moved afterwards.
+    # Quantised weights cannot be moved later.
     return {"device_map": device_map or {"": str(device)}}
 
 
 def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedModel:
-    """A model with an adapter's weights beside its own, which are not changed.
+    """Return a model with an adapter added; the model's own weights do not change.
 
     Raises:
-        ModelError: peft is not installed, or the adapter is another model's.
+        ModelError: peft is not installed, or the adapter cannot be loaded or belongs to another
+            model.
     """
     if find_spec("peft") is None:
         raise ModelError(
@@ -135,7 +138,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
         warnings.simplefilter("always")
         try:
             both = peft.PeftModel.from_pretrained(model, str(folder))
-        except Exception as error:  # peft raises all kinds
+        except Exception as error:  # peft raises many kinds of errors
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise ModelError(f"{name}: the adapter {folder} cannot be loaded: {said}") from error
     lacking = [str(one.message) for one in told if "missing adapter keys" in str(one.message)]
@@ -148,7 +151,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
 
 
 def adapter_files(folder: Path) -> dict[str, Path]:
-    """An adapter's files, which scores depend on, by what a fingerprint calls them."""
+    """Return an adapter's files, which scores depend on, by their names in a fingerprint."""
     weights = folder / "adapter_model.safetensors"
     files = (
         folder / "adapter_config.json",

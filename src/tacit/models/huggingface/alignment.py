@@ -1,4 +1,4 @@
-"""Which tokens of a string are scored for an answer, and what happens to special tokens in it."""
+"""Alignment of answers with tokens, and the treatment of special tokens in a text."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ControlTokens:
-    """A tokenizer's special tokens, and how a text is searched for them.
+    """A tokenizer's special tokens, and a pattern that finds them in a text.
 
     Args:
-        ids: Their ids.
-        spelled: Matches where one is spelled; None where there are none.
+        ids: The ids of the special tokens.
+        spelled: Matches any special token that a text spells; None without special tokens.
     """
 
     ids: frozenset[int]
@@ -32,12 +32,12 @@ class ControlTokens:
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase) -> ControlTokens:
-        """Those of a fast tokenizer, looked up once."""
+        """Return the special tokens of a fast tokenizer, cached per tokenizer."""
         known = _KNOWN.get(tokenizer)
         if known is None:
             added = tokenizer.backend_tokenizer.get_added_tokens_decoder()
             special = {number: one for number, one in added.items() if one.special and one.content}
-            # One that is looked for in the normalized text may stand there in any case.
+            # A token that is matched in normalized text may be spelled in any case.
             patterns = [
                 f"(?i:{re.escape(one.content)})" if one.normalized else re.escape(one.content)
                 for one in special.values()
@@ -47,19 +47,19 @@ class ControlTokens:
         return known
 
     def find(self, text: str) -> str | None:
-        """The first special token that a text spells; None where it spells none."""
+        """Return the first special token that a text spells, or None."""
         found = self.spelled and self.spelled.search(text)
         return found[0] if found else None
 
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> list[re.Match[str]]:
-        """Where a text spells special tokens that were not written as text.
+        """Return where a text spells special tokens that were not tokenized as plain text.
 
         Args:
             text: The text.
-            ids: Its tokens.
-            offsets: Which characters each of them covers.
+            ids: The token ids of the text.
+            offsets: The characters that each token covers.
         """
         control = [span for one, span in zip(ids, offsets, strict=True) if one in self.ids]
         return [
@@ -73,14 +73,14 @@ _KNOWN: WeakKeyDictionary[PreTrainedTokenizerBase, ControlTokens] = WeakKeyDicti
 
 
 def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
-    """Refuses a text that spells a special token which a tokenizer cannot write as text.
+    """Raise if a text spells a special token that a tokenizer cannot write as text.
 
     Args:
-        tokenizer: A ``bare`` tokenizer; one that reads special tokens may do so.
+        tokenizer: A ``bare`` tokenizer; the check is skipped if it reads special tokens.
         text: The text.
 
     Raises:
-        PromptError: It is so.
+        PromptError: The text spells such a token.
     """
     control = ControlTokens.of(tokenizer)
     if not tokenizer.split_special_tokens or not control.find(text):
@@ -90,10 +90,10 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
 
 
 def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
-    """Refuses a text in which a special token is spelled that was not written as text.
+    """Raise if a text spells special tokens that were not tokenized as plain text.
 
     Raises:
-        PromptError: There is one.
+        PromptError: ``misread`` is not empty.
     """
     if misread:
         raise PromptError(
@@ -104,13 +104,13 @@ def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A text with one answer in place.
+    """A text with one answer filled in.
 
     Args:
         string: The whole string.
         begin: Index of the answer's first character.
-        end: Index behind its last.
-        text_end: Index behind the last character of the text that precedes the answer. The
+        end: Index after the answer's last character.
+        text_end: Index after the last character of the text that precedes the answer. The
             characters from here to ``begin`` are the separator, which is scored with the answer.
     """
 
@@ -122,14 +122,14 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The token ids of a filled text, without special tokens.
+    """The token ids of a filled text, and which of them are scored.
 
     Args:
-        ids: All of them.
+        ids: All token ids.
         begin: Index of the first token that is scored.
-        end: Index behind the last one; at least ``begin + 1``.
-        spanned: Whether the first one covers characters of the text as well, or the last one
-            characters behind the answer.
+        end: Index after the last token that is scored; at least ``begin + 1``.
+        spanned: Whether the first scored token also covers characters of the text, or the last one
+            characters after the answer.
     """
 
     ids: tuple[int, ...]
@@ -140,7 +140,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Specials:
-    """The special tokens that a tokenizer's own configuration puts around one text.
+    """The special tokens that a tokenizer's configuration puts around a text.
 
     Args:
         before: For example BOS or [CLS].
@@ -152,7 +152,7 @@ class Specials:
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase) -> Specials:
-        """Reads them off a tokenized word."""
+        """Return the special tokens that a tokenizer adds to a test word."""
         bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
         full = list(tokenizer("a")["input_ids"])
         for begin in range(len(full) - len(bare) + 1):
@@ -165,7 +165,7 @@ class Specials:
 
 
 def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
-    """Tokens between special ones, less those that stand there already."""
+    """Return tokens between special tokens, without repeating those already there."""
     before, after = specials.before, specials.after
     if tuple(ids[: len(before)]) == before:
         before = ()
@@ -177,15 +177,15 @@ def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
 def bare(
     tokenizer: PreTrainedTokenizerBase, *, reads_specials: bool = False
 ) -> PreTrainedTokenizerBase:
-    """A copy of a fast tokenizer that adds nothing, and says of every character who covers it.
+    """Return a copy of a fast tokenizer that adds no tokens and has complete offsets.
 
-    Some (RoBERTa's) leave a token's spaces out of its offsets in their last step, so that nobody
-    seems to cover them.
+    Some tokenizers (RoBERTa's) drop a token's spaces from its offsets in their last step, so that
+    no token appears to cover them.
 
     Args:
         tokenizer: The tokenizer.
-        reads_specials: Whether what spells a special token is read as that token, as in what a chat
-            template writes; else it is text like any other.
+        reads_specials: Whether text that spells a special token is read as that token, as in the
+            output of a chat template; otherwise it is plain text.
     """
     plain = copy.deepcopy(tokenizer)
     plain.backend_tokenizer.post_processor = None
@@ -195,11 +195,11 @@ def bare(
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
-    """Tokenizes filled texts with a ``bare`` tokenizer, and finds the tokens to score.
+    """Tokenize filled texts with a ``bare`` tokenizer, and find the tokens to score.
 
     Raises:
-        PromptError: The tokenizer drops an answer altogether, or cannot write a special token that
-            is spelled in a text or an answer.
+        PromptError: The tokenizer drops an answer completely, or cannot write a special token that
+            a text or an answer spells.
     """
     return [
         tokens or _dropped(tokenizer, item)
@@ -208,10 +208,12 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
 
 
 def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
-    """As ``tokenize``, equal ones once; None for an answer that a tokenizer drops or cannot write.
+    """Tokenize like ``tokenize``, with None for an answer that is dropped or cannot be written.
+
+    Equal texts are tokenized once.
 
     Raises:
-        PromptError: The tokenizer cannot write a special token that is spelled in a text.
+        PromptError: The tokenizer cannot write a special token that a text spells.
     """
     if not filled:
         return []
@@ -236,19 +238,19 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
 def answer_tokens(
     ids: Sequence[int], offsets: Sequence[tuple[int, int]], filled: Filled
 ) -> Tokens | None:
-    """Applies the boundary rule; None where no token covers the answer.
+    """Return the tokens to score by the boundary rule, or None if no token covers the answer.
 
     Args:
         ids: The ids of the whole string's tokens.
-        offsets: Which characters each of them covers.
-        filled: The string, and where the answer stands in it.
+        offsets: The characters that each token covers.
+        filled: The string, and the position of the answer in it.
     """
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     own = bisect_left(ends, filled.begin + 1)
     if own == len(ids) or starts[own] >= filled.end:
         return None
-    # A space that a tokenizer puts before a string may cover none of its characters, and is scored
-    # where no text follows it.
+    # A space that a tokenizer adds before a string may cover none of its characters. It is scored
+    # if no text precedes the answer.
     begin = min(bisect_left(ends, filled.text_end + 1), bisect_left(starts, filled.text_end))
     end = max(bisect_left(starts, filled.end), own + 1)
     spanned = starts[begin] < filled.text_end or ends[end - 1] > filled.end
@@ -261,7 +263,7 @@ def _found(
     offsets: Sequence[tuple[int, int]],
     filled: Filled,
 ) -> Tokens | None:
-    """As ``answer_tokens``; None for an answer that would be read as a special token."""
+    """Return ``answer_tokens``, or None for an answer that would be read as a special token."""
     control = ControlTokens.of(tokenizer)
     if tokenizer.split_special_tokens and control.find(filled.string):
         misread = control.misread(filled.string, ids, offsets)

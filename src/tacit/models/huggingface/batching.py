@@ -1,4 +1,4 @@
-"""Batches of rows of tokens under a budget that halves when memory runs out."""
+"""Batches of token rows, under a token budget that halves when memory runs out."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A pass costs something however few its tokens are (the weights are read once more): on a processor
-# as much as 75 tokens of 2,048 did. Padding beyond that is dearer than one more pass.
+# Each pass has a fixed cost, because it reads the weights again: on a CPU, up to that of 75 tokens
+# in a pass of 2,048. Padding beyond that costs more than another pass.
 _MOST_PADDING = 1 / 16
 
 
 @dataclass(slots=True)
 class Budget:
-    """How many tokens, padding included, one forward pass may take; it only ever shrinks.
+    """The limit of tokens in one forward pass, padding included; it can only shrink.
 
     Args:
-        tokens: So many.
-        apart: Rows of more tokens than this are never beside others; None for no such limit.
+        tokens: The number of tokens.
+        apart: Rows with more tokens than this are never batched with shorter rows; None for no such
+            limit.
     """
 
     tokens: int
     apart: int | None = None
 
     def halve(self, tried: int) -> None:
-        """Halves the budget, or the tokens that were too many, for the rest of the run.
+        """Set the budget to half of itself, or to half of ``tried`` if that is smaller.
 
         Raises:
-            ScoringError: There is nothing left to halve.
+            ScoringError: The budget cannot be halved further.
         """
         smaller = min(self.tokens, tried) // 2
         if not smaller:
@@ -45,12 +46,15 @@ class Budget:
 
 
 def how_many(cost: int, budget: Budget) -> int:
-    """How many rows of a cost in tokens fit the budget: one at least, however long it is."""
+    """Return how many rows of a given cost in tokens fit the budget, but at least one."""
     return max(1, budget.tokens // max(1, cost))
 
 
 def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
-    """How many of the first rows, costliest first, make a batch that is not padding too much."""
+    """Return how many of the first rows form a batch without too much padding.
+
+    The costs are in descending order.
+    """
     most = how_many(costs[0], budget)
     padding = 0
     for number, cost in enumerate(costs[:most]):
@@ -62,14 +66,15 @@ def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
 
 
 def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int]], None]) -> None:
-    """Hands the rows to ``forward`` in batches, the costliest first, equal ones in their order.
+    """Pass the rows to ``forward`` in batches, by descending cost; ties stay in order.
 
-    A batch ends where the budget does, or where rows are so much shorter that another is cheaper.
+    A batch ends where the budget does, or where the next rows are so much shorter that another pass
+    is cheaper.
 
     Args:
         costs: Tokens per row.
         budget: Halved when ``forward`` runs out of memory; the batch is then tried again, smaller.
-        forward: Takes the indices of a batch's rows.
+        forward: Receives the indices of a batch's rows.
 
     Raises:
         ScoringError: Memory ran out with a single row, or the model failed.
@@ -87,7 +92,7 @@ def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int
                 raise ScoringError(
                     f"the model failed on a batch of {len(batch)} rows: {error}"
                 ) from error
-            # What costs much may be a prompt of many rows, which smaller batches still help.
+            # A costly item may be a prompt of many rows, which smaller batches still help.
             budget.halve(costs[batch[0]] * len(batch))
         else:
             order = order[len(batch) :]

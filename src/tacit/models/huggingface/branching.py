@@ -1,4 +1,4 @@
-"""Answers of several tokens, each going on from keys and values that were computed once."""
+"""Answers of several tokens, which continue from keys and values that are computed once."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class Forward(Protocol):
-    """Runs a causal model; its logits stand at the needed columns."""
+    """A forward pass of a causal model; its logits cover only the needed columns."""
 
-    def __call__(  # noqa: D102 - the class says it
+    def __call__(  # noqa: D102 - documented in the class
         self,
         ids: torch.Tensor,
         mask: torch.Tensor,
         needed: Sequence[int],
         positions: torch.Tensor | None = None,
         **rest: object,
-    ) -> Any: ...  # noqa: ANN401 - every architecture has an output class of its own
+    ) -> Any: ...  # noqa: ANN401 - each architecture has an output class
 
 
 @dataclass(frozen=True)
 class _Trunks:
-    """Computed trunks: padded to the left, so that what follows stands right behind them."""
+    """Computed trunks, padded on the left, so that their branches follow directly."""
 
     trees: Sequence[Tree]
     mask: torch.Tensor
@@ -45,17 +45,17 @@ class _Trunks:
 
 
 def tree_cost(tree: Tree) -> int:
-    """The tokens that a tree takes in memory: every branch has the trunk's keys beside it."""
+    """Return the tokens that a tree takes in memory: every branch repeats the trunk's keys."""
     return sum(len(row.ids) for row in tree.rows)
 
 
 def score_trees(
     trees: Sequence[Tree], forward: Forward, pad: int, device: torch.device, budget: Budget
 ) -> Found:
-    """The log-probabilities (nats) of all that the trees' rows read.
+    """Return the log-probabilities (nats) of all tokens that the trees' rows read.
 
     Raises:
-        Whatever the model raises when its cache cannot be used so.
+        Exception: Any error of the model, if its cache cannot be used in this manner.
     """
     trunks, found = _compute_trunks(trees, forward, pad, device)
     rows = [(number, row) for number, tree in enumerate(trees) for row in tree.rows]
@@ -89,7 +89,7 @@ def _compute_trunks(
 def _chunks(
     rows: Sequence[tuple[int, Row]], trunks: _Trunks, budget: Budget
 ) -> Iterator[tuple[Sequence[tuple[int, Row]], Any]]:
-    """Branches in chunks under the budget, each with a cache of its own to go on from."""
+    """Yield branches in chunks that fit the budget, each with a separate cache to extend."""
     width = trunks.mask.shape[1]
     cost = max(width + len(row.ids) - trunks.begin(number) for number, row in rows)
     size = how_many(cost, budget)
@@ -101,7 +101,7 @@ def _chunks(
 def _go_on(
     chunk: Sequence[tuple[int, Row]],
     trunks: _Trunks,
-    cache: Any,  # noqa: ANN401 - a cache class of each architecture
+    cache: Any,  # noqa: ANN401 - each architecture has a cache class
     forward: Forward,
     pad: int,
 ) -> Found:

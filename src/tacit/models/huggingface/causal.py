@@ -1,11 +1,12 @@
-"""Models that continue a text: GPT-2, OPT, GPT-NeoX, Llama and all that AutoModelForCausalLM loads.
+"""Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
 
-Prompts are packed: what their inputs begin with alike is computed once, whichever prompt it is of,
-and all answers are read off it; a long beginning is kept for many packs. A model to which packed
-prompts are not the same, measured when it is loaded, has each prompt computed by itself, and says
-so. Its one-token answers are all read off one pass over the text. Longer answers branch off: what
-they share is computed once and kept as keys and values, and each goes on from there. A model whose
-cache does not give the same either has each answer computed from the beginning.
+Prompts are packed: tokens that the inputs of any prompts share at the start are computed once, and
+all answers are read from them. A long shared prefix is cached for many packs. A check at load
+measures whether packing changes log-probabilities. If it does, a warning is logged, and each prompt
+is computed separately. One pass over the text then scores all answers of one token. Longer answers
+branch off: the tokens that they share are computed once and cached as keys and values, and each
+answer continues from there. If a model's cache changes log-probabilities too, each answer is
+computed from the beginning.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 SCORER = "causal-2"
 
 PACK_TOKENS = 1024
-"""The longest pack: what packs repeat goes with its inverse, some models' attention with it."""
+"""The longest pack, in tokens: longer packs repeat less, but some models' attention costs more."""
 
 _LEAST_PACK = 32
 
@@ -67,13 +68,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Prepared:
-    """What goes through the model for some prompts.
+    """The model's inputs for some prompts.
 
     Args:
         prompts: The prompts.
         inputs: Their answers' inputs.
-        packs: Packs, by what is kept of them.
-        trees: What is not packed.
+        packs: The packs of each cached prefix.
+        trees: The inputs that are not packed.
     """
 
     prompts: Sequence[Prompt]
@@ -83,12 +84,12 @@ class _Prepared:
 
 
 class CausalModel(RankingModel):
-    """Scores answers, and ranks words, as continuations of their text.
+    """A model that scores answers, and ranks words, as continuations of their text.
 
     Args:
         checkpoint: The loaded model.
         batch_tokens: Tokens in one forward pass, padding included.
-        packing: Whether prompts are packed, where that gives the same.
+        packing: Whether to pack prompts, provided that log-probabilities stay the same.
     """
 
     kind = "causal"
@@ -99,7 +100,7 @@ class CausalModel(RankingModel):
         self._selects = "logits_to_keep" in takes
         self._places = "position_ids" in takes
         self._local = _local_window(checkpoint.model.config)
-        # What a template writes has special tokens, and a user's text in it none.
+        # The output of a template has special tokens; the user's text in it has none.
         reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
         self._encoder = Encoder(self.name, reader, self._specials, self._fill)
         self._remembered = Remembered()
@@ -120,9 +121,9 @@ class CausalModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """As for every local model, and how far sharing and packing were off, in nats.
+        """The description of every local model, plus the effects of sharing and packing in nats.
 
-        ``packs`` says whether prompts are packed, ``not_packed`` why they are not.
+        ``packs`` is whether prompts are packed, ``not_packed`` why they are not.
         """
         return {
             **super().description,
@@ -135,11 +136,11 @@ class CausalModel(RankingModel):
 
     @property
     def shares_prefixes(self) -> bool:
-        """See ``SharesPrefixes``: whether prompts are packed."""
+        """Whether prompts are packed; see ``SharesPrefixes``."""
         return self._packing.refused is None
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """What is shared counts once."""
+        """Return the tokens per prompt; shared tokens count once."""
         inputs = self._encode(prompts)
         packed, rest = self._divided(inputs)
         costs = np.zeros(len(inputs), np.int64)
@@ -147,7 +148,7 @@ class CausalModel(RankingModel):
             costs[number] = tree.tokens if self._branches_off(tree) else tree.row_tokens
         prompt = inputs.prompt
         for begin, rows in packed:
-            # Any of the prompts that read a row may count as the one that it is computed for.
+            # A row that several prompts read counts for any one of them.
             owner = np.zeros(len(rows), np.int64)
             owner[rows.reads.row] = prompt[rows.reads.answer]
             costs[owner[0]] += len(begin)
@@ -155,7 +156,7 @@ class CausalModel(RankingModel):
         return costs.tolist()
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """See ``Prepares.prepare``: prompts are encoded and packed; rankings wait."""
+        """Encode and pack prompts; requests with rankings wait. See ``Prepares.prepare``."""
         if all(isinstance(one, Prompt) for one in requests):
             return partial(self._computed, self._prepared(requests))
         return partial(self.answer, requests)
@@ -180,7 +181,7 @@ class CausalModel(RankingModel):
         return self._scored(work.prompts, self._written_as(work.inputs), totals)
 
     def _written_as(self, inputs: Inputs) -> Written:
-        """How the answers of inputs are written."""
+        """Return how the answers of the inputs are tokenized."""
         scored = inputs.lengths - inputs.begin
         known = np.ones(len(scored), bool)
         if self._unknown is not None:
@@ -199,15 +200,16 @@ class CausalModel(RankingModel):
 
     @property
     def _pack_tokens(self) -> int:
-        """The longest pack: as it was measured, or less where memory ran out."""
+        """The longest pack in tokens: the measured length, or less if memory ran out."""
         return min(self._packing.length, self._budget.tokens)
 
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """The rows that are packed, in order, by what is kept of them; other prompts' trees.
+        """Return sorted packed rows by cached prefix, and the trees of all other prompts.
 
-        What no pack holds, or a window cuts, or is deeper than was measured, is not packed.
+        A prompt is not packed if one of its inputs is longer than a pack, exceeds the attention
+        window, or has more tokens after the cached prefix than the check at load covers.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)
@@ -231,21 +233,21 @@ class CausalModel(RankingModel):
         return parts, {at: tree_of(int(inputs.answers[at]), inputs.of(at)) for at in rest}
 
     def _prefixes(self, rows: Rows) -> Ints:
-        """How many first tokens of each row are kept, where that gives the same."""
+        """Return how many first tokens of each row to cache; 0 if caching changes results."""
         kept = prefix_lengths(rows, self._packing.length)
         if kept.any() and self._keeping.refused is not None:
             return np.zeros_like(kept)
         return kept
 
     def _branches_off(self, tree: Tree) -> bool:
-        """Whether a tree's rows go on from a trunk that is computed once."""
+        """Check whether a tree's rows continue from a trunk that is computed once."""
         return self._shares and tree.branches and self._fits_attention(tree)
 
     def _fits_attention(self, tree: Tree) -> bool:
         return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
-        """Which rows are short enough for each token to see all, and positions to be as ever."""
+        """Check which rows are short enough for full attention and for unchanged positions."""
         near = np.ones(len(lengths), bool)
         if self._local is not None:
             near &= lengths < self._local
@@ -254,7 +256,7 @@ class CausalModel(RankingModel):
         return near
 
     def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Each answer's whole input, as ``Encoder.encode``; remembered until it is scored."""
+        """Return each answer's whole input, cached until scored. See ``Encoder.encode``."""
         remembered = self._remembered
         new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in remembered]
         if not new:
@@ -271,7 +273,7 @@ class CausalModel(RankingModel):
         return joined.take(np.array([order[prompt] for prompt in prompts], np.int64))
 
     def _all_fit_in(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
-        """Refuses the first prompt with an answer that the model cannot take; see ``_fits``."""
+        """Raise for the first prompt with an input that the model cannot take; see ``_fits``."""
         window = self._checkpoint.window
         wrong = inputs.lengths > (inputs.lengths if window is None else window)
         wrong |= np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
@@ -308,7 +310,7 @@ class CausalModel(RankingModel):
         return tally
 
     def _tally_rows(self, rows: Sequence[Row]) -> Tally:
-        """Every row whole."""
+        """Score every row in full, without sharing."""
         tally = Tally()
         in_batches(
             [len(row.ids) for row in rows],
@@ -318,7 +320,7 @@ class CausalModel(RankingModel):
         return tally
 
     def _score_rows(self, rows: Sequence[Row]) -> Found:
-        """One pass over whole rows, padded to the right, where no token can see it."""
+        """Score full rows in one pass, padded on the right, where no token sees the padding."""
         ids, mask = padded([row.ids for row in rows], self._pad, self._device)
         needed = sorted({read.position for row in rows for read in row.reads})
         column = {position: number for number, position in enumerate(needed)}
@@ -335,8 +337,8 @@ class CausalModel(RankingModel):
         needed: Sequence[int],
         positions: torch.Tensor | None = None,
         **rest: object,
-    ) -> Any:  # noqa: ANN401 - every architecture has an output class of its own
-        """Runs the model; the logits are cut to the needed positions, in their order."""
+    ) -> Any:  # noqa: ANN401 - each architecture has an output class
+        """Run the model; its logits cover only the needed positions, in their order."""
         import torch
 
         keep = on_device(needed, self._device)
@@ -351,10 +353,10 @@ class CausalModel(RankingModel):
         return output
 
     def _check_sight(self) -> None:
-        """Refuses a model that sees what follows, such as BERT with no ``is_decoder`` set.
+        """Raise if the model sees later tokens, such as BERT without ``is_decoder``.
 
         Raises:
-            ModelError: A log-probability depends on the token behind it.
+            ModelError: A log-probability depends on a later token.
         """
         begin = tuple(range(1, 4))
         rows = [Row((*begin, last), [Read(1, begin[2], last - 1)]) for last in (1, 2)]
@@ -366,7 +368,7 @@ class CausalModel(RankingModel):
             )
 
     def _measured_packing(self) -> Packing:
-        """Whether packing gives the same; says so where it does not."""
+        """Measure whether packing leaves log-probabilities unchanged; log a warning if not."""
         length = min(PACK_TOKENS, self._budget.tokens)
         if length < _LEAST_PACK:
             return Packing(0, refused=f"a pass takes {length} tokens, which is too few")
@@ -384,7 +386,7 @@ class CausalModel(RankingModel):
 
     @cached_property
     def _keeping(self) -> Packing:
-        """Whether packs give the same behind what is kept, measured when there is something to."""
+        """The check of packs after a cached prefix, run when a prefix is first cached."""
         keeping = self._check(self._packing.length).keeping()
         if keeping.refused:
             log.warning(
@@ -403,10 +405,10 @@ class CausalModel(RankingModel):
         )
 
     def _sharing_difference(self) -> float | None:
-        """The largest difference, in nats, that sharing makes on made-up prompts; None: it fails.
+        """Return the largest change from sharing a text, in nats, or None if sharing fails.
 
-        Two texts of unequal length, each with answers of one to three tokens that part early and
-        late, all of tokens spread over the vocabulary.
+        Measured on two made-up texts of unequal length. Each has answers of one to three tokens
+        that diverge early and late. Their tokens are spread over the vocabulary.
         """
         longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
         spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]
@@ -426,7 +428,7 @@ class CausalModel(RankingModel):
         plain = self._tally(trees, shared=False)
         try:
             shared = self._tally(trees, shared=True)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is not used, and said
+        except Exception as error:  # noqa: BLE001 - any failure turns sharing off, and is logged
             log.info("%s cannot go on from a computed text: %s", self.name, error)
             return None
         return float(np.abs(plain.totals(8) - shared.totals(8)).max())
@@ -437,6 +439,6 @@ def _longest(tree: Tree) -> int:
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:
-    """How many tokens a token sees in the layers that do not see all; None without such layers."""
+    """Return the smallest local attention window in tokens, or None without any."""
     sizes = [getattr(config.get_text_config(), name, None) for name in _LOCAL]
     return min((size for size in sizes if isinstance(size, int) and size > 0), default=None)

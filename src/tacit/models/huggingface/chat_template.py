@@ -1,13 +1,12 @@
-"""Prompts put to a model as a chat: the text is what the user says, the answer begins the reply.
+"""Chat prompts: the text is the user's message, and the answer begins the reply.
 
-What stands around the two is the tokenizer's own chat template's, up to the place where the
-assistant's turn begins. The prompt's separator belongs to plain text and is not used: its place is
-taken by the spaces that the template itself writes before an answer (one in Llama 2's, none in most
-others), which are scored with the answer.
-A blank is shown to the model as it is written.
+The tokenizer's chat template writes everything else, up to the start of the assistant's turn. The
+prompt's separator is not used. Instead, the spaces that the template writes before a reply (one in
+Llama 2's template, none in most others) are scored with the answer. A blank is shown to the model
+as ``___``.
 
-A template is a program, and may write something else than what the user says. So it is tried when a
-model is loaded, and each prompt's text is looked for in what was written.
+A template is a program, and may change the user's message. So it is tested when a model is loaded,
+and each prompt's text must occur in the rendered chat.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 SCORER = "chat-2"
 
 TODAY = date(2024, 7, 26)
-"""The day that templates are told it is, so that a prompt is the same tomorrow."""
+"""The fixed date for templates, so that a prompt is the same on every day."""
 
 _OPENS, _CLOSES = "<think>", "</think>"
 _OF_THE_MOMENT = (
@@ -49,25 +48,25 @@ _ASKED, _MARK = "Is it?", "qzxq"
 
 _SENTENCE = 'Is  this "statement" (no. {}) TRUE, or\tfalse: <b>it\'s 50 % naïve</b> & [so]?\n\n'
 _LONG = "".join(_SENTENCE.format(number) for number in range(30)).strip()
-"""Whatever a template may shorten, escape or put into one case."""
+"""A text that a template may shorten, escape or convert to one case."""
 
-# They differ in each part of a date and of a time.
+# These differ in each component of a date and of a time.
 _MOMENTS = (datetime(2001, 3, 4, 5, 6, 7), datetime(2022, 11, 19, 20, 21, 22))  # noqa: DTZ001
 
 
 @dataclass(frozen=True)
 class Chat:
-    """How a tokenizer writes a chat.
+    """The chat format of a tokenizer.
 
     Args:
-        name: The model's, for messages.
-        tokenizer: Has a chat template.
-        template: The template, with the day in it fixed.
-        opening: What stands between the template's prompt for a reply and the reply itself: white
-            space that the template writes before an answer, the beginning of a turn that its
-            prompt leaves out, or the end of a thought that its prompt begins.
-        thought: What becomes of thinking: ``none`` (no trace of it), or ``closed`` (the template
-            begins a thought, which is ended before its first word).
+        name: The model's name, for messages.
+        tokenizer: A tokenizer with a chat template.
+        template: The template, with a fixed date.
+        opening: Text between the template's generation prompt and the reply: white space that the
+            template writes before a reply, the start of a turn that its generation prompt omits, or
+            the end of the reasoning that its generation prompt opens.
+        thought: The state of reasoning: ``none`` (the template opens none), or ``closed`` (the
+            template opens reasoning, which is closed before its first word).
     """
 
     name: str
@@ -78,10 +77,10 @@ class Chat:
 
     @classmethod
     def of(cls, name: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
-        """Reads off a tokenizer's template how a reply begins.
+        """Return the chat format of a tokenizer, derived from its template.
 
         Raises:
-            ModelError: The tokenizer has no chat template, or one that cannot be used.
+            ModelError: The tokenizer has no chat template, or its template cannot be used.
         """
         plain = cls(name, tokenizer, _template_of(name, tokenizer))
         plain._check()
@@ -95,17 +94,17 @@ class Chat:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the template and of how a reply begins."""
+        """The SHA-256 of the template and of the opening."""
         return hashlib.sha256(f"{self.template}\0{self.opening}".encode()).hexdigest()
 
     @property
     def scorer(self) -> str:
-        """What a fingerprint says of the chat."""
+        """The chat's part of a fingerprint."""
         return f"{SCORER} {self.digest}"
 
     @property
     def description(self) -> dict[str, str]:
-        """What a manifest says of it."""
+        """The chat's part of a manifest."""
         return {
             "template": hashlib.sha256(self.template.encode()).hexdigest(),
             "opening": self.opening,
@@ -114,11 +113,11 @@ class Chat:
         }
 
     def render(self, text: str) -> str:
-        """All that stands before the reply to a text.
+        """Return everything before the reply to a text.
 
         Raises:
-            PromptError: The template does not write the text to the character, or the text spells a
-                special token.
+            PromptError: The template does not write the text exactly, or the text spells a special
+                token.
             ModelError: The template fails.
         """
         self._refuse_control(text, shown(text))
@@ -137,12 +136,13 @@ class Chat:
         return written + self.opening
 
     def fill(self, prompt: Prompt) -> list[Filled]:
-        """Each answer as the beginning of the reply.
+        """Return each answer as the beginning of the reply.
 
-        Spaces that the template writes before a reply are the separator, and scored with it.
+        Spaces that the template writes before a reply are the separator, and are scored with the
+        answer.
 
         Raises:
-            PromptError: As ``render``, or an answer spells a special token.
+            PromptError: As for ``render``, or an answer spells a special token.
             ModelError: The template fails.
         """
         for answer in prompt.answers:
@@ -152,7 +152,7 @@ class Chat:
         return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
 
     def _refuse_control(self, text: str, what: str) -> None:
-        """Refuses what would be read as special tokens, among those that the template writes."""
+        """Raise if a text spells a special token, which a chat would read as that token."""
         found = ControlTokens.of(self.tokenizer).find(text)
         if found:
             raise PromptError(
@@ -161,10 +161,10 @@ class Chat:
             )
 
     def _check(self) -> None:
-        """Refuses a template that does not write what is said, or not the same each time.
+        """Check that the template writes the user's message exactly and is deterministic.
 
         Raises:
-            ModelError: It is so.
+            ModelError: The template fails this check.
         """
         with _drawing() as drawn:
             written = {self._at(moment) for moment in _MOMENTS}
@@ -184,15 +184,15 @@ class Chat:
             raise ModelError(f"{self.name}: {_OF_THE_MOMENT}")
 
     def _at(self, moment: datetime) -> tuple[str, str]:
-        """What the template writes at a moment, without a reply and with one."""
+        """Return what the template writes at a moment, without a reply and with one."""
         with _clock_at(moment):
             try:
                 return self._rendered(_LONG), self._rendered(_LONG, _MARK)
             except ModelError:
-                return self._rendered(_LONG), ""  # it writes no replies
+                return self._rendered(_LONG), ""  # the template writes no replies
 
     def _rendered(self, text: str, reply: str | None = None) -> str:
-        """The chat up to where a reply begins; with a reply, up to its end."""
+        """Return the chat up to the start of a reply, or up to the end of a given reply."""
         said = [{"role": "user", "content": text}]
         if reply is not None:
             said.append({"role": "assistant", "content": reply})
@@ -203,12 +203,12 @@ class Chat:
                     chat_template=self.template,
                     tokenize=False,
                     add_generation_prompt=reply is None,
-                    # Read by the templates that know them, and by no other.
+                    # Templates that do not know these variables ignore them.
                     enable_thinking=False,
                     date_string=f"{TODAY:%d %b %Y}",
                 )
             )
-        except Exception as error:  # templates are programs, and raise what they like
+        except Exception as error:  # templates are programs, and can raise any error
             told = next(iter(str(error).splitlines()), type(error).__name__)
             raise ModelError(
                 f"{self.name}: its chat template fails ({told}); leave --chat away, or use another "
@@ -217,7 +217,7 @@ class Chat:
 
 
 def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
-    """A tokenizer's template for chats without tools, its calls for today's date answered."""
+    """Return a tokenizer's template for chats without tools, with today's date fixed."""
     if not tokenizer.chat_template:
         raise ModelError(
             f"{name}: its tokenizer has no chat template, so that nobody knows how a chat with it "
@@ -235,7 +235,7 @@ def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
 
 @contextmanager
 def _clock_at(moment: datetime) -> Iterator[None]:
-    """Has transformers' ``strftime_now`` tell a moment."""
+    """Make transformers' ``strftime_now`` return a fixed moment."""
     from transformers.utils import chat_template_utils as templates
 
     class Clock(datetime):
@@ -254,9 +254,9 @@ def _clock_at(moment: datetime) -> Iterator[None]:
 
 @contextmanager
 def _drawing() -> Iterator[Callable[[], bool]]:
-    """Tells whether Python's random numbers, which Jinja draws from, were drawn within.
+    """Detect whether Python's random numbers, which Jinja uses, are drawn in the block.
 
-    They go on afterwards as if nothing had been drawn.
+    The state of the random numbers is restored afterwards.
     """
     before = random.getstate()
     try:
@@ -266,10 +266,10 @@ def _drawing() -> Iterator[Callable[[], bool]]:
 
 
 def _before_reply(chat: Chat, asked: str) -> str:
-    """What a template writes before a reply, beyond its prompt for one; nothing where unknown."""
+    """Return what a template writes between its generation prompt and a reply, if known."""
     try:
-        whole = chat._rendered(_ASKED, _MARK)  # noqa: SLF001 - of this very module
+        whole = chat._rendered(_ASKED, _MARK)  # noqa: SLF001 - same module
     except ModelError:
-        return ""  # it writes no replies, and its prompt for one is all that is known
+        return ""  # the template writes no replies
     before, found, _ = whole.partition(_MARK)
     return before[len(asked) :] if found and before.startswith(asked) else ""

@@ -1,4 +1,4 @@
-"""A model's files: where they lie, its config and tokenizer, and which kind of model they hold."""
+"""A model's files: their location, the config, the tokenizer, and the kind of model."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - config or tokenizer
-    """The ``config`` or the ``tokenizer`` of a model.
+    """Return the ``config`` or the ``tokenizer`` of a model.
 
     Raises:
-        ModelError: It cannot be loaded.
+        ModelError: The part cannot be loaded.
         NetworkError: The hub cannot be reached.
     """
     from transformers import AutoConfig, AutoTokenizer
@@ -31,7 +31,7 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
         return loader.from_pretrained(
             location_of(name), **where, trust_remote_code=options.trust.remote_code
         )
-    except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
+    except Exception as error:  # libraries raise many kinds of errors, also bare Exceptions
         if "trust_remote_code" in str(error):
             raise ModelError(f"{name}: {HOW_TO_TRUST}") from error
         raise loading_error(name, f"its {what} cannot be loaded", error) from error
@@ -40,26 +40,27 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
 def check_tokenizer(
     name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
-    """Refuses a tokenizer that says of no token which characters it covers, is made up, or fails.
+    """Raise if a tokenizer has no character offsets, has a made-up vocabulary, or fails.
 
-    An empty vocabulary is made up when a folder holds no tokenizer.
+    transformers makes up an empty vocabulary if a folder holds no tokenizer.
 
     Raises:
-        ModelError: It is one of these.
+        ModelError: The tokenizer fails this check.
     """
     if not tokenizer.is_fast:
         raise ModelError(
             f"{name}: its tokenizer {type(tokenizer).__name__} does not say which characters a "
             "token covers; a fast tokenizer (tokenizer.json) is needed"
         )
-    # Its one or two entries are special tokens, where the model has embeddings for many.
+    # A made-up vocabulary has at most one entry besides added tokens, while the model has
+    # embeddings for many tokens.
     own = len(tokenizer) - len(tokenizer.get_added_vocab())
     made_up = 1
     if own <= made_up and getattr(config, "vocab_size", 0) > len(tokenizer):
         raise ModelError(f"{name}: there is no tokenizer beside the weights")
     try:
         tokenizer("a")
-    except Exception as error:  # settings of another shape, each of which fails in its own way
+    except Exception as error:  # malformed settings fail in many different forms
         raise ModelError(
             f"{name}: its tokenizer takes no text ({first_line(error)}): mend its settings, "
             "or fetch the model again"
@@ -67,23 +68,23 @@ def check_tokenizer(
 
 
 def named_folder(name: str) -> Path | None:
-    """The folder of that name; None where there is none."""
+    """Return the local folder of that name, or None if there is no such folder."""
     if name in DEMOS:
         return folder_of(name)
     try:
         folder = Path(name).expanduser()
         return folder if folder.is_dir() else None
     except (OSError, RuntimeError, ValueError):
-        return None  # no name that a folder can have
+        return None  # not a valid folder name
 
 
 def location_of(name: str) -> str:
-    """What transformers takes for a model: its folder, or its name on the hub."""
+    """Return the model's location for transformers: its folder, or its name on the hub."""
     return str(named_folder(name) or name)
 
 
 def files_of(name: str, options: LoadOptions) -> Path:
-    """The folder of the model's files: the user's, or the hub's cached snapshot."""
+    """Return the folder of the model's files: the user's, or the hub's cached snapshot."""
     folder = named_folder(name)
     if folder:
         return folder
@@ -94,12 +95,12 @@ def files_of(name: str, options: LoadOptions) -> Path:
 
 
 def source_of(name: str, revision: str | None) -> dict[str, Any]:
-    """The revision of a model's files, and whether they may be fetched.
+    """Return the revision of a model's files, and whether they may be fetched.
 
     Raises:
-        ModelError: As ``tacit.models.huggingface.hub.where_from``; a folder is never
-            looked for on the hub.
-        NetworkError: Likewise.
+        ModelError: As for ``tacit.models.huggingface.hub.where_from``. A local folder is never
+            looked up on the hub.
+        NetworkError: As for ``where_from``.
     """
     return {"revision": revision or "main"} if named_folder(name) else where_from(name, revision)
 
@@ -108,10 +109,10 @@ _OTHER_HEADS = ("Classification", "QuestionAnswering", "MultipleChoice", "Senten
 
 
 def kind_of(name: str, config: PreTrainedConfig) -> str:
-    """``causal``, ``masked`` or ``seq2seq``, as the config of the model of that name says.
+    """Return ``causal``, ``masked`` or ``seq2seq``, according to the model's config.
 
     Raises:
-        ModelError: The architecture has no head that scores text.
+        ModelError: The architecture has no head that scores text, or the config is malformed.
     """
     from transformers.models.auto import modeling_auto as auto
 
@@ -133,7 +134,7 @@ def kind_of(name: str, config: PreTrainedConfig) -> str:
         return "masked"
     if "ForCausalLM" in named or "LMHeadModel" in named:
         return "causal"
-    # A config that names no head, or one without text: go by what the architecture can have.
+    # The config names no head for text: decide by the heads that the architecture can have.
     if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(
         config, "is_decoder", False
     ):

@@ -1,4 +1,4 @@
-"""From prompts to the inputs of a causal model, in arrays."""
+"""Encoding of prompts as inputs of a causal model, in arrays."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from tacit.requests import Prompt
 
 REMEMBERED = 32 * 2**20
-"""About the most tokens that are kept of prompts that were not scored yet."""
+"""Approximate limit, in tokens, of the cache of inputs that are not yet scored."""
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The whole inputs of prompts' answers, each cut behind its answer.
+    """The whole inputs of prompts' answers, each cut after its answer.
 
     Args:
-        ids: The tokens of all inputs, one after the other.
+        ids: The tokens of all inputs, concatenated.
         starts: Where each input begins in ``ids``, and the end of the last.
-        begin: Of each input, the index of the first token that is scored.
-        spanned: Whether it covers characters of the text as well; see ``Tokens``.
-        answers: Where each prompt's inputs begin among all, and their number.
+        begin: For each input, the index of the first token that is scored.
+        spanned: Whether the scored tokens also cover characters outside the answer; see ``Tokens``.
+        answers: Where each prompt's inputs begin among all inputs, and the number of inputs.
     """
 
     ids: Ints
@@ -53,16 +53,16 @@ class Inputs:
 
     @property
     def lengths(self) -> Ints:
-        """The number of tokens of each input, its answer included."""
+        """The number of tokens per input, its answer included."""
         return np.diff(self.starts)
 
     @property
     def prompt(self) -> Ints:
-        """Of each input, the number of its prompt."""
+        """The number of each input's prompt."""
         return np.repeat(np.arange(len(self)), np.diff(self.answers))
 
     def of(self, prompt: int) -> list[Tokens]:
-        """The inputs of one prompt's answers."""
+        """Return the inputs of one prompt's answers."""
         found = []
         for at in range(self.answers[prompt], self.answers[prompt + 1]):
             ids = self.ids[self.starts[at] : self.starts[at + 1]].tolist()
@@ -71,7 +71,7 @@ class Inputs:
         return found
 
     def take(self, prompts: Ints) -> Inputs:
-        """The inputs of some prompts, in that order."""
+        """Return the inputs of some prompts, in the given order."""
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
         lengths = self.lengths[own]
@@ -85,7 +85,7 @@ class Inputs:
 
     @classmethod
     def joined(cls, parts: Sequence[Inputs]) -> Inputs:
-        """The inputs of all prompts of several parts."""
+        """Concatenate the inputs of several parts."""
         if len(parts) == 1:
             return parts[0]
         none = np.empty(0, np.int64)
@@ -98,9 +98,9 @@ class Inputs:
         )
 
     def rows(self, prompts: Ints) -> Rows:
-        """What goes through the model for some prompts: each input without its last token.
+        """Return the rows to compute for some prompts: each input without its last token.
 
-        What is read counts for an answer by its number among all.
+        Reads refer to an answer by its number among all answers.
         """
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
@@ -114,13 +114,13 @@ class Inputs:
 
 
 class Encoder:
-    """Writes prompts' answers as the whole inputs that a causal model is given.
+    """An encoder that writes prompts' answers as whole inputs of a causal model.
 
     Args:
-        name: The model's, for messages.
+        name: The model's name, for messages.
         tokenizer: A ``bare`` tokenizer.
-        specials: What the tokenizer's configuration puts around a text.
-        filled: Writes a prompt's answers in their place; ``fill`` where None.
+        specials: The special tokens that the tokenizer's configuration puts around a text.
+        filled: Fills in a prompt's answers; ``fill`` if None.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Encoder:
         self._halves = halves if splits(tokenizer) else whole
 
     def encode(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Each answer's whole input, special tokens in front, cut behind the answer.
+        """Return each answer's whole input, with special tokens first, cut after the answer.
 
         Raises:
             PromptError: The tokenizer drops an answer, text follows a blank, or an answer cannot
@@ -148,11 +148,11 @@ class Encoder:
         if None in found.tails:
             every = list(chain.from_iterable(filled))
             dropped = next(at for at, tail in enumerate(found.tail) if found.tails[tail] is None)
-            tokenize(self._tokenizer, [every[dropped]])  # says what is wrong with it
+            tokenize(self._tokenizer, [every[dropped]])  # raises an error with the reason
         return self._assembled(found, filled)
 
     def write(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """As ``encode``, of each prompt by itself; None for an answer that the tokenizer drops."""
+        """Encode each prompt separately, with None for an answer that the tokenizer drops."""
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
         tails = iter(found.tail)
@@ -168,11 +168,11 @@ class Encoder:
         return written
 
     def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
-        """The inputs, made of their parts in arrays."""
+        """Return the inputs, assembled from their halves in arrays."""
         counts = np.array([len(answers) for answers in filled], np.int64)
         head = np.repeat(np.array(found.head, np.int64), counts)
         tail = np.array(found.tail, np.int64)
-        tails = [one for one in found.tails if one]  # none was dropped
+        tails = [one for one in found.tails if one]  # no answer was dropped
         sizes = np.array([len(ids) for ids in found.heads], np.int64)[head]
         begin = sizes + np.array([one.begin for one in tails], np.int64)[tail]
         front = self._fronts(found, filled, begin, counts)
@@ -190,7 +190,7 @@ class Encoder:
     def _fronts(
         self, found: Halves, filled: Sequence[Sequence[Filled]], begin: Ints, counts: Ints
     ) -> Ints:
-        """How many special tokens go in front of each input; see ``_begun``."""
+        """Return how many special tokens to put before each input; see ``_begun``."""
         many = len(self._before)
         if not many:
             empty = [not one.string[: one.text_end].strip() for one, *_ in filled]
@@ -206,10 +206,10 @@ class Encoder:
         return np.where(is_there & (begin >= many), 0, many)
 
     def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
-        """Puts the special tokens in front: those of the tokenizer's config, and never twice.
+        """Prepend the special tokens of the tokenizer's config, unless they are already there.
 
-        Where it has none, an empty text, and an answer that begins the string, needs something to
-        follow: BOS, else EOS.
+        If the config has none, BOS, else EOS, precedes an empty text or an answer that begins the
+        string, because the first token cannot be predicted from nothing.
         """
         before = self._before
         begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])
@@ -232,7 +232,7 @@ class Encoder:
 
 
 def fill(prompt: Prompt) -> list[Filled]:
-    """Each answer behind the text and the separator; a blank may only stand at the end.
+    """Fill in each answer after the text and the separator, or in a blank at the end.
 
     The white space before a blank is its separator.
 
@@ -254,7 +254,7 @@ def fill(prompt: Prompt) -> list[Filled]:
 
 
 def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: Ints) -> None:
-    """Writes a piece at each start, named by its number."""
+    """Write a piece at each start; ``which`` is the number of the piece."""
     sizes = np.array([len(piece) for piece in pieces], np.int64)
     flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
     lengths = sizes[which]
@@ -262,12 +262,12 @@ def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: In
 
 
 class Remembered:
-    """The inputs of prompts that were encoded and not scored yet.
+    """A cache of inputs that are encoded but not yet scored.
 
-    A plan needs them to know what prompts cost, and scoring needs the same again.
+    Planning needs these inputs to compute costs, and scoring needs them again.
 
     Args:
-        most: About how many tokens may be kept; what comes then is not.
+        most: Approximate limit in tokens; inputs beyond it are not cached.
     """
 
     def __init__(self, most: int = REMEMBERED) -> None:
@@ -281,7 +281,7 @@ class Remembered:
         return prompt in self._places
 
     def keep(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
-        """Keeps the inputs of prompts that are not kept yet, where there is room."""
+        """Cache the inputs of prompts that are not yet cached, if they fit the limit."""
         size = sum(len(part.ids) for part in self._parts.values())
         if not prompts or size + len(inputs.ids) > self._most:
             return
@@ -290,7 +290,7 @@ class Remembered:
         self._next += 1
 
     def take(self, prompts: Sequence[Prompt]) -> Inputs:
-        """The inputs of prompts that are all kept, in their order."""
+        """Return the inputs of prompts, all of them cached, in the given order."""
         places = np.array([self._places[prompt] for prompt in prompts], np.int64).reshape(-1, 2)
         order = np.argsort(places[:, 0], kind="stable")
         found = [
@@ -301,7 +301,7 @@ class Remembered:
         return joined if len(found) <= 1 else joined.take(np.argsort(order))
 
     def forget(self, prompts: Sequence[Prompt]) -> None:
-        """Makes room."""
+        """Remove prompts from the cache; a part is freed after its last prompt."""
         for prompt in prompts:
             part, _ = self._places.pop(prompt, (None, 0))
             if part is not None:

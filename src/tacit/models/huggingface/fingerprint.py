@@ -1,6 +1,6 @@
-"""What makes two models the same: a digest of everything that a score depends on.
+"""Fingerprints of local models: digests of everything that a score depends on.
 
-The files that a model was loaded from must stay unchanged while it is in use.
+The files that a model is loaded from must not change while the model is in use.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _NOT_A_SETTING = ("transformers_version", "_name_or_path", "torch_dtype", "dtype
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything that the scores of a local model depend on but the prompt.
+    """Everything that a local model's scores depend on, except the prompt.
 
     Args:
-        weights: SHA-256 of each weight file, by its name.
+        weights: SHA-256 of each weight file, by file name.
         config: Digest of the architecture's settings.
         tokenizer: Digest of the tokenizer's vocabulary, rules and special tokens.
-        revision: The commit of a model from a hub, or the revision asked for.
+        revision: The commit of a model from a hub, or the requested revision.
         dtype: The number format that the model computes in.
         specials: The rule for special tokens, in words and ids.
-        scorer: Name, version and options of the code that scores.
+        scorer: Name, version and options of the scoring code.
     """
 
     weights: Mapping[str, str]
@@ -50,16 +50,16 @@ class Identity:
 
     @property
     def fingerprint(self) -> str:
-        """The digest of all fields, hexadecimal."""
+        """The hexadecimal digest of all fields."""
         return _digest(asdict(self))
 
 
 @dataclass
 class FileHashes:
-    """SHA-256 of files, remembered by machine, path, inode, size and times of change.
+    """A cache of SHA-256 digests by host, path, inode, size, and times of modification and change.
 
     Args:
-        path: Where they are remembered between runs; None forgets them.
+        path: File that stores the cache between runs; None to cache in memory only.
     """
 
     path: Path | None = None
@@ -72,17 +72,20 @@ class FileHashes:
         try:
             known = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
-            return  # only a shortcut: hash again
+            return  # the cache is optional: hash again
         self._known = known if isinstance(known, dict) else {}
 
     def sha256(self, file: Path) -> str:
-        """The file's SHA-256; a hub's cache already names its large files by it."""
+        """Return the file's SHA-256.
+
+        A large file in a hub's cache is named by its SHA-256, so it is not read.
+        """
         target = file.resolve()
         if target.parent.name == "blobs" and _BLOB.fullmatch(target.name):
             return target.name
         stat = target.stat()
-        # Where times are copied with files, or a store is shared, path, size and time of change are
-        # those of other bytes too.
+        # Path, size and modification time are not enough: copies can preserve the time, and several
+        # hosts can share a store.
         stamp = {
             "size": stat.st_size,
             "mtime_ns": stat.st_mtime_ns,
@@ -100,7 +103,7 @@ class FileHashes:
         return digest
 
     def save(self) -> None:
-        """Writes what was learnt, where there is a place for it."""
+        """Write new digests to the cache file, if there is a path."""
         if self.path is None or not self._changed:
             return
         publish_text(self.path, json.dumps(self._known, indent=1, sort_keys=True))
@@ -108,20 +111,20 @@ class FileHashes:
 
 
 def weight_hashes(files: Iterable[Path], hashes: FileHashes) -> dict[str, str]:
-    """SHA-256 of a model's weight files, by their names."""
+    """Return the SHA-256 of a model's weight files, by file name."""
     return {file.name: hashes.sha256(file) for file in files}
 
 
 def config_digest(config: PreTrainedConfig) -> str:
-    """Digest of an architecture's settings, without what only describes the file."""
+    """Return the digest of an architecture's settings, without file metadata and dtype."""
     settings = {k: v for k, v in config.to_dict().items() if k not in _NOT_A_SETTING}
     return _digest(settings)
 
 
 def tokenizer_digest(tokenizer: PreTrainedTokenizerBase) -> str:
-    """Digest of a fast tokenizer's whole content."""
+    """Return the digest of a fast tokenizer's whole content."""
     content = json.loads(tokenizer.backend_tokenizer.to_str())
-    # Set and unset by every call, so no part of what the tokenizer is.
+    # Every call sets and unsets these, so they are not part of the tokenizer's identity.
     content.pop("truncation", None)
     content.pop("padding", None)
     return _digest([content, {k: str(v) for k, v in tokenizer.special_tokens_map.items()}])
@@ -143,7 +146,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What the file system says of a file, links followed."""
+    """A file's metadata in the file system, with links followed."""
 
     inode: int
     size: int
@@ -152,7 +155,7 @@ class Stamp:
 
     @classmethod
     def of(cls, file: Path) -> Stamp | None:
-        """A file's stamp; None where it cannot be looked at."""
+        """Return a file's stamp, or None if the file cannot be accessed."""
         try:
             found = file.stat()
         except OSError:
@@ -160,7 +163,7 @@ class Stamp:
         return cls(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
     def difference(self, later: Stamp | None) -> str:
-        """What happened to the file until it had another stamp."""
+        """Return a description of what changed between this stamp and a later one."""
         if later is None:
             return "is gone"
         what = "was replaced" if later.inode != self.inode else "was overwritten"
@@ -170,10 +173,10 @@ class Stamp:
 
 @dataclass
 class LoadedFiles:
-    """A model's files as they were when it was loaded.
+    """A model's files, in the state in which they were loaded.
 
     Args:
-        name: The model's, for messages.
+        name: The model's name, for messages.
     """
 
     name: str
@@ -182,12 +185,12 @@ class LoadedFiles:
 
     @classmethod
     def of(cls, name: str, weights: Iterable[Path], settings: Iterable[Path]) -> LoadedFiles:
-        """The files as they are now; to be called before the weights are read.
+        """Record the current state of the files; call this before reading the weights.
 
         Args:
-            name: The model's, for messages.
+            name: The model's name, for messages.
             weights: The weight files.
-            settings: Small files beside them; those that are missing are left out.
+            settings: Small files next to the weights; missing files are ignored.
         """
         small = [file for file in settings if file.is_file()]
         stamps = {file: Stamp.of(file) for file in (*weights, *small)}
@@ -195,22 +198,22 @@ class LoadedFiles:
         return cls(name, {file: stamp for file, stamp in stamps.items() if stamp}, digests)
 
     def seal(self, weights: Mapping[Path, str]) -> None:
-        """Remembers the weight files' SHA-256; to be called when they have been read and hashed.
+        """Store the weight files' SHA-256; call this after the files are read and hashed.
 
         Raises:
-            ScoringError: As ``check``.
+            ScoringError: As for ``check``.
         """
         self._digests |= weights
         self.check()
 
     def check(self) -> None:
-        """Refuses to go on with a model one of whose files has changed since it was loaded.
+        """Raise if one of the model's files has changed since the model was loaded.
 
-        A file with its former size and time of writing, but in another place on the disk or with
-        other properties, is read again: copies may have the times of what was copied.
+        A file with the same size and modification time, but another inode or change time, is hashed
+        again, because copies can preserve the modification time.
 
         Raises:
-            ScoringError: A file has changed, or is gone.
+            ScoringError: A file has changed or no longer exists.
         """
         for file, before in self._stamps.items():
             now = Stamp.of(file)
@@ -236,6 +239,6 @@ class LoadedFiles:
 
 
 def settings_files(folder: Path, tokenizer: PreTrainedTokenizerBase) -> list[Path]:
-    """The files beside the weights that a config and a tokenizer may have been read from."""
+    """Return the files next to the weights that config and tokenizer may be read from."""
     own = [name for name in tokenizer.vocab_files_names.values() if isinstance(name, str)]
     return [folder / name for name in dict.fromkeys((*_SETTINGS, *own))]

@@ -1,7 +1,7 @@
-"""The Hugging Face hub, asked once whether it has a model before anything of it is loaded.
+"""The Hugging Face hub: one check whether it has a model, before any file is loaded.
 
-The libraries below ask it for every file, and each time they retry for half a minute when there is
-no network.
+The libraries query the hub for every file. Without a network, they retry each query for half a
+minute.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _SERVER_FAILS = 500
 
 
 def where_from(name: str, revision: str | None) -> dict[str, Any]:
-    """Return the arguments by which the libraries find a hub model's files: fetched or cached.
+    """Return the arguments with which the libraries fetch a hub model's files or read the cache.
 
     Args:
         name: The model's name on the hub; no folder has this name.
         revision: A branch, tag or commit; None for ``main``.
 
     Raises:
-        ModelError: The hub has no such model or revision; or HF_HUB_OFFLINE is set and the model
-            is not in the cache.
+        ModelError: The hub has no such model or revision; or HF_HUB_OFFLINE is set and the model is
+            not in the cache.
         NetworkError: The hub cannot be reached, and the model is not in the cache.
     """
     revision = revision or _MAIN
@@ -59,14 +59,14 @@ def loading_error(name: str, problem: str, error: Exception) -> TacitError:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says; its class where it says nothing."""
+    """Return the first line of an error's message, or the error's class without a message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 
 
 @cache
 def _is_online(name: str, revision: str) -> bool:
-    """Whether files are fetched from the hub; if not, the cache has the model."""
+    """Check whether to fetch files from the hub; if not, the cache has the model."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
@@ -87,7 +87,7 @@ def _is_online(name: str, revision: str) -> bool:
             f"{name}: there is no folder of that name, and the hub has no such model, or it is "
             "private: check the name, or log in with: hf auth login"
         ) from error
-    except Exception as error:  # the library lets through what its HTTP client raises
+    except Exception as error:  # errors of the HTTP client are not wrapped
         if not _is_network_failure(error):
             raise ModelError(
                 f"{name}: there is no folder of that name, and the hub refuses the name: "
@@ -110,17 +110,17 @@ def _is_online(name: str, revision: str) -> bool:
 
 
 def _is_cached(name: str, revision: str) -> bool:
-    """Whether the cache has a model's config."""
+    """Check whether the hub's cache has the model's config."""
     from huggingface_hub import try_to_load_from_cache
 
     try:
         return isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str)
-    except (OSError, ValueError):  # no name that the hub could have
+    except (OSError, ValueError):  # not a valid name on the hub
         return False
 
 
 def _is_network_failure(error: BaseException) -> bool:
-    """Whether an error comes of the network or of a server that fails, and not of a refusal."""
+    """Check whether an error is due to the network or a failing server, not to a refusal."""
     return any(_is_of_network(each) for each in _chain(error))
 
 
@@ -133,7 +133,7 @@ def _is_of_network(error: BaseException) -> bool:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and those that it came of."""
+    """Yield an error and its causes."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

@@ -1,4 +1,4 @@
-"""What the three kinds of local model share: a loaded checkpoint, its names, its limits."""
+"""The base of the three kinds of local model: a loaded checkpoint and its limits."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 def in_one_operation(model: torch.nn.Module) -> None:
-    """Has a model compute the tanh form of GELU in one operation, in place.
+    """Replace a model's modules for the tanh form of GELU by one fused operation, in place.
 
-    transformers' modules for ``gelu_new`` and ``gelu_fast`` go over the widest numbers of a layer
-    up to eight times: 8 % of GPT-2's time on a processor. Values differ by rounding.
+    transformers' modules for ``gelu_new`` and ``gelu_fast`` traverse a layer's widest tensors up to
+    eight times: 8 % of GPT-2's time on a CPU. Results differ by rounding.
     """
     import torch
     from transformers.activations import FastGELUActivation, NewGELUActivation
@@ -49,20 +49,20 @@ def in_one_operation(model: torch.nn.Module) -> None:
 
 
 LARGE = 256 * 2**20
-"""Bytes: what is larger is given back as soon as it is freed."""
+"""In bytes: larger blocks are returned to the system as soon as they are freed."""
 
 POOLED = 512 * 2**20
-"""So many bytes are kept at most; what is free beyond them is given back."""
+"""The most bytes of freed memory to retain; the rest is returned to the system."""
 
 _TOLD = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES")
-# As malloc.h of glibc numbers them.
+# The numbers are those of glibc's malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 
 def keep_freed() -> bool:
-    """Has this process keep freed memory; whether it does.
+    """Configure this process to retain freed memory, and return whether it does.
 
-    Only glibc can be told, and where the environment tells it something of its own, that holds.
+    Only glibc supports this. If the environment configures glibc's memory, nothing changes.
     """
     tell = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if tell is None or any(name in os.environ for name in _TOLD):
@@ -77,13 +77,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One sequence that goes through the model, as a person would look at it.
+    """One sequence that goes through the model, for inspection.
 
     Args:
-        role: What the sequence is: ``input``, ``encoder`` or ``decoder``.
+        role: The role of the sequence: ``input``, ``encoder`` or ``decoder``.
         tokens: The tokens as the tokenizer spells them.
-        ids: Their ids.
-        scored: The positions of the answer's tokens; empty where none stands in the sequence.
+        ids: The token ids.
+        scored: The positions of the answer's tokens; empty if the sequence contains none.
     """
 
     role: str
@@ -94,17 +94,17 @@ class Input:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A model and its tokenizer, loaded, and what is known of them.
+    """A loaded model and its tokenizer, with metadata.
 
     Args:
-        name: As the user gave it.
-        model: In evaluation mode, on its device.
+        name: The name that the user gave.
+        model: The model in evaluation mode, on its device.
         tokenizer: A fast tokenizer.
         window: The longest input in tokens, special tokens included; None for no limit.
-        identity: What its scores depend on.
-        settings: What else a manifest says: device, architecture, …
-        files: What it was loaded from.
-        chat: How prompts are put as a chat; None to put them as plain text.
+        identity: Everything that the model's scores depend on.
+        settings: Further entries of a manifest: device, architecture, …
+        files: The files that the model was loaded from.
+        chat: The chat format of prompts; None for plain text.
     """
 
     name: str
@@ -119,12 +119,12 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How answers are written, one after the other.
+    """How several answers are tokenized, one entry per answer.
 
     Args:
-        tokens: How many tokens of each are scored.
-        spanned: Whether these also cover characters of the text.
-        known: Whether the tokenizer could write all of it.
+        tokens: Number of scored tokens per answer.
+        spanned: Whether these tokens also cover characters outside the answer; see ``AnswerScore``.
+        known: Whether the tokenizer can write the whole answer.
     """
 
     tokens: Sequence[int]
@@ -133,7 +133,7 @@ class Written:
 
 
 class LocalModel:
-    """A model in this process; the kinds add ``tokens`` and ``score``.
+    """A model in this process; the subclasses encode prompts and score them.
 
     Args:
         checkpoint: The loaded model.
@@ -159,7 +159,7 @@ class LocalModel:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and all that it covers, device, and the batch size in use."""
+        """Name, kind, fingerprint and everything that it covers, device, and current batch size."""
         identity = self._checkpoint.identity
         return {
             "name": self.name,
@@ -178,10 +178,10 @@ class LocalModel:
         }
 
     def inputs(self, prompt: Prompt, answer: str) -> list[Input]:
-        """The sequences through which an answer is scored, tokens and ids.
+        """Return the sequences through which an answer is scored, with tokens and ids.
 
         Raises:
-            PromptError: The prompt cannot be scored by this model.
+            PromptError: This model cannot score the prompt.
         """
         one = Prompt(prompt.text, (answer,), prompt.separator)
         return [
@@ -190,17 +190,18 @@ class LocalModel:
         ]
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
-        """The role, ids and answer's positions of each sequence of a prompt's one answer."""
+        """Return role, ids and answer positions of each sequence of a prompt with one answer."""
         raise NotImplementedError
 
     def _made_up(self) -> tuple[Row, Row]:
-        """Two rows of unequal length to measure the model with."""
+        """Return two rows of unequal length for the checks at load."""
         return made_up(self._vocabulary, min(self._checkpoint.window or 22, 22))
 
     def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
-        """Has a model that padding disturbs compute one row at a time from now on, and says so.
+        """Switch to one row per pass, with a warning, if padding changes log-probabilities.
 
-        What rounding may change is measured by the way, for this check and those behind it.
+        This check also measures the size of the logits, which sets the tolerance of this check and
+        of later ones.
         """
         with sizes_of_logits(self._model) as sizes:
             difference = padding_difference(score, rows)
@@ -220,12 +221,12 @@ class LocalModel:
 
     @property
     def _pad(self) -> int:
-        """Any token serves as padding: what stands there is masked, and never read."""
+        """A token for padding: any token works, because padding is masked and never read."""
         pad = self._tokenizer.pad_token_id
         return pad if isinstance(pad, int) and pad < self._vocabulary else 0
 
     def _fits(self, prompt: Prompt, ids: Sequence[int]) -> None:
-        """Refuses what the model cannot take, before anything is asked.
+        """Raise if the model cannot take an input.
 
         Raises:
             TooLongError: The input is longer than the window.
@@ -246,7 +247,7 @@ class LocalModel:
     def _scores_of(
         self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
     ) -> list[Scores]:
-        """The scores of all prompts' answers, given each one's tokens and what was read."""
+        """Return the scores of all prompts' answers, given their tokens and the values read."""
         every = [tokens for row in encoded for tokens in row]
         return self._scored(
             prompts,
@@ -261,7 +262,7 @@ class LocalModel:
     def _scored(
         self, prompts: Sequence[Prompt], written: Written, totals: Sequence[float]
     ) -> list[Scores]:
-        """The scores of all prompts' answers, given how they are written and their sums (nats).
+        """Return the scores of all prompts' answers, given their tokenization and sums (nats).
 
         Raises:
             ScoringError: The model's files have changed since it was loaded.
@@ -279,20 +280,20 @@ class LocalModel:
         return [Scores(tuple(islice(each, len(prompt.answers)))) for prompt in prompts]
 
     def _is_writable(self, tokens: Tokens) -> bool:
-        """Whether an answer is free of the unknown token, whose score would not be its own."""
+        """Check that an answer has no unknown token, whose score would be for other text too."""
         return self._unknown not in tokens.ids[tokens.begin : tokens.end]
 
 
 def _unknown_of(tokenizer: PreTrainedTokenizerBase) -> int | None:
-    """The token of what a tokenizer cannot write; None where it writes everything."""
+    """Return the token for unknown text, or None if the tokenizer can write everything."""
     unknown = tokenizer.unk_token_id
-    # GPT-2 and its kin name EOS so, and know every byte.
+    # GPT-2 and similar tokenizers name EOS as the unknown token, and can write every byte.
     known = not isinstance(unknown, int) or unknown == tokenizer.eos_token_id
     return None if known else unknown
 
 
 def window_of(model: PreTrainedModel) -> int | None:
-    """The longest input that a model takes, in tokens; None where positions know no end."""
+    """Return the longest input that a model takes, in tokens, or None without a limit."""
     limits = []
     declared = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if isinstance(declared, int) and declared > 0 and not _is_relative(model):
@@ -300,19 +301,19 @@ def window_of(model: PreTrainedModel) -> int | None:
     for name, module in model.named_modules():
         padding = getattr(module, "padding_idx", None)
         if name.endswith("position_embeddings") and isinstance(padding, int):
-            # RoBERTa and its kin count positions from behind the padding's.
+            # RoBERTa and similar models number positions from after the padding index.
             limits.append(int(module.weight.shape[0]) - padding - 1)
     return min(limits, default=None)
 
 
 def long_positions(model: PreTrainedModel) -> int | None:
-    """Beyond how many tokens one row changes the positions of all in its pass (LongRoPE).
+    """Return the row length beyond which a row changes all positions of its pass (LongRoPE).
 
-    None where it never does.
+    Return None if no length does.
     """
     config = model.config.get_text_config()
     rope = getattr(config, "rope_parameters", None) or {}
-    # Models whose layers differ have parameters for each kind of layer.
+    # Models with different layers have parameters for each kind of layer.
     kinds = [rope, *(one for one in rope.values() if isinstance(one, dict))]
     for kind in kinds:
         if kind.get("rope_type") == "longrope":
@@ -322,5 +323,5 @@ def long_positions(model: PreTrainedModel) -> int | None:
 
 
 def _is_relative(model: PreTrainedModel) -> bool:
-    """T5 and its kin learn distances, not positions, and take any length."""
+    """Check for relative positions, as in T5, with which a model takes any length."""
     return hasattr(model.config, "relative_attention_num_buckets")

@@ -1,4 +1,4 @@
-"""Log-probabilities of tokens: logits only at positions that are read, summed for answers."""
+"""Log-probabilities of tokens: logits only at positions that are read, summed per answer."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
-    """The parts of a model that may be what its head looks at, likely ones first."""
+    """Return the submodules whose output the head may read, the likely ones first."""
     parts = [model.base_model]
     if hasattr(model, "get_decoder"):
-        parts.append(model.get_decoder())  # OPT's head looks at a part of its base model
+        parts.append(model.get_decoder())  # OPT's head reads a part of its base model
     return [part for part in parts if part is not None and part is not model]
 
 
 def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextManager[None]:
-    """Lets the head see one state of each row: its output is of the shape (rows, 1, vocabulary).
+    """Restrict the head to one state per row: logits have the shape (rows, 1, vocabulary).
 
     Args:
-        body: The part of the model whose output the head sees.
-        positions: The place in each row, of shape (rows,).
+        body: The submodule whose output the head reads.
+        positions: The position in each row, of shape (rows,).
     """
     import torch
 
@@ -44,18 +44,18 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextM
 def gathered(
     body: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor
 ) -> AbstractContextManager[None]:
-    """Lets the head see some states: its output is of the shape (1, places, vocabulary).
+    """Restrict the head to some states: logits have the shape (1, positions, vocabulary).
 
     Args:
-        body: The part of the model whose output the head sees.
-        rows: The row of each place, of shape (places,).
-        columns: The place in it, of shape (places,).
+        body: The submodule whose output the head reads.
+        rows: The row of each position, of shape (positions,).
+        columns: The column of each position, of shape (positions,).
     """
     return _sliced_output(body, lambda states: _at(states, rows, columns).unsqueeze(0))
 
 
 def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-    """The states at some places; a model on several devices may end on another than it begins."""
+    """Return the states at some positions; a model's last device may not be its first."""
     return states[rows.to(states.device), columns.to(states.device)]
 
 
@@ -63,7 +63,7 @@ def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torc
 def _sliced_output(
     body: torch.nn.Module, cut: Callable[[torch.Tensor], torch.Tensor]
 ) -> Iterator[None]:
-    def replace(_body: object, _given: object, output: Any) -> Any:  # noqa: ANN401 - any model's class
+    def replace(_body: object, _given: object, output: Any) -> Any:  # noqa: ANN401 - any model
         kept = cut(output[0])
         if isinstance(output, tuple):
             return (kept, *output[1:])
@@ -78,7 +78,7 @@ def _sliced_output(
 
 
 def narrowing_difference(narrow: torch.Tensor, whole: torch.Tensor) -> float:
-    """The largest difference in nats between two predictions, of shape (rows, vocabulary)."""
+    """Return the largest difference in nats between predictions of shape (rows, vocabulary)."""
     return float((narrow.log_softmax(dim=-1) - whole.log_softmax(dim=-1)).abs().max())
 
 
@@ -88,12 +88,12 @@ _ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One token to read off a row.
+    """One token to read from a row.
 
     Args:
         position: The position in the row whose logits predict the token.
         token: The token's id.
-        answer: The answer that its log-probability counts for, by its number among all answers.
+        answer: Number, among all answers, of the answer that the log-probability counts for.
     """
 
     position: int
@@ -103,7 +103,7 @@ class Read:
 
 @dataclass(slots=True)
 class Row:
-    """One sequence of token ids that goes through the model, and what is read off it."""
+    """One sequence of token ids that goes through the model, and the tokens to read from it."""
 
     ids: tuple[int, ...]
     reads: list[Read] = field(default_factory=list)
@@ -111,13 +111,13 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Tokens to read off several rows, in arrays of one length; see ``Read``.
+    """Tokens to read from several rows, in arrays of equal length; see ``Read``.
 
     Args:
-        row: The row, by its number.
-        position: As of a ``Read``.
-        token: As of a ``Read``.
-        answer: As of a ``Read``.
+        row: The number of the row.
+        position: As in a ``Read``.
+        token: As in a ``Read``.
+        answer: As in a ``Read``.
     """
 
     row: NDArray[np.int64]
@@ -127,7 +127,7 @@ class Reads:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Reads:
-        """All that is read off single rows."""
+        """Return the reads of single rows as arrays."""
         reads = [
             (number, read.position, read.token, read.answer)
             for number, row in enumerate(rows)
@@ -136,7 +136,7 @@ class Reads:
         return cls(*np.array(reads, np.int64).reshape(-1, 4).T)
 
     def of_rows(self, numbers: NDArray[np.int64], rows: int) -> Reads:
-        """What is read off some of so many rows, which are then counted in that order."""
+        """Return the reads of some of ``rows`` rows, renumbered in the given order."""
         place = np.full(rows, -1, np.int64)
         place[numbers] = np.arange(len(numbers))
         own = place[self.row]
@@ -146,7 +146,7 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What is read off one pass, left on its device.
+    """The values read from one pass, left on its device.
 
     Args:
         answers: For each value, the answer that it counts for.
@@ -157,7 +157,7 @@ class Values:
     logprobs: torch.Tensor
 
     def fetched(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The answers, and the values on the host.
+        """Return the answers, and the values on the host.
 
         Raises:
             ScoringError: The pass failed.
@@ -166,27 +166,27 @@ class Values:
 
 
 Found = list[Values]
-"""What is read off some passes. Nobody fetches it before all are under way: the host would wait."""
+"""The values of some passes. Fetch them after starting all passes, or the host waits."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Sums the tokens' log-probabilities of each answer, the same whatever order they come in."""
+    """The sum of each answer's log-probabilities, whatever the order of its tokens."""
 
     _pending: Found = field(default_factory=list)
 
     def add(self, found: Found) -> None:
-        """Takes in what is read off some passes."""
+        """Add the values of some passes."""
         self._pending += found
 
     def totals(self, answers: int) -> NDArray[np.float64]:
-        """The sum of each answer's log-probabilities in nats, of shape (answers,).
+        """Return the sum of each answer's log-probabilities in nats, of shape (answers,).
 
         Args:
-            answers: How many there are; something was read for each.
+            answers: Number of answers; each has at least one value.
 
         Raises:
-            ScoringError: A sum is no finite number, or a pass failed.
+            ScoringError: A log-probability is not finite, or a pass failed.
         """
         fetched = [one.fetched() for one in self._pending]
         which = np.concatenate([np.empty(0, np.int64), *(one for one, _ in fetched)])
@@ -199,7 +199,8 @@ class Tally:
             )
         counts = np.bincount(which, minlength=answers)
         totals = np.bincount(which, values.astype(np.float64), answers).astype(np.float64)
-        # Of one or two numbers, any sum is rounded once. Those of more are added exactly.
+        # A sum of one or two numbers is rounded at most once, in any order. Longer sums are
+        # computed exactly.
         several = np.flatnonzero(counts > _ONCE)
         if several.size:
             order = np.argsort(which, kind="stable")
@@ -211,16 +212,16 @@ class Tally:
 
 
 def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]]) -> Found:
-    """Log-probabilities over the whole vocabulary, computed in float32.
+    """Return log-probabilities over the whole vocabulary, computed in float32.
 
     Args:
-        logits: Shape (rows, columns, vocabulary).
-        wanted: For each row, what to read at which column.
+        logits: Of shape (rows, columns, vocabulary).
+        wanted: For each row, pairs of a column and the token to read there.
     """
     reads = [(row, column, read) for row, part in enumerate(wanted) for column, read in part]
     if not reads:
         return []
-    # Many answers may be read at one place: each place is normalised once.
+    # Several answers may read the same position: normalise each position once.
     distinct = dict.fromkeys((row, column) for row, column, _ in reads)
     places = {place: number for number, place in enumerate(distinct)}
     rows, columns = on_device(list(places), logits.device).unbind(-1)
@@ -237,16 +238,18 @@ def read_values(
     which: Sequence[int] | NDArray[np.int64],
     tokens: Sequence[int] | NDArray[np.int64],
 ) -> torch.Tensor:
-    """Log-probabilities over the whole vocabulary in nats, computed in float32, of shape (values,).
+    """Return log-probabilities over the whole vocabulary in nats, of shape (values,).
+
+    They are computed in float32.
 
     Args:
-        logits: Shape (places, vocabulary).
-        which: For each value, the place.
-        tokens: For each value, the token.
+        logits: Of shape (positions, vocabulary).
+        which: For each value, the index of its position.
+        tokens: For each value, the token id.
     """
     import torch
 
-    # In parts, as each takes a float copy or two of what it normalises.
+    # In parts, because each part is copied to float once or twice.
     totals = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
     at, token = on_device(np.stack([which, tokens]), logits.device)
     return logits[at, token].float() - totals[at]
@@ -255,7 +258,7 @@ def read_values(
 def on_device(
     numbers: Sequence[int] | Sequence[Sequence[int]] | NDArray[np.int64], device: torch.device
 ) -> torch.Tensor:
-    """Whole numbers, or rows of them, on a device; a GPU fetches them while the host goes on."""
+    """Copy integers, or rows of integers, to a device; a GPU copies them asynchronously."""
     import torch
 
     made = torch.as_tensor(np.asarray(numbers))
@@ -265,7 +268,9 @@ def on_device(
 
 
 def on_host(values: torch.Tensor) -> NDArray[np.float32]:
-    """What a device has computed, once it has; it may tell only now what went wrong.
+    """Return values on the host, once the device has computed them.
+
+    The device may report errors of a pass only now.
 
     Raises:
         ScoringError: A pass failed.
@@ -280,7 +285,7 @@ def on_host(values: torch.Tensor) -> NDArray[np.float32]:
 def padded(
     rows: Sequence[Sequence[int]], pad: int, device: torch.device, *, left: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids and attention mask of rows of unequal length, both of shape (rows, longest)."""
+    """Return the padded token ids and the attention mask, both of shape (rows, longest)."""
     longest = max(len(row) for row in rows)
     ids, mask = [], []
     for row in rows:

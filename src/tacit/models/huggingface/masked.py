@@ -1,11 +1,12 @@
-"""Models that fill a blank: BERT, RoBERTa, ALBERT, ELECTRA's generator and their kin.
+"""Masked language models: BERT, RoBERTa, ALBERT, ELECTRA's generator and similar models.
 
-The blank becomes one mask per token of the answer. All one-token answers are read off one pass. An
-answer of several tokens takes one pass per token and the sum of what is read (a pseudo-log-
-likelihood): from left to right, with the rest of the answer still masked, or, as an option, each
-token with the others in sight. A text without a blank has it behind the separator, and a full stop
-behind the blank, so that the mask is not the last token. The separator, or the white space before
-the blank, is scored with the answer: where it is a token of its own, it is masked as well.
+The blank becomes one mask per token of the answer. All answers of one token are read from one pass.
+An answer of several tokens takes one pass per token, and its score is the sum (a
+pseudo-log-likelihood). By default, the tokens are read from left to right, with the rest of the
+answer masked. Optionally, each token is read with all others visible. In a text without a blank,
+the blank follows the separator, and a full stop follows the blank, so that the mask is not the last
+token. The separator, or the white space before the blank, is scored with the answer: if it is a
+separate token, it is masked as well.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MaskedMode = Literal["left-to-right", "one-at-a-time"]
 
 
 class MaskedModel(RankingModel):
-    """Scores answers, and ranks words, as fillings of the blank.
+    """A model that scores answers, and ranks words, as fillers of the blank.
 
     Args:
         checkpoint: The loaded model.
@@ -55,11 +56,11 @@ class MaskedModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """As for every local model, and how answers of several tokens are scored."""
+        """The description of every local model, plus how answers of several tokens are scored."""
         return {**super().description, "masked_mode": self._mode}
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Every distinct row counts."""
+        """Return the tokens per prompt, summed over its distinct rows."""
         encoded = self._encode(prompts)
         return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
 
@@ -97,7 +98,7 @@ class MaskedModel(RankingModel):
         )
 
     def _rows(self, encoded: Sequence[Sequence[Tokens]]) -> list[Row]:
-        """The distinct masked rows, with all that is read off each."""
+        """Return the distinct masked rows, with all tokens to read from each."""
         rows: dict[tuple[int, ...], Row] = {}
         every = (answer for answers in encoded for answer in answers)
         for number, answer in enumerate(every):
@@ -107,7 +108,7 @@ class MaskedModel(RankingModel):
         return list(rows.values())
 
     def _maskings(self, answer: Tokens) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """For each token of the answer, its position and the row that predicts it."""
+        """Yield the position of each token of the answer, and the row that predicts it."""
         for at in range(answer.begin, answer.end):
             end = answer.end if self._mode == "left-to-right" else at + 1
             masks = (self._mask,) * (end - at)
@@ -134,7 +135,7 @@ class MaskedModel(RankingModel):
         import torch
 
         if self._body is not None and all(_is_read_once(row) for row in rows):
-            # Only there are the vocabulary's logits worth their price.
+            # Compute the vocabulary's logits only at the positions that are read.
             places = [ReadPosition(row.ids, row.reads[0].position) for row in rows]
             logits = self._logits(places).unsqueeze(1)
             return read_off(logits, [[(0, read) for read in row.reads] for row in rows])
@@ -145,7 +146,7 @@ class MaskedModel(RankingModel):
 
 
 def _is_read_once(row: Row) -> bool:
-    """Whether all that is read off a row stands at one place."""
+    """Check whether all reads of a row are at the same position."""
     return len({read.position for read in row.reads}) == 1
 
 

@@ -1,8 +1,8 @@
-"""Attention over packs, in which a token looks at few: those of its own piece, and their path.
+"""Attention over packs, computed only over each token's piece and the path before it.
 
-A pack is a tree, depth first. What the tokens of a piece of it see before the piece, they all see:
-it is the path to the piece's first token. So each piece needs the keys and values of itself and of
-that path, which are some tens of tokens, and not those of the whole pack.
+A pack is a tree in depth-first order, divided into pieces. Every token before a piece that a token
+in it sees is on the path to the piece's first token. So each piece needs only the keys and values
+of its tokens and of that path, some tens of tokens, and not those of the whole pack.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 
 
 def piece_of(length: int) -> int:
-    """How many tokens a piece has: about 64, so that rows of a length need least to be filled up.
+    """Return the tokens per piece: about 64, with the least padding of rows of a length.
 
-    Shorter rows than the longest piece are one piece.
+    A row that is no longer than the longest piece is one piece.
     """
     if length <= _PIECES[-1]:
         return length
@@ -33,14 +33,14 @@ def piece_of(length: int) -> int:
 
 
 class PackedAttention(TorchFunctionMode):
-    """While it is entered, torch's attention over whole packs looks at what can be seen only.
+    """A context in which torch's attention over whole packs computes only what can be seen.
 
-    Every other attention, and a model that attends without torch's function, stays as it is.
+    Other attention, and models that do not use torch's function, are unchanged.
 
     Args:
-        packs: One row each.
-        sees: Which tokens each token sees, of shape (packs, 1, length, kept + length): those that
-            were kept of before, which all see, and the packs' own.
+        packs: The packs, one per row.
+        sees: Which tokens each token sees, of shape (packs, 1, length, prefix + length): the cached
+            prefix, which all tokens see, and the packs' tokens.
         piece: Tokens in a piece; divides the length.
     """
 
@@ -52,7 +52,8 @@ class PackedAttention(TorchFunctionMode):
         columns = torch.arange(self._columns, device=sees.device)
         begins = columns[kept::piece]
         before = sees[:, 0, ::piece] & (columns < begins[:, None])
-        # What the first token of a piece follows is as much as it is deep; no need to ask a device.
+        # The depth of a piece's first token is the number of its predecessors. It is known on the
+        # host, so no device is queried.
         path = kept + max(int(pack.depths[::piece].max()) for pack in packs)
         along = torch.argsort(~before, dim=-1, stable=True)[..., :path]
         own = columns[kept:].reshape(self._pieces, piece).expand(self._packs, -1, -1)
@@ -68,8 +69,8 @@ class PackedAttention(TorchFunctionMode):
         types: Sequence[type],
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401 - whatever the function gives
-        """Attention in pieces; any other function as it is."""
+    ) -> Any:  # noqa: ANN401 - any return type
+        """Compute attention in pieces, and any other function unchanged."""
         del types
         kwargs = kwargs or {}
         if func is _attend and self._is_over_packs(*args, **kwargs):
@@ -101,10 +102,10 @@ class PackedAttention(TorchFunctionMode):
         key: torch.Tensor,
         value: torch.Tensor,
         attn_mask: torch.Tensor,
-        *more: Any,  # noqa: ANN401 - as the function's own
-        **rest: Any,  # noqa: ANN401 - as the function's own
+        *more: Any,  # noqa: ANN401 - as in the wrapped function
+        **rest: Any,  # noqa: ANN401 - as in the wrapped function
     ) -> torch.Tensor:
-        """The function's own output, of shape (packs, heads, length, width)."""
+        """Return the function's output, of shape (packs, heads, length, width)."""
         several, heads, length, width = self._packs, query.shape[1], self._length, query.shape[-1]
         queries = query.transpose(1, 2).reshape(several * self._pieces, -1, heads, width)
         output: torch.Tensor = _attend(
@@ -118,14 +119,14 @@ class PackedAttention(TorchFunctionMode):
         return output.transpose(1, 2).reshape(several, length, heads, -1).transpose(1, 2)
 
     def _seen(self, states: torch.Tensor) -> torch.Tensor:
-        """Each piece's keys or values, of shape (packs * pieces, heads, keys, width)."""
-        # A model on several devices has its layers on another than the mask was made on.
+        """Return each piece's keys or values, of shape (packs * pieces, heads, keys, width)."""
+        # In a model on several devices, a layer's device may differ from the mask's.
         rows, keys = self._rows.to(states.device), self._keys.to(states.device)
         seen: torch.Tensor = states.transpose(1, 2)[rows, keys]
         return seen.flatten(0, 1).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
-        """The mask of each piece, with whatever the model added to it by key."""
+        """Return the mask of each piece, including what the model added to it per key."""
         heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)

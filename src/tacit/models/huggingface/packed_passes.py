@@ -1,4 +1,4 @@
-"""Passes over packs: each token sees the tokens before it in its own inputs, and no others."""
+"""Forward passes over packs: a token attends only to earlier tokens of its own inputs."""
 
 from __future__ import annotations
 
@@ -33,18 +33,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """A beginning that was computed.
+    """A prefix whose keys and values are cached.
 
     Args:
-        size: Its tokens.
-        cache: Its keys and values; None of none.
+        size: Number of tokens in the prefix.
+        cache: Its keys and values; None for an empty prefix.
     """
 
     size: int = 0
     cache: Any = None
 
     def given(self, rows: int) -> dict[str, Any]:
-        """What a pass over some rows is given of it: a copy for each, which the pass may add to."""
+        """Return the model's cache arguments for a pass over a number of rows.
+
+        Each row gets a copy of the cache, which the pass may extend.
+        """
         import torch
 
         if self.cache is None:
@@ -56,13 +59,14 @@ class CachedPrefix:
 
 @dataclass(frozen=True)
 class Packer:
-    """Scores rows in packs.
+    """A scorer of rows in packs.
 
     Args:
-        model: A causal model that takes positions.
-        body: The part of it whose output its head sees; None where the head must see all.
-        pad: Any token.
-        budget: Tokens in one pass, padding included.
+        model: A causal model that accepts position ids.
+        body: The submodule whose output the head reads; None if the head cannot be restricted to
+            selected positions, in which case scoring fails.
+        pad: Token id for padding; any token works.
+        budget: Tokens per pass, padding included.
     """
 
     model: PreTrainedModel
@@ -71,12 +75,12 @@ class Packer:
     budget: Budget
 
     def score(self, packs: Sequence[Pack], tally: Tally, begin: tuple[int, ...] = ()) -> None:
-        """Reads packs off.
+        """Score packs and add the results to a tally.
 
         Args:
-            packs: Those to score, behind what is kept.
-            tally: Takes in what is read.
-            begin: What all their rows begin with and is to be kept; nothing of it is read.
+            packs: The packs to score, without the cached prefix.
+            tally: Receives the log-probabilities.
+            begin: A prefix that all rows share, which is cached; no position in it is read.
 
         Raises:
             ScoringError: The model fails.
@@ -89,7 +93,7 @@ class Packer:
         )
 
     def _keep(self, begin: tuple[int, ...]) -> CachedPrefix:
-        """A beginning's keys and values."""
+        """Compute and cache the keys and values of a prefix."""
         caches: list[Any] = []
 
         def compute(_: object) -> None:
@@ -106,18 +110,18 @@ class Packer:
         return CachedPrefix(len(begin), *caches)
 
     def _score(self, packs: Sequence[Pack], kept: CachedPrefix) -> Found:
-        """One pass; where memory ran out since the packs were made, some, over shorter packs."""
+        """Score packs in one pass, or in several over shorter packs if memory ran out before."""
         shorter = max(1, self.budget.tokens - kept.size)
         parts = [part for pack in packs for part in pack.again(shorter)]
         size = how_many(kept.size + max(map(len, parts)), self.budget)
         return [self._pass(parts[at : at + size], kept) for at in range(0, len(parts), size)]
 
     def _pass(self, packs: Sequence[Pack], kept: CachedPrefix) -> Values:
-        """All that is read off the packs."""
+        """Run one pass and return all log-probabilities that the packs read."""
         device = self.model.device
         width = max(map(len, packs))
         each = [number * width + pack.reads.position for number, pack in enumerate(packs)]
-        # Many answers may be read at one place: each place is normalised once.
+        # Several answers may read the same position: normalise each position once.
         distinct, which = np.unique(np.concatenate(each), return_inverse=True)
         rows, columns = on_device(np.stack([distinct // width, distinct % width]), device)
         values = read_values(
@@ -136,7 +140,10 @@ class Packer:
     def _logits(
         self, packs: Sequence[Pack], kept: CachedPrefix, places: tuple[torch.Tensor, torch.Tensor]
     ) -> torch.Tensor:
-        """The logits at places (row and column of each), of shape (places, vocabulary)."""
+        """Return the logits at the given positions, of shape (positions, vocabulary).
+
+        ``places`` holds the row and the column of each position.
+        """
         import torch
 
         from tacit.models.huggingface.packed_attention import PackedAttention, piece_of
@@ -146,7 +153,7 @@ class Packer:
         piece = piece_of(length)
 
         def filled(rows: Sequence[Ints], fill: int) -> torch.Tensor:
-            """Of whole pieces."""
+            """Return the rows as a table, padded to whole pieces."""
             table = np.full((len(rows), length + -length % piece), fill, np.int64)
             for number, row in enumerate(rows):
                 table[number, : len(row)] = row
@@ -169,11 +176,11 @@ class Packer:
 
 
 def sight(ends: torch.Tensor) -> torch.Tensor:
-    """Which tokens each token sees, of shape (packs, 1, length, length); True where it does.
+    """Return which tokens each token sees, as a mask of shape (packs, 1, length, length).
 
     Args:
-        ends: Of shape (packs, length), as ``Pack.ends``; 0 for padding, which no token sees, and
-            which sees the first token, since softmax over nothing is no number.
+        ends: Of shape (packs, length), as ``Pack.ends``; 0 marks padding. No token sees padding.
+            Padding sees the first token, because a softmax over nothing is NaN.
     """
     import torch
 

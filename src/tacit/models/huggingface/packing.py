@@ -1,8 +1,8 @@
-"""Many prompts' inputs as one row: what they begin with alike stands in it once.
+"""Packs: the inputs of many prompts in one row, where shared prefixes occur once.
 
-The inputs, in order, are walked as a prefix tree, depth first: each token stands behind those that
-it follows in every input that it is part of, and sees these alone. A pack is as much of the tree as
-fits a row; where the tree is cut, the path to the cut is computed again.
+The sorted inputs are a prefix tree, traversed depth first. Each token comes after its predecessors
+in the inputs that contain it, and sees only these predecessors. A pack is as much of the tree as
+fits in a row. Where the tree is cut, the path to the cut is computed again.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from tacit.models.huggingface.prefix_tree import Rows, starts_of
 if TYPE_CHECKING:
     from tacit.models.huggingface.prefix_tree import Ints
 
-# Of a pack: the cut is made where inputs share least, if a pack need not be shorter than this.
+# Cut a pack where inputs share least, provided that this fraction of its length is filled.
 _LATEST = 7 / 8
 
 
 @dataclass(frozen=True, eq=False)
 class Pack:
-    """A piece of the prefix tree of many rows.
+    """A part of the prefix tree of many rows.
 
     Args:
-        rows: The rows that it is made of, in order.
-        ids: The tokens, each behind the one that it follows.
-        depths: How many tokens each one follows in its own rows, which is its position there.
-        ends: Index behind the last token that has this one before it; a token sees itself and
-            those before it whose ``ends`` lie behind it.
-        reads: What is read off; the position is an index in the pack, the row 0.
+        rows: The rows in this pack, sorted.
+        ids: The tokens, each after its predecessors.
+        depths: Number of predecessors of each token in its rows, which is its position there.
+        ends: Index after the last token of each token's subtree. A token sees itself and every
+            earlier token whose ``ends`` exceeds its index.
+        reads: The tokens to read; ``position`` is an index in the pack, and ``row`` is 0.
     """
 
     rows: Rows
@@ -46,12 +46,12 @@ class Pack:
         return len(self.ids)
 
     def again(self, length: int) -> list[Pack]:
-        """The same rows in packs of another length; itself where it is no longer."""
+        """Return the rows in packs of another length, or the pack itself if it is no longer."""
         return [self] if len(self) <= length else packs_of(self.rows, length)
 
 
 def packs_of(ordered: Rows, length: int) -> list[Pack]:
-    """Rows, in order, in packs of at most so many tokens; a longer row has a pack of its own."""
+    """Split sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
     cuts = [0, *_cuts(ordered, length)]
     return [
         _pack(ordered.take(np.arange(begin, end)), ordered.shared[begin:end])
@@ -60,7 +60,7 @@ def packs_of(ordered: Rows, length: int) -> list[Pack]:
 
 
 def added_tokens(ordered: Rows, length: int) -> Ints:
-    """How many tokens each row, in order, adds to the packs that ``packs_of`` makes."""
+    """Return how many tokens each sorted row adds to the packs that ``packs_of`` returns."""
     added = ordered.lengths - ordered.shared
     begins = [0, *_cuts(ordered, length)][:-1]
     added[begins] = ordered.lengths[begins]
@@ -68,13 +68,14 @@ def added_tokens(ordered: Rows, length: int) -> Ints:
 
 
 def _cuts(ordered: Rows, length: int) -> list[int]:
-    """Behind which rows, counted, the packs end."""
+    """Return the number of rows before the end of each pack."""
     lengths, shared = ordered.lengths, ordered.shared
     added = starts_of(lengths - shared)
     cuts: list[int] = []
     begin = 0
     while begin < len(ordered):
-        # The pack's tokens with so many rows: its first row's path is computed again.
+        # A pack that ends at row ``end`` has added[end] - before tokens, because the path of its
+        # first row is computed again.
         before = added[begin] - shared[begin]
         end = int(np.searchsorted(added, before + length, side="right")) - 1
         end = max(end, begin + 1)
@@ -90,18 +91,19 @@ def _cuts(ordered: Rows, length: int) -> list[int]:
 
 
 def _pack(rows: Rows, shared: Ints) -> Pack:
-    """The pack of some rows in order, given what each shares with the one before it."""
+    """Return the pack of sorted rows, given how many tokens each shares with the one before."""
     lengths = rows.lengths
     shared = shared.copy()
     shared[0] = 0
     starts = starts_of(lengths - shared)
     column = np.arange(int(lengths.max()))
     is_new = (column >= shared[:, None]) & (column < lengths[:, None])
-    # The token that stands at a column of a row: its own, or that of the last row that had its own.
+    # Index of the token in each column of a row: a new token's, or that of the last row with a new
+    # token there.
     index = np.full(is_new.shape, -1, np.int64)
     index[is_new] = np.arange(starts[-1])
     np.maximum.accumulate(index, axis=0, out=index)
-    # A token's path ends with the first later row that does not share it.
+    # The subtree of a token ends at the first later row that does not share the token.
     leaves = np.full((len(rows) + 1, len(column)), starts[-1], np.int64)
     leaves[:-1][shared[:, None] <= column] = np.broadcast_to(starts[:-1, None], is_new.shape)[
         shared[:, None] <= column

@@ -1,8 +1,8 @@
-"""Sequences of tokens in arrays, in order, with what each shares with the one before it.
+"""Sorted token sequences in arrays, with the length of the prefix that neighbours share.
 
-In order, sequences are a prefix tree that is walked depth first: what one shares with the one
-before it is a path that is already there, and the rest is new. A sequence that begins another one
-is part of it, and what is read off it is read off the longer one.
+Sorted sequences are a prefix tree in depth-first order: the tokens that a sequence shares with the
+one before it are an existing path, and the rest is new. A sequence that is a prefix of another one
+is merged into it, and its tokens are read from the longer sequence.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 Ints: TypeAlias = "NDArray[np.int64]"
 
 _CELLS = 2**22
-"""The most tokens, padding included, that are compared at once."""
+"""The most tokens, padding included, to compare at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Sequences of token ids, and what is read off them.
+    """Sequences of token ids, and the tokens to read from them.
 
     Args:
-        ids: The tokens of all sequences, one after the other.
+        ids: The tokens of all sequences, concatenated.
         starts: Where each sequence begins in ``ids``, and the end of the last.
-        reads: What is read off; rows are counted from 0.
+        reads: The tokens to read; rows are numbered from 0.
     """
 
     ids: Ints
@@ -48,7 +48,7 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> Rows:
-        """The same, from single sequences."""
+        """Return the rows as arrays."""
         lengths = [len(row.ids) for row in rows]
         ids = [token for row in rows for token in row.ids]
         return cls(np.array(ids, np.int64), starts_of(np.array(lengths, np.int64)), Reads.of(rows))
@@ -58,21 +58,21 @@ class Rows:
 
     @property
     def lengths(self) -> Ints:
-        """The number of tokens of each."""
+        """The number of tokens per sequence."""
         return np.diff(self.starts)
 
     def row(self, number: int) -> tuple[int, ...]:
-        """The tokens of one."""
+        """Return the tokens of one sequence."""
         return tuple(self.ids[self.starts[number] : self.starts[number + 1]].tolist())
 
     def take(self, numbers: Ints) -> Rows:
-        """Some of them, in that order, with what is read off these."""
+        """Return some sequences in the given order, with their reads."""
         lengths = self.lengths[numbers]
         ids = self.ids[ragged(self.starts[:-1][numbers], lengths)]
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """What follows the first tokens of each, of which nothing is read."""
+        """Return the sequences without their first ``size`` tokens, in which nothing is read."""
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads
@@ -83,7 +83,7 @@ class Rows:
         )
 
     def ordered(self) -> Rows:
-        """In the order of their tokens; one that begins the next is part of it."""
+        """Sort the sequences by their tokens, and merge each prefix into a longer sequence."""
         own = self.ids.astype(">i4").tobytes()
         bounds = (self.starts * 4).tolist()
         keys = [own[begin:end] for begin, end in pairwise(bounds)]
@@ -94,7 +94,7 @@ class Rows:
         if whole.all():
             return rows
         (kept,) = np.nonzero(whole)
-        # The next one that is kept begins with it.
+        # A merged sequence is a prefix of the next one that remains.
         longer = kept[np.searchsorted(kept, rows.reads.row)]
         reads = rows.reads
         return Rows(
@@ -103,7 +103,7 @@ class Rows:
 
     @cached_property
     def shared(self) -> Ints:
-        """With how many tokens each begins like the one before it; 0 for the first."""
+        """How many first tokens each sequence shares with the one before it; 0 for the first."""
         lengths = self.lengths
         found = np.zeros(len(self), np.int64)
         step = max(2, _CELLS // max(1, int(lengths.max(initial=1))))
@@ -117,7 +117,7 @@ class Rows:
         return found
 
     def table(self, begin: int, end: int) -> Ints:
-        """Some of them as a table of their tokens, filled up with -1."""
+        """Return some sequences as a table of tokens, padded with -1."""
         lengths = self.lengths[begin:end]
         width = int(lengths.max(initial=0))
         table = np.full((end - begin, width), -1, np.int64)
@@ -126,20 +126,20 @@ class Rows:
 
 
 def starts_of(lengths: Ints) -> Ints:
-    """Where pieces of such lengths begin, one after the other, and the end of the last."""
+    """Return where consecutive pieces of the given lengths begin, and the end of the last."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
 
 
 def ragged(starts: Ints, lengths: Ints) -> Ints:
-    """The indices of pieces that begin somewhere and have such lengths, one after the other."""
+    """Return the concatenated indices of pieces with the given starts and lengths."""
     own = starts_of(lengths)
     return np.repeat(starts - own[:-1], lengths) + np.arange(own[-1])
 
 
 def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """With how many tokens two sequences begin alike."""
+    """Return the length of the prefix that two sequences share."""
     alike = list(map(eq, one, other))
     return alike.index(False) if False in alike else len(alike)
 
@@ -149,8 +149,8 @@ class Tree:
     """A prompt's distinct inputs.
 
     Args:
-        trunk: The tokens that all of them begin with.
-        rows: The inputs, whole; one that another begins with is not there twice.
+        trunk: The tokens that all inputs begin with.
+        rows: The whole inputs, except those that are prefixes of others.
     """
 
     trunk: tuple[int, ...]
@@ -158,34 +158,35 @@ class Tree:
 
     @property
     def branches(self) -> bool:
-        """Whether several rows go on from a trunk."""
+        """Whether several rows continue from a trunk."""
         return len(self.rows) > 1 and bool(self.trunk)
 
     @property
     def tokens(self) -> int:
-        """The tokens to compute when the trunk is computed once."""
+        """The number of tokens to compute if the trunk is computed once."""
         return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
 
     @property
     def row_tokens(self) -> int:
-        """The tokens to compute when every row is computed whole."""
+        """The number of tokens to compute if every row is computed in full."""
         return sum(len(row.ids) for row in self.rows)
 
 
 def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
-    """The fewest rows that hold every answer's input, with what is read off them.
+    """Return the fewest rows that contain every answer's input, with the tokens to read.
 
     Args:
-        first: The number of the first answer among all.
-        answers: The inputs.
+        first: Number of the first answer among all answers.
+        answers: The answers' inputs.
     """
     inputs = sorted({answer.ids[:-1] for answer in answers})
-    # Sorted, a sequence stands right before those that begin with it, and these hold it.
+    # In sorted order, a prefix comes directly before the sequences that begin with it, and is part
+    # of them.
     kept = [one for one, following in pairwise([*inputs, ()]) if following[: len(one)] != one]
     rows = tuple(Row(ids) for ids in kept)
     for number, answer in enumerate(answers):
         needed = answer.ids[:-1]
-        # The first that stands not before it begins with it.
+        # The first sequence that sorts at or after it starts with it.
         rows[bisect_left(kept, needed)].reads.extend(
             Read(at - 1, answer.ids[at], first + number) for at in range(answer.begin, answer.end)
         )
@@ -193,21 +194,21 @@ def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
 
 
 def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
-    """What two sequences begin with alike; of sorted ones, the first and last share what all do."""
+    """Return the prefix that sorted sequences share, given the first and the last of them."""
     return first if first is last else first[: shared_length(first, last)]
 
 
 LEAST = 64
-"""The shortest beginning that is kept, in tokens; of a full pack, a sixteenth."""
+"""The shortest prefix to cache, in tokens: a sixteenth of a full pack."""
 
 
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
-    """For each row, how many of its first tokens are kept with others'; 0 where nothing is.
+    """Return how many first tokens of each row to cache for several rows; 0 for none.
 
-    What is kept is read off nowhere, and shared by rows that no single pack holds.
+    No token in a cached prefix is read, and the rows that share it do not fit in a single pack.
 
     Args:
-        ordered: The rows, in order.
+        ordered: The sorted rows.
         length: The longest pack, in tokens.
     """
     kept = np.zeros(len(ordered), np.int64)
@@ -229,7 +230,10 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Rows in order, divided where they share least, as long as no pack holds a part's."""
+    """Yield parts of sorted rows, split where neighbours share least.
+
+    Rows are split if they share less than ``LEAST`` tokens, or if no resulting part fits in a pack.
+    """
     if not part:
         return
     least = min((shared[at] for at in part[1:]), default=0)
@@ -245,5 +249,5 @@ def _parts(
 
 
 def _tokens(lengths: Sequence[int], shared: Sequence[int], part: range) -> int:
-    """The tokens of some rows' prefix tree."""
+    """Return the number of tokens in the prefix tree of some rows."""
     return shared[part.start] + sum(lengths[at] - shared[at] for at in part)

@@ -1,8 +1,9 @@
-"""How local models rank a vocabulary: one pass per text, read at one place for all candidates.
+"""Ranking by local models: one pass per text, read at one position for all candidates.
 
-Candidates that are one token in their place are read off that place. The others, of several tokens
-or grown together with the text, are scored as answers are, and take passes of their own. Where the
-separator is a token of its own, one candidate is scored so, which gives the separator's share.
+Candidates that are one token in their context are read at that position. Other candidates, of
+several tokens or merged with the text, are scored like answers, in separate passes. If the
+separator is a separate token, one candidate is also scored like an answer, to obtain the
+separator's log-probability.
 """
 
 from __future__ import annotations
@@ -41,12 +42,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition:
-    """One place that is read, with all that the model is given for it.
+    """One position to read, with the model's input for it.
 
     Args:
-        ids: The sequence.
-        position: The position whose logits predict the candidates.
-        start: What the decoder is given, in models that have one.
+        ids: The token sequence.
+        position: The position whose logits predict the candidates: in ``start`` for models with a
+            decoder, else in ``ids``.
+        start: The decoder's input, for models with a decoder.
     """
 
     ids: tuple[int, ...]
@@ -55,13 +57,13 @@ class ReadPosition:
 
     @property
     def cost(self) -> int:
-        """Its tokens."""
+        """The number of tokens."""
         return len(self.ids) + len(self.start)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, how its candidates are written, and where they are read."""
+    """A prompt, how its candidates are tokenized, and the position where they are read."""
 
     prompt: RankingPrompt
     candidates: Candidates
@@ -69,13 +71,13 @@ class Asked:
 
     @property
     def whole(self) -> Prompt:
-        """The candidates that are scored as answers are."""
+        """The prompt with the candidates that are scored like answers."""
         words = self.prompt.vocabulary.words
         return self.prompt.asking([words[at] for at in self.candidates.whole])
 
 
 class RankingModel(LocalModel):
-    """A local model that ranks vocabularies; the kinds say where their answers stand."""
+    """A local model that ranks vocabularies; subclasses define the positions to read."""
 
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True) -> None:
         super().__init__(checkpoint, batch_tokens)
@@ -84,20 +86,20 @@ class RankingModel(LocalModel):
         self._pass_options: Mapping[str, Any] = {}
 
     def whole_words(self) -> Vocabulary:
-        """The words that are one token between white space, case-sensitive."""
+        """Return the words that are one token between white space, case-sensitive."""
         return whole_words(self._bare)
 
     @property
     def supports(self) -> frozenset[type]:
-        """See ``LanguageModel.supports``: prompts to score, and words to rank."""
+        """Prompts to score, and words to rank. See ``LanguageModel.supports``."""
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """See ``LanguageModel.cost``."""
+        """Return the tokens per request. See ``LanguageModel.cost``."""
         return by_kind(requests, {Prompt: self._scoring_cost, RankingPrompt: self._ranking_cost})
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """See ``LanguageModel.answer``; a text that is ranked for several is computed once."""
+        """Return the answers; rankings of the same text share a pass. See ``LanguageModel``."""
         return by_kind(requests, {Prompt: self._score, RankingPrompt: self._rank})
 
     def _ranking_cost(self, prompts: Sequence[RankingPrompt]) -> list[int]:
@@ -139,7 +141,7 @@ class RankingModel(LocalModel):
                 for row, number in enumerate(batch)
                 for at in readers[places[number]]
             ]
-            # Those before are ranked on the host while a GPU computes these.
+            # Rank the batch before on the host while a GPU computes this one.
             rank_pending()
             pending.extend(singles)
 
@@ -160,40 +162,40 @@ class RankingModel(LocalModel):
         ]
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """The tokens of each prompt, when its answers are scored."""
+        """Return the tokens per prompt for scoring its answers."""
         raise NotImplementedError
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The scores of each prompt's answers."""
+        """Return the scores of each prompt's answers."""
         raise NotImplementedError
 
     def _first_filled(self, prompt: Prompt) -> Filled:
-        """The prompt with its first answer in place."""
+        """Return the prompt's text with its first answer filled in."""
         raise NotImplementedError
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """The prompts' answers in place; None for one that the tokenizer drops."""
+        """Return the tokens of prompts' answers in context; None for a dropped answer."""
         raise NotImplementedError
 
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
-        """Where prompts' candidates of one token are read."""
+        """Return the positions where prompts' candidates of one token are read."""
         raise NotImplementedError
 
     def _all_fit(self, prompt: Prompt, written: Written) -> None:
-        """Refuses a prompt in which a candidate is longer than the window."""
+        """Raise if the model cannot take one of a prompt's candidates; see ``_fits``."""
         longest = max((one.ids for one in written if one), key=len, default=())
         highest = max((one.ids for one in written if one), key=max, default=())
         for ids in filter(None, (longest, highest)):
             self._fits(prompt, ids)
 
     def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
-        """What the model predicts at each place, float32, of shape (places, vocabulary)."""
+        """Return the float32 logits at each position, of shape (positions, vocabulary)."""
         return self._logits_at(places, self._body)
 
     def _logits_at(
         self, places: Sequence[ReadPosition], body: torch.nn.Module | None
     ) -> torch.Tensor:
-        """The logits, by a head that sees these places of a body's output only, or all."""
+        """Return the logits, with the head restricted to these positions if ``body`` is given."""
         import torch
 
         logits: torch.Tensor
@@ -211,7 +213,7 @@ class RankingModel(LocalModel):
             return logits[rows, positions].float()
 
     def _check_narrowing(self) -> None:
-        """Has the head look at one place only, where that is possible and gives the same."""
+        """Restrict the head to one position per row, if log-probabilities stay the same."""
         differences = []
         for body in bodies_of(self._model):
             difference = self._narrowing_difference(body)
@@ -227,7 +229,7 @@ class RankingModel(LocalModel):
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """In nats, on made-up rows; infinite where it fails."""
+        """Return the largest change on made-up rows, in nats; infinite if the model fails."""
         places = [
             ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
         ]
@@ -248,7 +250,7 @@ class RankingModel(LocalModel):
 
 
 def _scored(asked: Asked, score: Scores) -> dict[int, float]:
-    """The log-probabilities of the candidates that were scored as answers are."""
+    """Return the log-probabilities of the candidates that were scored like answers."""
     pairs = zip(asked.candidates.whole, score.answers, strict=True)
     return {at: one.logprob for at, one in pairs if one.logprob is not None}
 
@@ -256,10 +258,10 @@ def _scored(asked: Asked, score: Scores) -> dict[int, float]:
 def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """The ranking, given the log-probabilities of whole candidates and of single tokens.
+    """Return the ranking, given log-probabilities of whole candidates and of single tokens.
 
     Raises:
-        ScoringError: One is no finite number.
+        ScoringError: A log-probability is not finite.
     """
     import numpy as np
 

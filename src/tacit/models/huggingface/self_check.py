@@ -1,4 +1,4 @@
-"""Checks at load: packed, padded and single prompts must give the same log-probabilities."""
+"""Checks at load: packed, padded and single prompts must have the same log-probabilities."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
-    """A row of few tokens and one of ``longest``, read at every position."""
+    """Return a short row and one of ``longest`` tokens, both read at every position."""
     spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
     short, long = (
         Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
@@ -38,7 +38,7 @@ def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
 
 
 def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> float:
-    """The largest difference, in nats, between rows scored in one batch and each alone.
+    """Return the largest difference, in nats, between rows scored in one batch and alone.
 
     Raises:
         ScoringError: The model fails.
@@ -57,14 +57,14 @@ def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T])
 
 
 def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
-    """What rounding alone may change in a log-probability of a few tokens, in nats.
+    """Return how much rounding alone can change a log-probability of a few tokens, in nats.
 
-    Some quantised layers round each token by what else is in a pass. Logits in half precision are
-    as far apart as their size has them: 0.25 between 32 and 64 in bfloat16.
+    Some quantised layers round each token depending on the other tokens in a pass. The spacing of
+    half-precision logits grows with their size: 0.25 between 32 and 64 in bfloat16.
 
     Args:
-        model: What gives the log-probabilities.
-        size: Of its logits, as ``sizes_of_logits`` measures it.
+        model: The model.
+        size: Size of its logits, as measured by ``sizes_of_logits``.
     """
     import torch
 
@@ -74,12 +74,13 @@ def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
 
 @contextmanager
 def sizes_of_logits(model: PreTrainedModel) -> Iterator[list[float]]:
-    """Fills up with how large the logits of each pass are: the likeliest, or one in the middle."""
+    """Collect the size of the logits in each pass: of the largest ones and of the medians."""
     sizes: list[float] = []
 
-    def measure(_model: object, _given: object, output: Any) -> None:  # noqa: ANN401 - any model's class
+    def measure(_model: object, _given: object, output: Any) -> None:  # noqa: ANN401 - any model
         logits = output.logits.float()
-        # Not the largest of all: some models have minus infinity for tokens that they never write.
+        # Not the largest magnitude of all logits: some models have minus infinity for tokens that
+        # they never write.
         typical = (logits.amax(dim=-1), logits.median(dim=-1).values)
         sizes.extend(float(logit.abs().max()) for logit in typical)
 
@@ -101,11 +102,11 @@ class Packing:
     """Whether, and how, a model's prompts are packed.
 
     Args:
-        length: The longest pack in tokens; 0 where nothing is packed.
-        depth: The longest row in tokens that was measured, what is kept of it left out.
-        difference: The largest difference that packing made, in nats; None where it was not
-            measured, or fails.
-        refused: Why nothing is packed; None where it is.
+        length: The longest pack in tokens; 0 if nothing is packed.
+        depth: The longest measured row in tokens, without its cached prefix.
+        difference: The largest difference that packing made, in nats; None if it was not measured
+            or packing fails.
+        refused: Why nothing is packed; None if prompts are packed.
     """
 
     length: int
@@ -116,15 +117,15 @@ class Packing:
 
 @dataclass(frozen=True)
 class Check:
-    """Compares packs with their rows alone.
+    """A comparison of packs with their rows alone.
 
     Args:
         packer: Scores rows in packs.
-        plain: Scores rows alone; is given a few.
-        vocabulary: How many tokens there are.
+        plain: Scores rows alone; called with a few rows.
+        vocabulary: Number of tokens in the vocabulary.
         length: The longest pack, in tokens.
         deepest: The most tokens in a row.
-        tolerance: What rounding alone may change, in nats.
+        tolerance: How much rounding alone can change a log-probability, in nats.
     """
 
     packer: Packer
@@ -135,9 +136,9 @@ class Check:
     tolerance: float
 
     def packing(self) -> Packing:
-        """Whether packs give the same: one that is as long as any, and several in one pass.
+        """Compare a pack of the full length, and several packs in one pass, with their rows.
 
-        As no pack is ever longer, a local window of more tokens is none to a pack.
+        Since no pack is longer, a longer local attention window has no effect on packs.
         """
         full = made_up_pack(self.vocabulary, self.length, self.deepest)
         few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
@@ -148,7 +149,7 @@ class Check:
         )
 
     def keeping(self) -> Packing:
-        """Whether a full pack gives the same behind a kept beginning, as long as there may be."""
+        """Compare a full pack after a cached prefix of the greatest length with its rows."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
             return Packing(0, refused=f"it takes {self.deepest} tokens")
@@ -172,10 +173,10 @@ class Check:
     def _differences(
         self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()
     ) -> list[float]:
-        """In nats, of a few rows' answers.
+        """Return the differences of a few rows' answers, in nats.
 
         Raises:
-            ScoringError: The model fails, or gives no number.
+            ScoringError: The model fails, or returns a value that is not finite.
         """
         packed = Tally()
         ordered = Rows.of(rows).ordered().behind(len(begin))
@@ -188,17 +189,18 @@ class Check:
 
 
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
-    """Rows, sorted, that fill one pack and part early and late; read at every position.
+    """Return sorted rows that fill one pack and diverge early and late, read at every position.
 
-    One is as deep as half the pack, which shows a window that no config tells of.
+    One row is half as long as the pack, which reveals a window that the config does not declare.
 
     Args:
-        vocabulary: How many tokens there are.
+        vocabulary: Number of tokens in the vocabulary.
         length: The pack's tokens.
         deepest: The most tokens in a row.
     """
     deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)
-    # Many share a quarter or a half of the first row, so that some stand far behind it.
+    # Many rows share a quarter or a half of ``depth`` tokens with the first row, so that some come
+    # far after it in the pack.
     kept = (depth // 4, depth // 2, depth // 4 + 1, depth - 1, 1, depth // 2)
     stem = _spread(vocabulary, 0, max(deep, depth))
     made = [stem]
@@ -218,7 +220,7 @@ def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
 
 
 def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
-    """Rows that are read at every position, each position for an answer of its own."""
+    """Return rows that are read at every position, with a separate answer per position."""
     rows, answers = list[Row](), 0
     for ids in made:
         rows.append(Row(ids, [Read(at, ids[at - 1], answers + at) for at in range(len(ids))]))
@@ -227,7 +229,7 @@ def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
 
 
 def _some_of(rows: Sequence[Row], few: int) -> list[Row]:
-    """A few rows from the pack's beginning to its end, the deepest among them."""
+    """Return a few rows from the pack's beginning to its end, including the deepest."""
     step = (len(rows) - 1) / (few - 1)
     deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
     return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(few))})]

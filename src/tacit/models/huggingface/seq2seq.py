@@ -1,9 +1,9 @@
-"""Models that read a text and write an answer: T5, Flan-T5, T0, Macaw, BART and their kin.
+"""Sequence-to-sequence models: T5, Flan-T5, T0, Macaw, BART and similar models.
 
-The encoder reads the text, once; the decoder scores all answers. Nothing joins the two, so the
-separator is not used: every token of an answer is scored, given the text and what begins the
-decoder's input. A blank becomes the tokenizer's first sentinel, where it has sentinels, and the
-answer follows the sentinel in the decoder.
+The encoder reads the text once, and the decoder scores all answers. The separator is not used,
+because text and answer are not joined: every token of an answer is scored, given the text and the
+start of the decoder's input. In plain text, a blank becomes the tokenizer's first sentinel, and the
+answer follows this sentinel in the decoder. Without sentinels, a prompt with a blank is rejected.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ SENTINEL = "<extra_id_0>"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What the encoder reads, and what the decoder is given for a prompt's answers."""
+    """The encoder's input, and the decoder's rows for a prompt's answers."""
 
     text: tuple[int, ...]
     rows: tuple[Row, ...]
 
     @property
     def cost(self) -> int:
-        """The tokens of the text, and of each row with the text that it looks back at."""
+        """The tokens of the text, plus those of each row and of the text that it attends to."""
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
 
 class Seq2SeqModel(RankingModel):
-    """Scores answers, and ranks words, as what the decoder writes."""
+    """A model that scores answers, and ranks words, as output of the decoder."""
 
     kind = "seq2seq"
 
@@ -64,8 +64,8 @@ class Seq2SeqModel(RankingModel):
         start = checkpoint.model.config.decoder_start_token_id
         if not isinstance(start, int):
             raise ModelError(f"{self.name}: its config names no decoder_start_token_id")
-        # What the tokenizer puts before a text it also puts before what the decoder is to write
-        # (BART's <s>); T5 has nothing there.
+        # The special tokens that the tokenizer puts before a text also precede the answer in the
+        # decoder's input (BART's <s>); T5 has none.
         self._start = (start, *self._specials.before)
         sentinel = checkpoint.tokenizer.convert_tokens_to_ids(SENTINEL)
         known = isinstance(sentinel, int) and sentinel != checkpoint.tokenizer.unk_token_id
@@ -75,7 +75,7 @@ class Seq2SeqModel(RankingModel):
         self._check_padding(self._score_pairs, pairs)
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """The text once, and what the decoder is given."""
+        """Return the tokens per prompt: the text once, plus the decoder's rows."""
         pairs = self._pairs(self._texts(prompts), self._answers(prompts))
         return [len(pair.text) + sum(len(row.ids) for row in pair.rows) for pair in pairs]
 
@@ -107,7 +107,7 @@ class Seq2SeqModel(RankingModel):
         return [tuple(ids) for ids in encoded]
 
     def _encoder_ids(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """The encoder's input for each prompt, special tokens around it, and never twice."""
+        """Return the encoder's input for each prompt, with special tokens never duplicated."""
         if self._chat is None:
             texts = [self._marked(prompt) for prompt in prompts]
             encoded = list(self._tokenizer(texts, verbose=False)["input_ids"])
@@ -121,7 +121,7 @@ class Seq2SeqModel(RankingModel):
         return [list(enclosed(ids, self._specials)) for ids in encoded]
 
     def _as_text(self, prompt: Prompt) -> list[int]:
-        """The encoder's input for a text that spells a special token, which is read as text."""
+        """Return the encoder's input for a text that spells a special token, read as text."""
         if prompt.around is not None:
             raise PromptError(
                 f"{prompt.shown} holds {ControlTokens.of(self._tokenizer).find(prompt.text)!r}, "
@@ -133,7 +133,7 @@ class Seq2SeqModel(RankingModel):
         return [*self._specials.before, *ids, *self._specials.after]
 
     def _marked(self, prompt: Prompt) -> str:
-        """The text with its blank marked by the sentinel."""
+        """Return the text with its blank replaced by the sentinel."""
         around = prompt.around
         if around is None:
             return prompt.text
@@ -145,7 +145,7 @@ class Seq2SeqModel(RankingModel):
         return around[0] + SENTINEL + around[1]
 
     def _answers(self, prompts: Sequence[Prompt]) -> list[list[Tokens]]:
-        """The decoder's tokens: its start, the sentinel of a blank, the answer, perhaps its end."""
+        """Return the decoder's tokens: start, sentinel of a blank, answer, and end if scored."""
         every = [self._without_end(answer) for prompt in prompts for answer in prompt.answers]
         tokens = iter(tokenize(self._bare, [_whole(answer) for answer in every]))
         encoded = []
@@ -160,19 +160,19 @@ class Seq2SeqModel(RankingModel):
         return encoded
 
     def _without_end(self, answer: str) -> str:
-        """An answer without the model's end token, which it may end with to be scored with it."""
+        """Return an answer without the end token, which it may include to have it scored."""
         end = str(self._tokenizer.eos_token or "")
         return answer.removesuffix(end) or answer
 
     def _with_end(self, tokens: Tokens, answer: str) -> Tokens:
-        """The tokens of an answer with the end token that it ends with."""
+        """Return an answer's tokens, with the end token if the answer ends with it."""
         if self._without_end(answer) == answer:
             return tokens
         ids = (*tokens.ids, int(self._tokenizer.eos_token_id))
         return replace(tokens, ids=ids, end=tokens.end + 1)
 
     def _start_of(self, prompt: Prompt) -> tuple[int, ...]:
-        """What the decoder is given before an answer."""
+        """Return the decoder's tokens before an answer."""
         if prompt.around is not None and self._sentinel is not None and self._chat is None:
             return (*self._start, self._sentinel)
         return self._start
@@ -224,7 +224,7 @@ class Seq2SeqModel(RankingModel):
         ]
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Found:
-        """The encoder once over the texts; the decoder in as many passes as the budget asks for."""
+        """Run the encoder once over the texts, and the decoder in passes that fit the budget."""
         import torch
 
         ids, mask = padded([pair.text for pair in pairs], self._pad, self._device)
@@ -257,7 +257,7 @@ class Seq2SeqModel(RankingModel):
 
 
 def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
-    """Those of one text as one, which the encoder reads once."""
+    """Merge pairs with the same text, so that the encoder reads it once."""
     rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
     for pair in pairs:
         rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)

@@ -1,8 +1,9 @@
-"""Tokenizing what many strings begin with once, where that gives the tokens of the whole strings.
+"""Tokenization of shared parts of strings once, if that returns the same tokens.
 
-A tokenizer that splits text into words before all else never looks across the space before a word.
-There a string is cut: its beginning, which a prompt's answers share, and the rest, which prompts
-share, are tokenized apart. A tokenizer of any other kind is given whole strings.
+A tokenizer that first splits text into words never merges tokens across the space before a word. At
+such a space, a string is cut into two parts that are tokenized separately: the first part, which a
+prompt's answers share, and the rest, which prompts share. Any other tokenizer receives whole
+strings.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 _LOCAL_NORMALIZERS = {"NFC", "NFD", "NFKC", "NFKD", "Lowercase", "BertNormalizer"}
 
-# The patterns of GPT-4 (and Llama 3) and of Qwen2: like GPT-2's own, which ByteLevel has, they
-# begin a word with the one space before its first letter.
+# The split patterns of GPT-4 (and Llama 3) and of Qwen2. Like GPT-2's pattern, which ByteLevel
+# uses, they begin a word with the single space before its first letter.
 _CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _WORDS = {
@@ -35,7 +36,7 @@ _BEFORE = _LETTERS | frozenset("0123456789.,:?!")
 
 
 def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether a ``bare`` fast tokenizer is known to give a string's two parts as the whole."""
+    """Check that a ``bare`` fast tokenizer tokenizes a string's two parts like the whole."""
     from tokenizers import models
 
     backend = tokenizer.backend_tokenizer
@@ -54,7 +55,7 @@ def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def cut_of(filled: Filled) -> int:
-    """The index of the last space of the text at which its string may be cut; 0 where none is."""
+    """Return the index of the last space of the text where the string can be cut, or 0."""
     string = filled.string
     at = string.rfind(" ", 1, max(filled.text_end - 1, 0))
     while at > 0 and not (string[at - 1] in _BEFORE and string[at + 1] in _LETTERS):
@@ -64,13 +65,13 @@ def cut_of(filled: Filled) -> int:
 
 @dataclass(frozen=True)
 class Halves:
-    """Strings as two parts each, of which every different one is tokenized once.
+    """Strings in two parts each, where each distinct part is tokenized once.
 
     Args:
-        heads: The tokens of the first parts.
-        tails: The second parts, with where the answer stands in them; None for one that is dropped.
-        head: Of each text, the number of its first part.
-        tail: Of each answer, in the order of the texts, the number of its second part.
+        heads: The tokens of the distinct first parts.
+        tails: The distinct second parts, with the answer's position; None for a dropped answer.
+        head: For each text, the number of its first part.
+        tail: For each answer, in the order of the texts, the number of its second part.
     """
 
     heads: Sequence[Sequence[int]]
@@ -80,14 +81,14 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Strings that are not cut: each is its second part.
+    """Return strings uncut: each string is its second part.
 
     Args:
         tokenizer: A ``bare`` tokenizer.
-        filled: Of each text, its answers in place.
+        filled: For each text, its answers filled in.
 
     Raises:
-        PromptError: As ``locate``.
+        PromptError: As for ``locate``.
     """
     numbers: dict[Filled, int] = {}
     tail = [numbers.setdefault(one, len(numbers)) for answers in filled for one in answers]
@@ -95,14 +96,14 @@ def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]
 
 
 def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Strings cut where a tokenizer that ``splits`` gives two parts as the whole.
+    """Return strings cut in two parts, for a tokenizer that ``splits`` accepts.
 
     Args:
         tokenizer: A ``bare`` tokenizer.
-        filled: Of each text, its answers in place: strings that are alike up to the answer.
+        filled: For each text, its answers filled in: strings that are equal up to the answer.
 
     Raises:
-        PromptError: As ``locate``.
+        PromptError: As for ``locate``.
     """
     heads: dict[str, int] = {}
     tails: dict[Filled, int] = {}
@@ -124,10 +125,10 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """As ``locate``, by a tokenizer that ``splits``.
+    """Return the same as ``locate``, for a tokenizer that ``splits`` accepts.
 
     Raises:
-        PromptError: As ``locate``.
+        PromptError: As for ``locate``.
     """
     found = halves(tokenizer, [[one] for one in filled])
     return [
@@ -141,7 +142,7 @@ def _behind(filled: Filled, cut: int) -> Filled:
 
 
 def _ids_of(tokenizer: PreTrainedTokenizerBase, strings: Sequence[str]) -> list[Sequence[int]]:
-    """The tokens of different strings."""
+    """Return the tokens of distinct strings."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -157,8 +158,8 @@ def _joined(head: tuple[int, ...], tail: Tokens) -> Tokens:
     return Tokens(head + tail.ids, tail.begin + shift, tail.end + shift, tail.spanned)
 
 
-def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of a library without types
-    """What a normalizer or pre-tokenizer is made of, as it stands in tokenizer.json."""
+def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - from an untyped library
+    """Return the parts of a normalizer or pre-tokenizer, as in tokenizer.json."""
     if component is None:
         return []
     content = json.loads(component.__getstate__())
@@ -168,7 +169,7 @@ def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - of a libra
 
 
 def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
-    """Whether a pre-tokenizer always begins a word with the one space before it, or behind that."""
+    """Check that a pre-tokenizer always starts a word at the one space before it, or after it."""
     if [part["type"] for part in parts] == ["Split", "ByteLevel"]:
         first, second = parts
         known = first["pattern"].get("Regex") in _WORDS
@@ -189,7 +190,7 @@ def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
 
 
 def _may_reach(added: str) -> bool:
-    """Whether an added token may cover a single space before a letter, or strip one."""
+    """Check whether an added token may cover or strip a single space before a letter."""
     bare = added.strip()
     if not bare:
         return len(added) == 1

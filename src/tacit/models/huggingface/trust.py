@@ -1,6 +1,6 @@
-"""What a model's files may do: nothing but be read, unless the user says otherwise.
+"""Trust in a model's files: they are only read, unless the user allows more.
 
-A pickle runs what it names as it is read, and a repository of remote code brings programs.
+Reading a pickle runs the code that it names, and a repository of remote code contains programs.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _KERNELS = "kernels"
 
 @dataclass(frozen=True)
 class Trust:
-    """What the user allows a model's files.
+    """What the user allows a model's files to do.
 
     Args:
-        remote_code: Whether programs among them are run.
-        pickle: Whether weights may be read from a pickle where there are no safetensors.
+        remote_code: Whether programs among the files may run.
+        pickle: Whether weights may be read from a pickle if there are no safetensors.
     """
 
     remote_code: bool = False
@@ -37,17 +37,17 @@ class Trust:
 
 
 NO_TRUST = Trust()
-"""Files are read, and nothing more."""
+"""Files are only read."""
 
 
 def keep_kernels_away(trust: Trust) -> None:
-    """Has transformers find no package ``kernels`` in this process, unless programs are allowed.
+    """Hide the package ``kernels`` from transformers, unless remote code is allowed.
 
-    With it, attention, quantised weights and some kinds of models are computed by programs from the
-    hub, whoever made the model. USE_HUB_KERNELS turns off only some of them.
+    With this package, programs from the hub compute attention, quantised weights and some kinds of
+    models, whoever made the model. USE_HUB_KERNELS turns off only some of these programs.
 
     Raises:
-        ModelError: It is imported already, so that it cannot be kept away.
+        ModelError: The package is already imported, so it cannot be hidden.
     """
     if trust.remote_code:
         return
@@ -57,14 +57,14 @@ def keep_kernels_away(trust: Trust) -> None:
             "would be run: load models in a process without it, or give --trust-remote-code if you "
             "trust whoever wrote them"
         )
-    sys.modules[_KERNELS] = None  # type: ignore[assignment] # how Python notes what is not there
+    sys.modules[_KERNELS] = None  # type: ignore[assignment] # None marks a missing module
 
 
 def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
-    """Refuses a config that has attention computed by a program from the hub.
+    """Raise if a config makes a program from the hub compute attention.
 
     Raises:
-        ModelError: It does, and programs are not allowed.
+        ModelError: The config does so, and remote code is not allowed.
     """
     attention = getattr(config, "_attn_implementation", None)
     if not trust.remote_code and "/" in str(attention):
@@ -90,7 +90,7 @@ HOW_TO_TRUST = (
 
 
 def code_hashes(parts: Iterable[object]) -> dict[str, str]:
-    """SHA-256 of the programs that a model brought, by their names; they make its scores too."""
+    """Return the SHA-256 of a model's own programs, by file name; scores depend on them."""
     found: dict[str, str] = {}
     for part in parts:
         if not type(part).__module__.startswith(_REMOTE):

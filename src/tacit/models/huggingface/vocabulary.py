@@ -1,4 +1,4 @@
-"""The words of a vocabulary: which tokens write them, and which words several models share."""
+"""The words of a vocabulary: their tokens, and the words that several models share."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 MOST_SEVERAL = 1000
-"""The most candidates that may need passes of their own."""
+"""The most candidates that may need separate passes."""
 
 Frame = tuple[tuple[int, ...], tuple[int, ...]]
-"""The tokens before and behind the one token in which candidates of one place differ."""
+"""The tokens before and after the one token in which candidates in the same context differ."""
 
 Written = Sequence["Tokens | None"]
-"""The tokens of a prompt's answers; None for one that the tokenizer drops."""
+"""The tokens of a prompt's answers; None for an answer that the tokenizer drops."""
 
 _WITNESSES = 4
-# What a tokenizer says of its tokens takes far more memory than the tokens.
+# A tokenizer's output takes far more memory than the token ids.
 _WORDS_AT_ONCE = 2048
 _PROMPTS_AT_ONCE = 256
 _REACHING = re.compile(r"\S[^\S\r\n]")
@@ -43,19 +43,19 @@ _RIGHT = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """How a vocabulary's words are written in places of one kind.
+    """How a vocabulary's words are tokenized in one kind of context.
 
     Args:
-        single: The indices of the words that differ in one token between the frame's; they are all
-            read off one place.
-        ids: Their token ids.
-        several: The indices of the words that are scored each by itself: those of several tokens,
-            and those that change how the text beside them is written.
-        tokens: How many tokens each word takes; 0 for what the tokenizer drops.
-        witnesses: Some of the words, by which another place is known to be
-            alike: index, own tokens, and whether it is a single one.
-        lead: How many scored tokens all of ``single`` begin with alike, such as a separator that is
-            a token of its own; the frame holds them.
+        single: Indices of the words that differ only in one token, between the tokens of the frame;
+            all are read at one position.
+        ids: The ids of these tokens.
+        several: Indices of the words that are scored separately: words of several tokens, and words
+            that change the tokens of the text around them.
+        tokens: Number of tokens per word; 0 for a word that the tokenizer drops.
+        witnesses: A few of the words, which show whether the vocabulary is tokenized alike in
+            another context: index, the word's tokens, and whether the word is in ``single``.
+        lead: Number of scored tokens that all words in ``single`` begin with, such as a separator
+            that is a separate token; the frame contains these tokens.
     """
 
     single: NDArray[np.int64]
@@ -67,30 +67,31 @@ class Candidates:
 
     @property
     def whole(self) -> tuple[int, ...]:
-        """The indices of the words that are scored as answers are.
+        """The indices of the words that are scored like answers.
 
-        They are ``several`` and, where there is a lead, one of ``single``: the difference between
-        its score and what is read off the place is the lead's log-probability.
+        These are ``several`` and, if there is a lead, the first of ``single``: the difference
+        between the score of this word and the value read at the position is the lead's
+        log-probability.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A prompt's candidates and its own frame; no frame where no candidate is a single token."""
+    """A prompt's candidates and frame; the frame is None if no candidate is a single token."""
 
     candidates: Candidates
     frame: Frame | None
 
 
 class CandidateTokens:
-    """Places prompts' candidates, and remembers how vocabularies are written.
+    """The tokenization of candidates in prompts, cached by vocabulary and context.
 
     Args:
-        tokenizer: The model's.
-        is_known: Whether an answer is free of the unknown token.
-        in_order: Whether the model predicts each token from those before it, so that the tokens
-            that candidates begin with alike have one log-probability.
+        tokenizer: The model's tokenizer.
+        is_known: Checks that an answer contains no unknown token.
+        in_order: Whether the model predicts each token from the tokens before it, so that tokens
+            that all candidates begin with have the same log-probability.
     """
 
     def __init__(
@@ -111,15 +112,15 @@ class CandidateTokens:
         filled: Sequence[Filled],
         write: Callable[[Sequence[Prompt]], Sequence[Written]],
     ) -> list[Placed]:
-        """Finds out how the prompts' candidates are written in them.
+        """Find how the prompts' candidates are tokenized in their prompts.
 
         Args:
             prompts: The prompts.
-            filled: Each one with any candidate in place.
-            write: Gives the tokens of prompts' answers in place; None for one that is dropped.
+            filled: Each prompt with one of its candidates filled in.
+            write: Returns the tokens of prompts' answers in context; None for a dropped answer.
 
         Raises:
-            PromptError: Too many candidates need passes of their own.
+            PromptError: Too many candidates need separate passes.
         """
         if self._reaches:
             return [self._in_full(prompt, write) for prompt in prompts]
@@ -127,7 +128,7 @@ class CandidateTokens:
             (prompt.vocabulary.digest, *_nearest(one))
             for prompt, one in zip(prompts, filled, strict=True)
         ]
-        # The shorter the text, the less there is to write around every word.
+        # Shorter texts first: the text is tokenized again with every word.
         for at in sorted(range(len(prompts)), key=lambda at: len(prompts[at].text)):
             if keys[at] not in self._seen:
                 self._seen[keys[at]] = self._in_full(prompts[at], write).candidates
@@ -179,10 +180,10 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """The lead and the frame of most candidates of one token.
+        """Return the lead and the frame that most candidates of one token share.
 
-        Where no candidate is one token (the separator is a token of its own), those of most
-        candidates that differ in their last token only.
+        If no candidate is one token, because the separator is a separate token, return those of
+        most candidates that differ only in their last token.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -192,7 +193,7 @@ class CandidateTokens:
 
 
 def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether a token holds a space behind something else; tokens of spaces alone join no words."""
+    """Check whether any token contains a space after other characters, so that it joins words."""
     from tokenizers import decoders, models
 
     tokens = list(tokenizer.get_vocab())
@@ -202,16 +203,17 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
         if metaspaced > sum(token.startswith("Ġ") for token in tokens):
             spelled = (token.replace("▁", " ") for token in tokens)
         else:
-            # That GPT-2's tokens of no-break spaces are such is seen by their characters only.
+            # Only the decoded characters show that some GPT-2 tokens are no-break spaces.
             decoder = decoders.ByteLevel()
             spelled = (decoder.decode([token]) for token in tokens)
     return any(map(_REACHING.search, spelled))
 
 
 def _nearest(filled: Filled) -> tuple[str, str, str]:
-    """The separator, and what a candidate may grow together with: white space, or text up to it.
+    """Return the separator, and the text on either side that may merge with a candidate.
 
-    The beginning of a text and its end are marked, as they differ from every other place.
+    This text is white space, or other characters up to white space. An ellipsis marks that more
+    text follows, because tokens differ at the start and the end of a string.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
@@ -227,7 +229,7 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """The place where the witnesses are written as they were; None where they are not."""
+    """Return the candidates here if the witnesses have the same tokens as before, else None."""
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
     pairs = zip(seen.witnesses, written, strict=True)
@@ -250,7 +252,7 @@ def _fills(tokens: Tokens, lead: int, frame: Frame | None) -> bool:
 
 
 def _spread(places: Sequence[int]) -> list[int]:
-    """A few of the places, the first and the last among them."""
+    """Return a few of the indices, including the first and the last."""
     step = max(1, len(places) // _WITNESSES)
     return [*places[::step][:_WITNESSES], *places[-1:]]
 
@@ -259,23 +261,23 @@ _CARRIER = "a"
 
 
 class HasWords(Protocol):
-    """A model that knows its whole words."""
+    """A model that can list its whole words."""
 
     @property
     def name(self) -> str:
-        """The name that the user knows the model by."""
+        """The name by which the user knows the model."""
         ...
 
     def whole_words(self) -> Vocabulary:
-        """The words that are one token between white space."""
+        """Return the words that are one token between white space."""
         ...
 
 
 def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
-    """The words that are whole words of every model, case-sensitive.
+    """Return the whole words that all models share, case-sensitive.
 
     Raises:
-        ModelError: There are none.
+        ModelError: The models share no word.
     """
     own = [set(model.whole_words().words) for model in models]
     shared = set.intersection(*own) if own else set()
@@ -286,15 +288,15 @@ def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
 
 
 def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
-    """The words that a ``bare`` tokenizer writes as one token behind a space.
+    """Return the words that a ``bare`` tokenizer writes as one token after a space.
 
-    They are its tokens without their sign for a space: of WordPiece those with no ``##`` before
-    them, else those with Ġ (byte-level) or ▁ (SentencePiece). Each is written out behind a word and
-    a space, and counts if it comes out as that very token; so added and special tokens, and what
-    the tokenizer never writes, are no words.
+    The candidates are the tokens without their space marker: WordPiece tokens without ``##``, else
+    tokens with Ġ (byte-level) or ▁ (SentencePiece). Each candidate is tokenized after another word
+    and a space, and counts if the result is the same token. This excludes added and special tokens,
+    and tokens that the tokenizer never writes.
 
     Raises:
-        ModelError: There are none.
+        ModelError: There are no such words.
     """
     known = tokenizer.get_vocab()
     tokens = sorted(set(known) - set(tokenizer.get_added_vocab()))
@@ -312,7 +314,7 @@ def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
 
 
 def _spelled(tokenizer: PreTrainedTokenizerBase, tokens: Sequence[str]) -> list[str | None]:
-    """The word that each token would be; None for one that goes on with a word."""
+    """Return the word that each token spells, or None for a token that continues a word."""
     from tokenizers import decoders, models
 
     if isinstance(tokenizer.backend_tokenizer.model, (models.WordPiece, models.WordLevel)):

@@ -1,4 +1,4 @@
-"""A model's weights: the files that transformers chooses, refused where they are not whole."""
+"""A model's weights: the files that transformers selects, and checks that they are complete."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SAFE, _PICKLE = "model.safetensors", "pytorch_model.bin"
 
 
 def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
-    """The files of a folder that the weights are read from; none where there are no weights.
+    """Return the files in a folder that hold the weights; empty if there are none.
 
     Raises:
-        ModelError: An index of shards cannot be read, or names files that are no shards of it.
+        ModelError: An index of shards cannot be read, or names files that are not its shards.
     """
     for plain in (_SAFE, _PICKLE) if trust.pickle else (_SAFE,):
         if (folder / plain).is_file():
@@ -41,12 +41,13 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
 
 
 def check_weights(name: str, folder: Path, trust: Trust) -> None:
-    """Refuses a folder without weights, and one whose weights are a pickle that is not allowed.
+    """Raise if a folder holds no weights, or weights in a pickle that is not allowed.
 
     Raises:
-        ModelError: There are none, or they are a pickle, or the folder holds an adapter as well.
+        ModelError: There are no weights, or they are such a pickle, or the folder also holds an
+            adapter.
     """
-    # transformers would put it into the model where peft is installed, and not elsewhere.
+    # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
         raise ModelError(
             f"{name}: an adapter (adapter_config.json) lies beside the model's own files: move it "
@@ -61,10 +62,10 @@ def check_weights(name: str, folder: Path, trust: Trust) -> None:
 
 
 def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -> None:
-    """Refuses a config that has transformers read other weights than the folder's own.
+    """Raise if a config makes transformers read weights other than the folder's.
 
     Raises:
-        ModelError: It does.
+        ModelError: The config names other weights.
     """
     for chosen in _all_of("transformers_weights", config.to_dict()):
         if [chosen] != [file.name for file in files]:
@@ -75,16 +76,16 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
 
 
 def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -> None:
-    """Fetches from the hub what tells which files the weights are, and checks it.
+    """Fetch a hub model's weight file, or its index of shards, and check it.
 
     Args:
         name: The model's name on the hub.
-        folder: Its snapshot in the hub's cache.
-        revision: The revision that was asked for.
-        trust: What its files may do.
+        folder: The model's snapshot in the hub's cache.
+        revision: The requested revision.
+        trust: What the model's files may do.
 
     Raises:
-        ModelError: As ``check_weights``.
+        ModelError: As for ``check_weights``.
         NetworkError: The hub cannot be reached.
     """
     from transformers.utils.hub import cached_file
@@ -110,7 +111,7 @@ def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -
 
 
 def _shards(index: Path, suffix: str) -> list[str]:
-    """The names of the files beside an index that hold the weights."""
+    """Return the names of the weight files that an index lists."""
     try:
         names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
         strange = [n for n in names if Path(n).name != n or Path(n).suffix != suffix]
@@ -126,8 +127,8 @@ def _shards(index: Path, suffix: str) -> list[str]:
     return names
 
 
-def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - what JSON holds
-    """What settings say under a key, those within others among them."""
+def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
+    """Yield all values of a key in nested settings, except None."""
     if not isinstance(settings, dict):
         return
     for each, value in settings.items():
@@ -152,10 +153,10 @@ def _without_progress_bar() -> Iterator[None]:
 def load_weights(
     name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
 ) -> PreTrainedModel:
-    """The model with its weights, and its adapter, on its device.
+    """Return the model with its weights, and its adapter, on its device.
 
     Raises:
-        ModelError: They cannot be loaded, are another model's, or lack a part.
+        ModelError: The weights cannot be loaded, belong to another model, or lack a part.
         NetworkError: The hub cannot be reached.
     """
     import torch
@@ -166,7 +167,7 @@ def load_weights(
         "masked": transformers.AutoModelForMaskedLM,
         "seq2seq": transformers.AutoModelForSeq2SeqLM,
     }
-    # Quantised weights are computed with as their config says.
+    # With dtype auto, quantised weights are computed in the dtype that their config names.
     as_stored = device.type != "cpu" or quantised(config) is not None
     dtype = options.dtype if options.dtype != "auto" or as_stored else "float32"
     places = placing(name, config, options.device_map, device)
@@ -180,12 +181,12 @@ def load_weights(
                 trust_remote_code=options.trust.remote_code,
                 use_safetensors=None if options.trust.pickle else True,
                 output_loading_info=True,
-                ignore_mismatched_sizes=True,  # refused below, in words of our own
+                ignore_mismatched_sizes=True,  # rejected below, with a clear message
                 **places,
             )
         if not places:
             model.to(device)
-    except Exception as error:  # the libraries below raise all kinds, bare Exceptions among them
+    except Exception as error:  # libraries raise many kinds of errors, also bare Exceptions
         failure = loading_error(name, "its weights cannot be loaded", error)
         if isinstance(failure, NetworkError):
             raise failure from error

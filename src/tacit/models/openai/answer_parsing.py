@@ -1,9 +1,9 @@
-"""Sampled replies of a chat, and the votes that they are read as.
+"""Parsing of sampled chat replies into votes.
 
-A reply is kept as it came, without what was thought before it. Which answer it is, is read off it
-later, without a model: it has to begin with one of the prompt's answers, in whatever case and
-decoration, with a sentence's or a line's end behind it, and no other answer. Any other reply is
-unparsed and counted.
+A reply is stored verbatim, without the reasoning before it. Its answer is parsed later, without a
+model: the reply must begin with one of the prompt's answers, in any case and decoration. The end of
+a sentence or a line must follow, and the reply must not contain another answer. Any other reply
+counts as unparsed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from tacit.requests import Sample
 
 ANSWER_TOKENS = 16
-"""The longest reply that is asked for, in tokens, thinking not counted."""
+"""The longest reply that is requested, in tokens, not counting reasoning."""
 
 # Straight and typographic quotation marks, Markdown, brackets.
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _DECORATION = f" \t\r\n{_QUOTES}*_#([{{"
-# An answer may have brackets or a # of its own: (a), C#.
+# An answer itself may contain brackets or a #: (a), C#.
 _AROUND_ANSWERS = f" \t\r\n{_QUOTES}*_"
 _BEHIND_ANSWERS = f" \t{_QUOTES}*_"
 _AROUND_A_NUMBER = f"{_DECORATION})]}}.,;!"
@@ -36,8 +36,8 @@ _LEAD = re.compile(
     r"\A(?:the\s+)?(?:final\s+|correct\s+)?answer(?![^\W_])(?:\s+is)?[\s*_]*[:\-]?[\s*_]*",
     re.IGNORECASE,
 )
-# Behind a point or a comma a digit goes on with a number (0.5), and no mark stands behind another
-# (..., !?). A hyphen is a dash behind a blank alone.
+# A digit after a point or a comma continues a number (0.5). A mark that another mark follows ends
+# nothing (..., !?). A hyphen is a dash only after a blank.
 _END = re.compile(
     rf"\s*\Z|\r?\n|(?:[.,](?!\d)|[!;])(?![{_BEHIND_ANSWERS})\]}}]*[.,;:!?\u2026])"
     r"|(?<=\s)-|[\u2013\u2014]"
@@ -45,7 +45,7 @@ _END = re.compile(
 
 
 def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
-    """What replies say, read as a prompt's answers."""
+    """Count the replies by the answer that each one gives."""
     answers = strings(answers, "answers")
     read = [_read_sample(one, answers) for one in samples if one.state != "thinking"]
     thinking = sum(one.state == "thinking" for one in samples)
@@ -58,7 +58,10 @@ def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
 
 
 def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
-    """The answer of a reply; of one that was cut, where it stays that if its last word goes on."""
+    """Return a reply's answer.
+
+    The answer of a truncated reply counts only if it stays the same when the last word continues.
+    """
     read = read_answer(sample.reply, answers)
     if sample.state == "cut" and read_answer(f"{sample.reply}x", answers) != read:
         return None
@@ -66,12 +69,12 @@ def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
 
 
 def read_answer(reply: str, answers: Sequence[str]) -> str | None:
-    """The answer that a reply is; None where it is none for certain.
+    """Return the answer that a reply gives, or None if it is ambiguous or gives none.
 
     Args:
-        reply: As the model wrote it.
-        answers: The candidates; of some that differ in case alone, the one that is written as in
-            the reply counts, else the first.
+        reply: The model's text.
+        answers: The candidates. Of candidates that differ only in case, the one spelled as in the
+            reply counts, or else the first.
     """
     answers = strings(answers, "answers")
     reply = reply.strip()
@@ -82,7 +85,7 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
 
 
 def _read(text: str, answers: Sequence[str]) -> str | None:
-    """The answer that a text begins with; None where another one follows."""
+    """Return the answer that a text begins with; None if another answer follows."""
     forms = {answer: _bare(answer).casefold() for answer in answers}
     rests = {answer: _rest(text, form) for answer, form in forms.items()}
     begun = [answer for answer in answers if rests[answer] is not None]
@@ -99,9 +102,9 @@ def _read(text: str, answers: Sequence[str]) -> str | None:
 
 
 def _rest(text: str, form: str) -> str | None:
-    """What stands behind an answer that a text begins with; None where it does not.
+    """Return the text after an answer that the text begins with; None if it does not.
 
-    A number is an answer only where it is all of the text: lists are numbered, too.
+    A number is an answer only if it is the whole text, because list items are numbered, too.
     """
     if not form:
         return None
@@ -113,7 +116,7 @@ def _rest(text: str, form: str) -> str | None:
 
 
 def _ends(behind: str, before: str) -> bool:
-    """Whether a sentence or a line ends behind an answer, given what stands before it."""
+    """Return whether a sentence or line ends after an answer, given the text before the answer."""
     closed = "".join(close for opens, close in _CLOSES.items() if opens in before)
     ended = len(behind) - len(behind.lstrip(_BEHIND_ANSWERS + closed))
     return _END.match(behind, ended) is not None
@@ -124,10 +127,10 @@ def _bare(answer: str) -> str:
 
 
 def _opened(text: str, form: str) -> str:
-    """A text from its first word on, or from an answer's first mark."""
+    """Return a text from its first word on, or from an answer's first mark."""
     return _BULLET.sub("", text).lstrip(_DECORATION.replace(form[0], ""))
 
 
 def _holds(text: str, form: str) -> bool:
-    """Whether an answer stands in a text as a word of its own."""
+    """Return whether a text contains an answer as a whole word."""
     return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) is not None

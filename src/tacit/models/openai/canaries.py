@@ -1,8 +1,8 @@
-"""By what a server's model is known again: nobody sees its weights, so some answers are kept.
+"""Canaries: stored answers by which a server's model is recognised, as its weights are not visible.
 
-They stand in the description of the model, which the store keeps beside the scores. At each start
-the same is asked again; where it is answered otherwise, the server has another model by that name,
-or another precision, and its scores are another model's.
+The canaries are part of the model's description, which the store saves with the scores. At each
+start the same prompts are sent again. If the answers differ, the server has another model under
+this name, or another precision, and its scores are stored as those of another model.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
     from tacit.models.openai.preflight import Seen
 
 Canary = dict[str, Any]
-"""A ``text``, a ``token`` or its ``id`` (neither: all of the text's own), and the ``logprob``.
+"""A ``text``, a ``token`` or its ``id``, and the ``logprob``.
 
-Of a model that gives no log-probabilities, a ``text`` and its ``reply``.
+Without ``token`` and ``id``, ``logprob`` is the sum over the text's own tokens. For a model
+without log-probabilities: a ``text`` and its ``reply``.
 """
 
 _OF_EACH = 2
 
 
 def canaries_of(seen: Seen) -> list[Canary]:
-    """What a server said of each text: of the likeliest next tokens, and in its echo."""
+    """Return the canaries of a server: the likeliest next tokens and the echo of each text."""
     canaries: list[Canary] = []
     for text, token in seen.next_tokens.items():
         known = [(one, one.logprob) for one in token.top if one.logprob is not None]
@@ -44,16 +45,16 @@ def canaries_of(seen: Seen) -> list[Canary]:
 
 
 def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
-    """Whether a server says now what it said then, but for rounding."""
+    """Return whether a server's answers match the canaries, up to rounding."""
     try:
         apart = [abs(_now(canary, seen) - canary["logprob"]) for canary in canaries]
     except (LookupError, TypeError, OverflowError):
-        return False  # nothing that was written here
+        return False  # this package did not write these canaries
     return bool(apart) and agree(apart)
 
 
 def _now(canary: Canary, seen: Seen) -> float:
-    """What the server says now; not a number where it says nothing of it."""
+    """Return the server's current log-probability for a canary; NaN if the server returns none."""
     if canary["token"] is None and canary["id"] is None:
         return seen.echoes.get(canary["text"], math.nan)
     token = seen.next_tokens.get(canary["text"])
@@ -64,15 +65,15 @@ def _now(canary: Canary, seen: Seen) -> float:
 def fingerprint_of(
     identity: Mapping[str, Any], seen: Seen, kept: Path | None
 ) -> tuple[str, list[Canary]]:
-    """The fingerprint under which a server's scores are cached, and its canaries.
+    """Return the fingerprint under which a server's scores are cached, and its canaries.
 
     Args:
-        identity: What its scores depend on, as far as it can be seen.
-        seen: What it said now.
-        kept: The store, where descriptions of models lie; None to know no server again.
+        identity: The visible settings that the scores depend on.
+        seen: The server's current answers.
+        kept: The store's folder with descriptions of models; None to recognise no server.
 
     Returns:
-        Those of a server in the store that is the same, else new ones.
+        The values of a matching server in the store, or else new values.
     """
     return recognised(identity, canaries_of(seen), kept, lambda known: same_answers(known, seen))
 
@@ -83,13 +84,13 @@ def recognised(
     kept: Path | None,
     same: Callable[[Sequence[Canary]], bool],
 ) -> tuple[str, list[Canary]]:
-    """As ``fingerprint_of``, with canaries of any kind.
+    """As ``fingerprint_of``, for canaries of any kind.
 
     Args:
-        identity: What a model's answers depend on, as far as it can be seen.
-        new: The canaries of now.
-        kept: The store, where descriptions of models lie; None to know no server again.
-        same: Whether canaries of then are answered so now.
+        identity: The visible settings that a model's answers depend on.
+        new: The current canaries.
+        kept: The store's folder with descriptions of models; None to recognise no server.
+        same: Returns whether the current answers match stored canaries.
     """
     for known in _described(kept) if kept else ():
         canaries = known.get("canaries")
@@ -100,14 +101,14 @@ def recognised(
 
 
 def _described(store: Path) -> list[dict[str, Any]]:
-    """The descriptions of servers in a store, the latest first."""
+    """Return the descriptions of servers in a store, the latest first."""
     found = []
     for file in (*store.glob("scores/*/model.json"), *store.glob("votes/*/model.json")):
         try:
             known = json.loads(file.read_text(encoding="utf-8"))
             found.append((file.stat().st_mtime_ns, str(file), known))
         except (OSError, ValueError, RecursionError):
-            continue  # then it is not known again, and asked anew
+            continue  # this server is then not recognised
     found.sort(key=lambda each: each[:2], reverse=True)
     return [
         known

@@ -1,4 +1,4 @@
-"""How a model of a server is asked in a chat: requests, replies, and reasoning before a reply."""
+"""Chat requests to a server's model: bodies, replies, and reasoning before a reply."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class ChatReply:
     """One reply.
 
     Args:
-        text: Its text; with tags where the server leaves a thought in it.
-        thought: The thought, where the server tells it apart.
-        cut: Whether it was cut at the most tokens that were asked for.
-        hidden: Whether the server counts tokens of a thought that it does not show.
+        text: The reply's text; with tags if the server leaves the reasoning in it.
+        thought: The reasoning, if the server returns it separately.
+        cut: Whether the reply was truncated at the token limit.
+        hidden: Whether the server counts reasoning tokens that it does not return.
     """
 
     text: str
@@ -42,26 +42,26 @@ class ChatReply:
 
     @property
     def whole(self) -> str:
-        """All that the model wrote."""
+        """All of the model's text."""
         return self.thought + self.text
 
     @property
     def has_reasoning(self) -> bool:
-        """Whether there is a thought in it."""
+        """Whether the reply contains reasoning."""
         return self.hidden or bool(self.thought.strip()) or CLOSES in self.text or self._opens
 
     @property
     def silent(self) -> bool:
-        """Whether it was cut before anything was to be seen of it, as a hidden thought is."""
+        """Whether the reply was truncated before any visible text, as with hidden reasoning."""
         return self.cut and not self.whole.strip()
 
     def sample(self, *, begun: bool, meant: bool) -> Sample:
-        """The reply behind its thought.
+        """Return the reply without its reasoning.
 
         Args:
-            begun: Whether the server's template begins the thought, so that a reply shows its end
-                alone.
-            meant: Whether it was asked to think, which it may have done without showing it.
+            begun: Whether the server's template opens the reasoning, so that a reply contains only
+                its end.
+            meant: Whether the model was asked to reason; its reasoning may be hidden.
         """
         _, ended, behind = self.text.rpartition(CLOSES)
         if ended:
@@ -77,14 +77,14 @@ class ChatReply:
 
 
 def read_replies(answer: Mapping[str, Any], most: int = 1) -> list[ChatReply]:
-    """The replies in a server's answer, in the order of their index.
+    """Return the replies in a server's answer, in the order of their index.
 
     Args:
-        answer: What the server sent.
-        most: So many replies were asked for.
+        answer: The server's answer.
+        most: The number of requested replies.
 
     Raises:
-        ReplyError: It is no answer of a chat, or to another request.
+        ReplyError: The answer is not a chat's, or does not fit the request.
     """
     read = validated(answer, Answer[Replied], "a chat's")
     hidden = (read.usage.completion_tokens_details.reasoning_tokens or 0) > 0
@@ -105,18 +105,18 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 @dataclass(frozen=True)
 class Talk:
-    """How a model is asked in a chat.
+    """Chat requests to one model.
 
     Args:
-        client: The server.
-        model: What the server calls the model.
-        thinking: The longest thought, in tokens; 0 asks for none, ``all`` lets it run.
-        limit: What the server calls the most tokens of a reply.
-        seeded: Whether it takes a seed.
-        top: How many of the most probable tokens are asked for.
-        room: The most tokens of a reply, thinking not counted; None for no limit to it all.
-        uncut: What more is sent, so that the server draws from all tokens as they are.
-        habits: What its replies have in common.
+        client: The server's client.
+        model: The server's name for the model.
+        thinking: The longest reasoning, in tokens; 0 turns reasoning off, ``all`` sets no limit.
+        limit: The server's name for the token limit of a reply.
+        seeded: Whether the server accepts a seed.
+        top: The number of most probable tokens to request.
+        room: The token limit of a reply, not counting reasoning; None for no limit at all.
+        uncut: Additional settings that make the server draw from all tokens unchanged.
+        habits: The common properties of the server's replies.
     """
 
     client: Client
@@ -130,11 +130,11 @@ class Talk:
     habits: Habits = field(default_factory=Habits)
 
     def first_token(self, text: str, attempts: int | None = None) -> Reply:
-        """What a reply begins with; no token where the server tells of none.
+        """Return the first token of a reply; no token if the server returns none.
 
         Raises:
-            RefusalError: The server refuses.
-            ScoringError: It failed each time, or its answer is none of a chat.
+            RefusalError: The server refuses the request.
+            ScoringError: The server failed at every attempt, or its answer is not a chat's.
         """
         more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
         reply = self._checked(
@@ -144,7 +144,7 @@ class Talk:
         return reply
 
     def first_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """What the replies to some texts begin with, several asked at once.
+        """Return the first token of the reply to each text, requested concurrently.
 
         Raises:
             ScoringError: As ``first_token``.
@@ -152,16 +152,16 @@ class Talk:
         return self.client.at_once(lambda text: self.first_token(text).first, texts, concurrency)
 
     def replies(self, text: str, seed: int, several: int = 1) -> list[ChatReply]:
-        """Replies sampled at temperature 1; perhaps fewer than asked for.
+        """Return replies sampled at temperature 1, possibly fewer than requested.
 
         Args:
-            text: What the user says.
-            seed: Of this request; another seed gives other replies.
-            several: How many are asked for at once.
+            text: The user's message.
+            seed: The seed of this request; another seed gives other replies.
+            several: The number of replies to request.
 
         Raises:
-            RefusalError: The server refuses.
-            ScoringError: It failed each time, or its answer is none of a chat.
+            RefusalError: The server refuses the request.
+            ScoringError: The server failed at every attempt, or its answer is not a chat's.
         """
         more: dict[str, Any] = dict(self._most())
         if self.seeded:
@@ -171,18 +171,18 @@ class Talk:
         return self._checked(text, more, lambda answer: read_replies(answer, several))
 
     def likeliest(self, text: str) -> ChatReply:
-        """The beginning of the reply at temperature 0, thought or not.
+        """Return the beginning of the reply at temperature 0, including any reasoning.
 
         Raises:
-            RefusalError: The server refuses.
-            ScoringError: It failed each time, or its answer is none of a chat.
+            RefusalError: The server refuses the request.
+            ScoringError: The server failed at every attempt, or its answer is not a chat's.
         """
         more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
         return self._checked(text, more, read_replies)[0]
 
     def but(self, **changed: object) -> Talk:
-        """The same with some settings changed."""
-        return replace(self, **changed)  # type: ignore[arg-type] # names of its own fields
+        """Return a copy with some settings changed."""
+        return replace(self, **changed)  # type: ignore[arg-type] # the names are fields
 
     def _checked(
         self,
@@ -191,7 +191,7 @@ class Talk:
         read: Callable[[Mapping[str, Any]], Result],
         attempts: int | None = None,
     ) -> Result:
-        """A reply that can be right, at the second try at the latest."""
+        """Return a plausible reply, after at most one retry."""
         body = self._body(text, more)
 
         def ask() -> Result:
@@ -202,7 +202,7 @@ class Talk:
         return twice(ask, f"{self.model} at {self.client.address}")
 
     def _most(self) -> dict[str, int]:
-        """The most tokens of a reply; no limit of ours where the thought may run."""
+        """Return the token limit of a reply; empty without a limit."""
         if self.thinking == "all" or self.room is None:
             return {}
         return {self.limit: self.room + (self.thinking or 0)}
@@ -217,29 +217,30 @@ class Talk:
 
 
 ROOM = 1024
-"""Tokens in which a reply is to end; without limit where a thought is meant, or where the server
-has no room for so many."""
+"""The token limit for a reply that should end. No limit applies if the model is asked to reason, or
+if the server's window is smaller.
+"""
 
 MOST_CALLS = 2
-"""So many calls, at most, are made for it."""
+"""The maximum number of calls that ``ended`` makes."""
 
 
 def ended(talk: Talk) -> ChatReply:
-    """A reply that is allowed to end, however short others are to be.
+    """Return a reply with enough tokens to end, even if other replies are to be short.
 
     Raises:
-        RefusalError: The server refuses.
-        ScoringError: It failed each time.
+        RefusalError: The server refuses the request.
+        ScoringError: The server failed at every attempt.
     """
     if not talk.thinking:
         try:
             return talk.but(room=ROOM).replies(TEXTS[1], seed=0)[0]
-        except RefusalError:  # its window is smaller
+        except RefusalError:  # the server's window is smaller
             pass
     return talk.but(room=None).replies(TEXTS[1], seed=0)[0]
 
 
 def begun(said: ChatReply) -> bool:
-    """Whether the end of a thought comes without its beginning."""
+    """Return whether a reply contains the end of the reasoning without its beginning."""
     opened = said.thought.strip() or said.text.lstrip().startswith(OPENS)
     return CLOSES in said.text and not opened

@@ -1,7 +1,7 @@
-"""What a server does in a chat, tried before replies are sampled and counted.
+"""The preflight of a server's chat, before replies are sampled and counted.
 
-Shares are worth their intervals only where replies are independent draws. A server that gives the
-same reply each time, from a cache or at a temperature of its own, is refused.
+Confidence intervals of vote shares are valid only if replies are independent draws. A server that
+returns the same reply each time, from a cache or at a fixed temperature, is rejected.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ OPEN_ENDED = (
     "Write the first sentence of a story about an invented place.",
     "Describe an imaginary animal in one sentence.",
 )
-"""What hardly anybody answers twice alike."""
+"""Prompts to which two independent replies are almost never the same."""
 
 UNCUT: tuple[dict[str, float], ...] = (
     {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0, "repetition_penalty": 1.0},
     {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
 )
-"""What keeps servers from cutting off unlikely tokens, or weighing down those that came before.
+"""Settings that stop servers from truncating the distribution or penalising repeated tokens.
 
-Some do both unless they are told not to. Servers differ in what they call it, and in which number
-means all tokens; the first that is taken is sent.
+Some servers do both by default. The names, and the number that means all tokens, differ between
+servers; the first variant that the server accepts is used.
 """
 
 DRAWN = 4
 MOST_CALLS = len(LIMITS) * 2 + len(UNCUT) + len(TEXTS) + 2 * DRAWN * len(OPEN_ENDED) + 2
 MOST_CALLS += chat.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MOST_CALLS + 3
-"""So many calls, at most, are made to try a server, at the beginning and at the end."""
+"""The maximum number of calls of the preflight and of the check at the end of a run."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,16 @@ class Sampler:
     """How a server's replies are sampled.
 
     Args:
-        talk: How it is asked.
-        several: Whether it gives several replies to one request, each drawn by itself.
-        begun: Whether its template begins a thought, so that a reply shows its end alone.
-        canaries: Its likeliest reply to each text; none where it gives none.
-        refused: What it does not do right.
-        temperature: At which temperature it draws; None where that cannot be seen.
-        watch: What it is watched by beside its replies; None where it gives no log-probabilities.
-        redraw: Compares draws with log-probabilities again, from a seed; None where that cannot be
-            done.
+        talk: The chat requests.
+        several: Whether one request returns several independent replies.
+        begun: Whether the server's template opens the reasoning, so that a reply contains only its
+            end.
+        canaries: The likeliest reply to each text; empty if the server returns none.
+        refused: The server's deficiencies.
+        temperature: The estimated temperature of the draws; None if it cannot be estimated.
+        watch: The check of log-probabilities during a run; None without log-probabilities.
+        redraw: Takes a first seed, and compares new draws with the log-probabilities; None if this
+            comparison is not possible.
     """
 
     talk: Talk
@@ -78,25 +79,25 @@ class Sampler:
 
 
 def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
-    """Tries a server.
+    """Run the preflight of a server's chat.
 
     Args:
-        talk: How it is asked, as far as that is known.
-        concurrency: How many requests will be under way at once.
+        talk: The chat requests, with the settings known so far.
+        concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: Its replies are no samples, or it thinks and nothing says for how long.
-        ScoringError: It failed each time that it was asked.
+        ModelError: The replies are not samples, or the model reasons and no reasoning limit is set.
+        ScoringError: The server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
-    # A few words are enough to see whether two replies differ.
+    # A few words are enough to tell whether two replies differ.
     brief, refused, first = _asked(talk.but(thinking=0 if talk.thinking == 0 else None), where)
     settled = brief.but(thinking=talk.thinking)
     drawn = _drawn(brief, first)
     ended = chat.ended(settled)
     _check_reasoning(talk, where, ended, drawn)
     if talk.thinking and any(one.silent for some in drawn for one in some):
-        # The thought is hidden: a few words of it are nothing that could differ.
+        # The reasoning is hidden, so replies cut after a few words are empty and cannot differ.
         brief, drawn = settled, _drawn(settled)
         _check_ends(talk, where, drawn)
     if all(len({one.whole for one in some}) == 1 for some in drawn):
@@ -124,12 +125,12 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
 def _read_alike(
     talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
 ) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
-    """At which temperature replies are drawn, what the server is watched by, and how to draw again.
+    """Return the temperature of the draws, the watch, and a function that repeats the draws.
 
-    What a user should know is added to what is refused.
+    Notes for the user are added to ``refused``.
 
     Raises:
-        ModelError: Prompts that differ have the same first tokens, so they are not read whole.
+        ModelError: Different prompts have the same first tokens, so prompts are not read whole.
     """
     firsts = vote_checks.first_tokens(talk, concurrency)
     if not firsts or returned(list(firsts.values())) <= 1:
@@ -155,11 +156,11 @@ def _read_alike(
 
 
 def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
-    """Some replies to each open question, with different seeds.
+    """Return several replies to each open-ended prompt, with different seeds.
 
     Args:
-        talk: How it is asked.
-        first: The first one, where it is known.
+        talk: The chat requests.
+        first: The first reply, if it is already there.
     """
     known = [] if first is None else [first]
     pieces = [(text, 1 + at) for text in OPEN_ENDED for at in range(DRAWN)]
@@ -168,12 +169,12 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """How the server lets itself be asked, what it refuses, and the first of the draws.
+    """Return the settings that the server accepts, what it refuses, and the first of the draws.
 
-    Most servers take the most usual way, whose reply is that draw.
+    Most servers accept the first variant; its reply is this draw.
 
     Raises:
-        ModelError: It refuses to reply, however it is asked.
+        ModelError: The server refuses every variant.
     """
     usual = talk.but(uncut=UNCUT[0])
     try:
@@ -183,10 +184,10 @@ def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
 
 
 def _settled(talk: Talk, where: str) -> Talk:
-    """How the server lets itself be asked: by which name for the limit, with or without a seed.
+    """Return the accepted settings: the name of the token limit, and whether a seed is sent.
 
     Raises:
-        ModelError: It refuses to reply, however it is asked.
+        ModelError: The server refuses every variant.
     """
     refusal: RefusalError | None = None
     for seeded in (True, False):
@@ -203,7 +204,7 @@ def _settled(talk: Talk, where: str) -> Talk:
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
-    """Asking for draws from all tokens, and whether that is refused."""
+    """Return the accepted settings for drawing from all tokens, and a note if all are refused."""
     for uncut in UNCUT:
         asked = talk.but(uncut=uncut)
         try:
@@ -217,10 +218,10 @@ def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
 def _check_reasoning(
     talk: Talk, where: str, ended: ChatReply, drawn: Sequence[Sequence[ChatReply]]
 ) -> None:
-    """Refuses a model that thinks where it was not said for how long, or was told not to.
+    """Reject a model that reasons although no limit is set, or although reasoning is turned off.
 
     Raises:
-        ModelError: It is one.
+        ModelError: The model does so.
     """
     short = [one for some in drawn for one in some]
     if not any(one.has_reasoning or one.silent for one in (ended, *short)):
@@ -237,10 +238,10 @@ def _check_reasoning(
 
 
 def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) -> None:
-    """Refuses a model whose thoughts never end in the tokens that it has.
+    """Reject a model whose reasoning never ends within its token limit.
 
     Raises:
-        ModelError: It is one.
+        ModelError: The model does so.
     """
     if not all(one.silent for some in drawn for one in some):
         return
@@ -256,7 +257,7 @@ def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) ->
 
 
 def _gives_several(talk: Talk, refused: list[str]) -> bool:
-    """Whether one request may bring several replies; why not is added to what is refused."""
+    """Return whether one request returns several replies; if not, add the reason to ``refused``."""
     try:
         some = talk.replies(OPEN_ENDED[0], seed=1 + DRAWN, several=DRAWN)
     except RefusalError:
@@ -271,7 +272,7 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """The likeliest replies; none where the server takes no other temperature, or hides them."""
+    """Return the likeliest replies; none if the server refuses temperature 0 or hides replies."""
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)
@@ -284,10 +285,10 @@ def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
 def _repeated(
     talk: Talk, canaries: tuple[Canary, ...], refused: list[str], where: str, concurrency: int
 ) -> tuple[Canary, ...]:
-    """The likeliest replies, where they come again with several requests under way at once.
+    """Return the likeliest replies if they are reproducible under concurrent requests.
 
     Raises:
-        ModelError: They come again only when one is asked for at a time.
+        ModelError: They are reproducible only with one request at a time.
     """
     texts = [canary["text"] for canary in canaries]
     if not texts or same_replies(canaries, _likeliest(talk, texts, concurrency)):
@@ -305,7 +306,7 @@ def _repeated(
 
 
 def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canary]:
-    """The likeliest reply to each text, less those that the server refuses or hides."""
+    """Return the likeliest reply to each text, without replies that the server refuses or hides."""
 
     def reply(text: str) -> str:
         try:
@@ -322,12 +323,12 @@ def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canar
 
 
 class ReplyWatch:
-    """Whether a server still replies as it did, and still draws.
+    """Checks whether a server still replies as in its preflight, and still samples.
 
     Args:
-        sampler: What was seen when it was tried.
-        concurrency: How many requests are under way at once.
-        clock: The time in seconds.
+        sampler: The result of the preflight.
+        concurrency: The number of concurrent requests.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -347,11 +348,11 @@ class ReplyWatch:
         self._clock, self._looked = clock, clock()
 
     def recheck(self) -> None:
-        """Asks for one likeliest reply and one draw, at once, where that is due.
+        """Check one likeliest reply and one draw, concurrently, if the interval has passed.
 
         Raises:
-            UnreliableError: The server replies otherwise than it did, or always alike.
-            ScoringError: It failed.
+            UnreliableError: The likeliest replies have changed, or the draws are all the same.
+            ScoringError: The server failed.
         """
         if self._clock() - self._looked < EVERY:
             return
@@ -401,10 +402,10 @@ class ReplyWatch:
             )
 
     def recheck_fully(self) -> None:
-        """Asks again what tells most, as at the end of a run.
+        """Run the most informative checks, as at the end of a run.
 
         Raises:
-            ScoringError: The server replies otherwise than it did; or it failed.
+            ScoringError: The server's replies have changed, or the server failed.
         """
         if self._watch is not None:
             self._watch.recheck_fully()
@@ -429,15 +430,15 @@ class ReplyWatch:
 
 
 def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
-    """Whether at least three in four of the likeliest replies are those of then.
+    """Return whether at least three in four of the likeliest replies are unchanged.
 
-    Where a server batches otherwise, rounding may change a word; another model changes most. What
-    was refused in passing, now or then, is not compared; at least half have to be.
+    With other batching on the server, rounding may change a word; another model changes most
+    replies. Replies missing then or now are not compared; at least half must be present.
     """
     known = {canary["text"]: canary["reply"] for canary in now}
     try:
         both = [one for one in canaries if one["text"] in known]
         same = sum(known[one["text"]] == one["reply"] for one in both)
     except (LookupError, TypeError):
-        return False  # nothing that was written here
+        return False  # this package did not write these canaries
     return bool(both) and 2 * len(both) >= len(canaries) and 4 * same >= 3 * len(both)

@@ -1,4 +1,4 @@
-"""Asks a server over HTTP, again where it fails; no key comes out of here but to the server."""
+"""HTTP client for a server, with retries; the API key is sent to the server and shown nowhere."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _SERVER_FAILS = 500
 
 
 class RefusalError(ScoringError):
-    """The server says that it will not do what it is asked, however often."""
+    """The server refuses the request, so that a retry is useless."""
 
 
 class FailureError(ScoringError):
-    """An attempt failed in a way that another one may not.
+    """An attempt failed in a way that may not recur.
 
     Args:
         message: What went wrong.
-        asked: How many seconds the server asked to be left alone for.
+        asked: The wait in seconds that the server asked for.
     """
 
     def __init__(self, message: str, asked: float | None = None) -> None:
@@ -47,7 +47,7 @@ class FailureError(ScoringError):
 
 
 class _Thread(threading.local):
-    """What a thread is working on; None for one that belongs to no stream."""
+    """The stream that a thread works for; None for a thread that belongs to no stream."""
 
     stream: Stream[Any, Any] | None = None
 
@@ -56,17 +56,17 @@ class Client:
     """A connection to one server, which threads may share.
 
     Args:
-        address: The address below which ``/completions`` is.
-        options: Time-out, concurrency and back-off.
-        key: Sent with each request; None for none.
-        transport: In place of the network, for tests.
+        address: The base address, without ``/completions``.
+        options: Timeout, concurrency and back-off.
+        key: The API key to send with each request; None for no key.
+        transport: A replacement for the network, for tests.
 
-    ``hide`` gives a text of the server's as a message may show it, without the key. Answers come
-    without the key as well, if it has at least ``hiding.SHORTEST`` characters.
+    ``hide`` redacts the key in a server's text, for use in messages. Answers are redacted as well,
+    if the key has at least ``redaction.SHORTEST`` characters.
 
     Raises:
-        MissingPackage: httpx is not installed, or what a proxy needs.
-        ModelError: The address is none, or the environment names a proxy that is none.
+        MissingPackage: httpx is not installed, or a package that a proxy needs.
+        ModelError: The address is malformed, or the environment names an unusable proxy.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Client:
         self._hang_up = network.hang_up if network else lambda: None
         authorized = {"Authorization": f"Bearer {key}"} if key else {}
         self._http = httpx.Client(
-            # Nothing that has to be unpacked: a few bytes could become gigabytes.
+            # Ask for uncompressed answers: a few compressed bytes could expand to gigabytes.
             headers={"Accept-Encoding": "identity", **authorized},
             timeout=self._timeout,
             transport=transport or network,
@@ -120,10 +120,10 @@ class Client:
     def at_once(
         self, work: Callable[[Item], Result], items: Sequence[Item], several: int
     ) -> list[Result]:
-        """What work makes of each item, in their order, some under way at the same time.
+        """Return ``work(item)`` for each item, in order, with several items under way concurrently.
 
-        Where one fails, or a person interrupts, no other is begun and nothing is asked again. A
-        person who interrupts does not wait for what is under way: it is hung up on.
+        If an item fails or the user interrupts, no further item is begun and no request is retried.
+        An interruption closes the connections of the requests under way instead of waiting.
         """
         found: dict[int, Result] = {}
         for part in self.stream(work, items, max(1, min(several, len(items)))):
@@ -138,18 +138,19 @@ class Client:
         seconds: float = math.inf,
         check: Callable[[], None] | None = None,
     ) -> Generator[list[tuple[int, Result]]]:
-        """Yields what work makes of the items, as it comes, each result with its item's index.
+        """Yield the results of the items as they arrive, each with its item's index.
 
-        While the consumer handles a part, the items behind it are under way; it may use the client
-        meanwhile, ``at_once`` included. See ``Stream.parts`` for errors and for closing early.
+        While the consumer handles a part, the next items are under way. The consumer may use the
+        client meanwhile, including ``at_once``. See ``Stream.parts`` for errors and for closing
+        the generator early.
 
         Args:
-            work: What is done with an item, in one of several threads.
-            items: Taken one by one, whenever a thread is free.
-            several: How many are under way at the same time.
-            seconds: How long results are collected before they are given.
-            check: Called before they are given, and at the end; raises where they cannot be relied
-                on.
+            work: The function to apply to each item, in one of several threads.
+            items: The items; a thread takes the next one when it is free.
+            several: The number of threads.
+            seconds: How long to collect results before they are yielded.
+            check: Called before results are yielded, and at the end; raises if the results are not
+                reliable.
         """
 
         def in_stream(item: Item) -> Result:
@@ -160,7 +161,7 @@ class Client:
         return stream.parts(several, seconds)
 
     def models(self) -> list[dict[str, Any]]:
-        """What the server says of the models that it serves; none where it does not say.
+        """Return the server's entries for its models; empty if the server does not list them.
 
         Raises:
             NetworkError: No server answers at the address.
@@ -182,16 +183,16 @@ class Client:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> dict[str, Any]:
-        """The server's answer to a request for a completion.
+        """Return the server's answer to a completions request.
 
         Args:
             body: The request.
-            timeout: Seconds, where it is to be less than the usual ones.
-            attempts: How often it is asked at most, in place of the back-off's.
+            timeout: Seconds, if less than the client's timeout.
+            attempts: The maximum number of attempts, instead of the back-off's.
 
         Raises:
-            RefusalError: The server refuses such a request.
-            ScoringError: It failed each time.
+            RefusalError: The server refuses the request.
+            ScoringError: The server failed at every attempt.
         """
         return self._ask("POST", "/completions", body, attempts or self._backoff.attempts, timeout)
 
@@ -201,7 +202,7 @@ class Client:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> dict[str, Any]:
-        """The server's answer to a request for a reply in a chat; otherwise as ``complete``."""
+        """Return the server's answer to a chat request; otherwise as ``complete``."""
         path, tries = "/chat/completions", attempts or self._backoff.attempts
         return self._ask("POST", path, body, tries, timeout)
 
@@ -215,7 +216,7 @@ class Client:
         *,
         first: bool = False,
     ) -> dict[str, Any]:
-        """Asks until there is an answer; ``first`` does not wait for a server that is not there."""
+        """Send a request until it is answered; with ``first``, fail at once without a server."""
         from tenacity import RetryError, Retrying, retry_if_exception_type
 
         seconds, stream = min(timeout or math.inf, self._timeout), self._thread.stream
@@ -258,10 +259,10 @@ class Client:
         *,
         first: bool,
     ) -> dict[str, Any]:
-        """The answer to one attempt.
+        """Return the answer of one attempt.
 
         Raises:
-            FailureError: It is worth asking again.
+            FailureError: The attempt failed, and a retry may succeed.
         """
         try:
             response, content = self._fetched(method, path, body, seconds)
@@ -281,10 +282,10 @@ class Client:
     def _fetched(
         self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
     ) -> tuple[httpx.Response, bytes]:
-        """What the server sends, whole, within so many seconds; nothing of what is compressed.
+        """Return the response and its whole body; a compressed body is returned as empty bytes.
 
         Raises:
-            ScoringError: It is larger than any answer.
+            ScoringError: The body is larger than any valid answer.
         """
         address = self.address + path
         try:
@@ -298,10 +299,10 @@ class Client:
             ) from None
 
     def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any]:
-        """The answer.
+        """Return the parsed answer.
 
         Raises:
-            FailureError: It is worth asking again.
+            FailureError: The answer is an error or invalid, and a retry may succeed.
         """
         status, packed = response.status_code, _packed(response)
         if status in _AGAIN or status >= _SERVER_FAILS:
@@ -335,19 +336,19 @@ class Client:
         return self._shown(content.decode(errors="replace"))
 
     def _shown(self, text: str) -> str:
-        """The beginning of what a server said, without the key, which some repeat."""
+        """Return the beginning of a server's text as one line, without the key."""
         line = " ".join(self.hide(text).split())
         return line if len(line) <= _CUT else line[: _CUT - 1] + "…"
 
 
 def _packed(response: httpx.Response) -> str:
-    """How an answer is compressed; nothing where it is not."""
+    """Return the compression of an answer; empty for an uncompressed answer."""
     named: str = response.headers.get("content-encoding", "").strip()
     return "" if named.lower() == "identity" else named
 
 
 def _seconds(header: str | None) -> float | None:
-    """The seconds that a ``Retry-After`` names; None for a date or anything else."""
+    """Return the seconds of a ``Retry-After`` header; None for a date or anything else."""
     try:
         seconds = float(header or "")
     except ValueError:

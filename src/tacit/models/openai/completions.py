@@ -1,4 +1,4 @@
-"""Score prompts with a server that completes text, by next-token log-probabilities or by echo."""
+"""Score prompts with a completions server, by next-token log-probabilities or by echo."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ NOTHING = "nothing stands before it, and the server puts no special token there"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was read of one answer.
+    """The measurement of one answer.
 
     Args:
-        logprob: In nats; None where it could not be had.
-        tokens: How many it took; 0 where unknown.
-        spanned: Whether its first token also covers characters of the text.
+        logprob: In nats; None if unavailable.
+        tokens: The number of the answer's tokens; 0 if unknown.
+        spanned: Whether a token also covers characters before or after the answer.
         missing: Why there is no log-probability.
     """
 
@@ -58,11 +58,11 @@ class Measured:
 
 @dataclass
 class Reading:
-    """Reads the answers of one prompt, and asks the same only once.
+    """Reads the answers of one prompt, and sends no request twice.
 
     Args:
-        abilities: What the server does right.
-        tokenizer: The model's; None to go by the tokens that the server returns.
+        abilities: The result of the server's preflight.
+        tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
     """
 
     abilities: Abilities
@@ -71,13 +71,13 @@ class Reading:
     _echoes: dict[str, Aligned | None] = field(default_factory=dict)
 
     def read(self, answers: Sequence[Filled]) -> list[Measured]:
-        """One measurement per answer of the prompt, in their order.
+        """Return one measurement per answer of the prompt, in the order of the answers.
 
         Raises:
             ScoringError: The server failed, or refuses a prompt.
         """
         if answers and not self.abilities.before and _is_empty(answers[0]):
-            # A model in this process would begin with BOS or EOS.
+            # A local model would start with BOS or EOS.
             return [Measured(None, missing=NOTHING) for _ in answers]
         if not self._by_next(answers):
             way = self._echoed if self.abilities.echo else self._following
@@ -85,21 +85,21 @@ class Reading:
         read = [self._following(filled) for filled in answers]
         if not self.abilities.echo:
             return read
-        # What the next tokens leave open, an echo that was found right tells.
+        # Use the verified echo for answers that the next tokens leave without a score.
         return [
             one if one.missing in {None, UNKNOWN} else self._echoed(filled)
             for one, filled in zip(read, answers, strict=True)
         ]
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
-        """Whether all answers are one token, so that one request reads them all."""
+        """Return whether all answers are single tokens, so that one request scores all of them."""
         if not self.abilities.top or self.tokenizer is None:
             return False
         cuts = [self._tokens(filled) for filled in answers]
         return all(cut is not None and cut[0].end - cut[0].begin == 1 for cut in cuts)
 
     def _tokens(self, filled: Filled) -> tuple[Tokens, Cut] | None:
-        """The answer's tokens among those of the whole string; None where that is not known."""
+        """Return the answer's tokens and those of the whole string; None if unknown."""
         if self.tokenizer is not None:
             cut = self.tokenizer.cut(filled.string)
         else:
@@ -111,7 +111,7 @@ class Reading:
         return None if tokens is None else (tokens, cut)
 
     def _echoed(self, filled: Filled) -> Measured:
-        """Reads the answer's tokens off an echo of the whole string."""
+        """Score an answer by an echo of the whole string."""
         found, echo = self._tokens(filled), self._echo(filled.string)
         if found is None or echo is None:
             return Measured(None, missing=UNSPELT)
@@ -124,7 +124,7 @@ class Reading:
         return _measured(tokens, sum(values))
 
     def _following(self, filled: Filled) -> Measured:
-        """Reads each of the answer's tokens off what comes next behind those before it."""
+        """Score each answer token by the next-token log-probabilities after its prefix."""
         found = self._tokens(filled)
         if found is None:
             return Measured(None, missing=UNSPELT)
@@ -144,7 +144,7 @@ class Reading:
         return _measured(tokens, total)
 
     def _value(self, text: str, token: int | str) -> float | str:
-        """A token's log-probability behind a text, or why there is none."""
+        """Return a token's log-probability after a text, or why there is none."""
         following = self._next(text)
         if following is None:
             return UNSAID
@@ -159,7 +159,7 @@ class Reading:
         return UNSAID if one.logprob is None else one.logprob
 
     def _is_cut_alike(self, text: str, before: Sequence[int | str]) -> bool:
-        """Whether a text by itself is cut into the tokens that it has within the whole string."""
+        """Return whether a text alone has the same tokens as within the whole string."""
         if not text:
             return not before
         if self.tokenizer is not None:
@@ -172,7 +172,7 @@ class Reading:
         return unknown is not None and unknown in cut.tokens[tokens.begin : tokens.end]
 
     def _next(self, text: str) -> Token | None:
-        """What comes next; None where the server says nothing, as of what stands before nothing."""
+        """Return the next token; None if the server returns none, as after an empty text."""
         if text not in self._nexts:
             self._nexts[text] = self._ask_next(text)
         return self._nexts[text]
@@ -183,11 +183,11 @@ class Reading:
         except RefusalError:
             if text:
                 raise
-            return None  # many refuse an empty prompt
+            return None  # many servers refuse an empty prompt
         return first and likeliest(first, self.abilities.top)
 
     def _echo(self, text: str) -> Aligned | None:
-        """The text's tokens as the server echoes them; None where they are not the text's."""
+        """Return the text's echoed tokens; None if the echoed tokens do not match the text."""
         if text not in self._echoes:
             echoed = self.questions.echoed(text)
             before = self.abilities.before
@@ -196,7 +196,7 @@ class Reading:
 
     @property
     def questions(self) -> Questions:
-        """How the server is asked."""
+        """The requests to the server."""
         return self.abilities.questions
 
 
@@ -215,13 +215,13 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class Served:
-    """A model that a server serves, tried.
+    """A model on a server, after its preflight.
 
     Args:
-        name: What the server calls it.
-        window: The longest prompt in tokens; None where the server does not say.
-        abilities: What the server does right.
-        tokenizer: The model's; None to go by the tokens that the server returns.
+        name: The server's name for the model.
+        window: The length of the context window in tokens; None if the server does not report it.
+        abilities: The result of the server's preflight.
+        tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
     """
 
     name: str
@@ -233,17 +233,17 @@ class Served:
 def load_server(
     address: str, options: ServerOptions | None = None, kept: Path | None = None
 ) -> ServerModel:
-    """Tries a server, and gives its model as one that scores.
+    """Run a server's preflight, and return its model.
 
     Args:
         address: For example ``http://localhost:8000/v1``.
-        options: What it calls the model, its tokenizer, how many prompts are under way at once.
-        kept: The store, by which a server is known again; None to know none.
+        options: The served model's name, its tokenizer, the number of concurrent requests.
+        kept: The store's folder, used to recognise a known server; None to recognise none.
 
     Raises:
-        ModelError: No server is there, or it cannot be scored with; the message says why.
+        ModelError: No server answers there, or it cannot be used for scoring; the message says why.
         MissingPackage: The extra ``server`` is not installed.
-        ScoringError: The server failed each time.
+        ScoringError: The server failed at every attempt.
     """
     options = options or ServerOptions()
     place = check_address(address, options)
@@ -257,12 +257,12 @@ def load_server(
 
 
 class ServerModel(ScoringServer):
-    """Scores answers as continuations of their text, as a server has them.
+    """A completions server's model, which scores answers as continuations of their text.
 
     Args:
-        served: The model, tried.
-        concurrency: How many prompts are under way at once.
-        kept: The store, by which the server is known again.
+        served: The server model, after its preflight.
+        concurrency: The number of concurrent requests.
+        kept: The store's folder, used to recognise a known server.
     """
 
     def __init__(self, served: Served, concurrency: int, kept: Path | None = None) -> None:
@@ -284,7 +284,7 @@ class ServerModel(ScoringServer):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and what it covers, and what the server does not do right."""
+        """Name, kind, fingerprint and the values that it covers, and the server's deficiencies."""
         abilities = self._served.abilities
         return {
             "name": self.name,
@@ -299,13 +299,13 @@ class ServerModel(ScoringServer):
         }
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.cost``; without a tokenizer, one for every four bytes."""
+        """See ``LanguageModel.cost``; estimated as one token per four bytes without a tokenizer."""
         return [
             sum(self._cost(filled.string, prompt) for filled in fill(prompt)) for prompt in requests
         ]
 
     def _ask_again(self, some: Sequence[Watched]) -> list[Token | None]:
-        """What the server says now of what it is watched by."""
+        """Return the server's current answers to watched requests."""
         abilities, tokenizer = self._served.abilities, self._served.tokenizer
 
         def ask(watched: Watched) -> Token | None:
@@ -319,7 +319,7 @@ class ServerModel(ScoringServer):
         return abilities.questions.client.at_once(ask, some, self._concurrency)
 
     def _score(self, prompt: Prompt) -> Scores:
-        """The scores of one prompt's answers."""
+        """Return the scores of one prompt's answers."""
         reading = Reading(self._served.abilities, self._served.tokenizer)
         try:
             read = reading.read(fill(prompt))
@@ -333,16 +333,16 @@ class ServerModel(ScoringServer):
         )
 
     def _cost(self, text: str, prompt: Prompt) -> int:
-        """The tokens of a text.
+        """Return the number of tokens of a text.
 
         Raises:
-            TooLongError: There are more than the model takes.
+            TooLongError: The text exceeds the model's window.
         """
         tokenizer, window = self._served.tokenizer, self._served.window
         if tokenizer is None:
             return 1 + len(text.encode()) // _BYTES_PER_TOKEN
         cost = len(tokenizer.cut(text).tokens) + (self._served.abilities.before or 0)
-        # One token of the window is what the server generates.
+        # One token of the window is for the token that the server generates.
         if window is not None and cost + 1 > window:
             raise TooLongError(
                 f"{prompt.shown} is {cost} tokens long with its answer; {self.name} takes "
@@ -351,7 +351,7 @@ class ServerModel(ScoringServer):
         return cost
 
     def _identified(self) -> dict[str, Any]:
-        """What scores depend on, as far as it can be seen."""
+        """Return the visible settings that scores depend on."""
         abilities, tokenizer = self._served.abilities, self._served.tokenizer
         return {
             "address": self._address,

@@ -1,4 +1,4 @@
-"""Whether a server tells of a prompt's own tokens, and whether what it tells of them is theirs."""
+"""Check whether a server returns prompt log-probabilities (echo) and whether they are correct."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from tacit.models.openai.tokenizer import TokenizerFile
 
 _SHORT = 10.0
-"""Seconds that a server may take over a first echo without a new token, where some generate until
-their memory is full; who merely takes longer is then asked for one new token, with all its time."""
+"""Timeout in seconds of the first echo request without a new token; some servers generate until
+their memory is full. A server that is merely slow is then asked for one new token, with the full
+timeout.
+"""
 
 _TRIES = 2
 _CANDIDATES = 6
@@ -30,16 +32,16 @@ _DRAWS = 4
 
 @dataclass(frozen=True)
 class Echo:
-    """How a server echoes.
+    """A server's echo.
 
     Args:
-        questions: How it is asked for an echo.
-        right: Whether the log-probabilities are the tokens' own.
-        cuts: Whether the tokens are there.
-        before: How many special tokens stand before a text.
-        refused: What it does not do right.
-        texts: Each text's tokens, where their log-probabilities are right.
-        odd: Whether it gives tokens that are not the prompt's.
+        questions: The requests, with the settings for an echo.
+        right: Whether the log-probabilities belong to the tokens.
+        cuts: Whether the prompt's tokens are returned.
+        before: The number of special tokens before a text.
+        refused: The server's deficiencies.
+        texts: Each text's tokens, if their log-probabilities are right.
+        odd: Whether the server returns tokens that are not the prompt's.
     """
 
     questions: Questions
@@ -52,7 +54,7 @@ class Echo:
 
     @property
     def sums(self) -> dict[str, float]:
-        """The summed log-probability of each text's tokens."""
+        """The summed log-probability of each text's tokens, in nats."""
         return {
             text: sum(one for one in echo.logprobs if one is not None)
             for text, echo in self.texts.items()
@@ -61,13 +63,13 @@ class Echo:
 
 @dataclass(frozen=True)
 class Aligned:
-    """A text's tokens as a server echoed them.
+    """A text's tokens in a server's echo.
 
     Args:
         text: The text.
-        before: How many special tokens stand before it.
+        before: The number of special tokens before the text.
         cut: The text's tokens.
-        logprobs: Of each of these, in nats; None for one that nothing stands before.
+        logprobs: The log-probability of each token, in nats; None for a token without context.
     """
 
     text: str
@@ -78,9 +80,9 @@ class Aligned:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A token behind a text, and its log-probability in nats from the two ways to ask for it.
+    """A text's next token, with its log-probability in nats as the next token and in an echo.
 
-    ``drift``: by how much each of the text's own tokens changes when the token stands behind them.
+    ``drift`` is the change of each of the text's own log-probabilities when this token follows.
     """
 
     text: str
@@ -100,16 +102,16 @@ def align(
     tokenizer: TokenizerFile | None,
     before: int | None = None,
 ) -> Aligned | None:
-    """Finds a text's tokens among those that a server returned.
+    """Find a text's tokens among those that a server returned.
 
     Args:
-        tokens: What came back, special tokens and generated ones among them.
-        text: What was asked.
-        tokenizer: The model's; None to go by how the server writes the tokens.
-        before: How many special tokens stand before the text, where that is known.
+        tokens: The returned tokens, including special tokens and generated ones.
+        text: The prompt.
+        tokenizer: The model's tokenizer; None to rely on the server's spelling of tokens.
+        before: The number of special tokens before the text, if known.
 
     Returns:
-        None where the tokens are not the text's, or not those that the tokenizer cuts it into.
+        None if the tokens do not match the text, or do not match the tokenizer's tokens.
     """
     if tokenizer is None:
         found = cut_by_texts(tokens, text)
@@ -133,18 +135,18 @@ def find_echo(
     spaced: bool,
     long: Collection[str] = (),
 ) -> Echo:
-    """Tries the ways in which servers echo, and takes the first that is right.
+    """Test the variants of echo requests, and return the first correct one.
 
     Args:
-        questions: How the server is asked.
-        tokenizer: The model's, where it is given.
-        nexts: The next token of each text, with the most probable ones.
+        questions: The requests to the server.
+        tokenizer: The model's tokenizer, if given.
+        nexts: The next token of each text, with the most probable tokens.
         spaced: Whether the server writes the space before a word.
-        long: Which of the texts are long.
+        long: The long ones of the texts.
 
     Raises:
-        ModelError: The server cuts texts into other tokens than the tokenizer does, or does not
-            read long ones whole.
+        ModelError: The server's tokenization differs from the tokenizer's, or the server does not
+            read long texts whole.
     """
     refused: list[str] = []
     cutting: Echo | None = None
@@ -155,14 +157,14 @@ def find_echo(
         questions.but(way="prompt_logprobs"),
     ):
         if cutting and asked.way == cutting.questions.way:
-            continue  # generating a token as well would not make its log-probabilities right
+            continue  # generating a token would not correct the log-probabilities
         tried = _try(asked, tokenizer, nexts, spaced=spaced, long=long)
         if tried.right:
             return tried
         cutting = cutting or (tried if tried.cuts else None)
         refused += tried.refused
         odd = odd or tried.odd
-    # One way that fails is said once, however it was asked.
+    # Variants that fail for the same reason are reported once.
     said = tuple(dict.fromkeys(refused))
     if cutting:
         return Echo(cutting.questions, cuts=True, before=cutting.before, refused=said)
@@ -177,7 +179,7 @@ def _try(
     spaced: bool,
     long: Collection[str],
 ) -> Echo:
-    """What one way of echoing comes to."""
+    """Test one variant of echo requests."""
     first, *others = nexts
     empty = asked.way == "echo" and asked.least == 0
     try:
@@ -186,7 +188,7 @@ def _try(
         if found is None:
             return _unaligned(asked, tokens)
         if empty and len(tokens) > _end(found):
-            return Echo(asked)  # it generates, though not asked to: a single token is less
+            return Echo(asked)  # it generates despite the limit of 0: use the variant with 1
         echoes = {first: found}
         for text in others:
             again = _again(asked, text, tokenizer, found.before, is_long=text in long)
@@ -203,7 +205,7 @@ def _try(
 
 
 def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
-    """What is said of an echo in which the prompt is not found."""
+    """Return the result for an echo that does not contain the prompt."""
     if len(tokens) <= MOST_BEFORE + 1:
         return Echo(asked, refused=(f"it returns no tokens of the prompt ({asked.way})",))
     said = f"the tokens of its echo are not the prompt's ({asked.way})"
@@ -213,16 +215,16 @@ def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
 def _again(
     asked: Questions, text: str, tokenizer: TokenizerFile | None, before: int, *, is_long: bool
 ) -> Aligned | None:
-    """The tokens of another text; None where they are not its own, or it is too long to be tried.
+    """Return the tokens of another text; None if they do not match or a long text is refused.
 
     Raises:
-        ModelError: It is long, and other tokens come back.
+        ModelError: The text is long, and other tokens are returned.
     """
     try:
         echoed = asked.echoed(text)
     except RefusalError:
         if is_long:
-            return None  # with the token that is generated
+            return None  # too long together with the generated token
         raise
     found = align(echoed, text, tokenizer, before)
     if found is None and is_long:
@@ -241,10 +243,10 @@ def _end(found: Aligned) -> int:
 def _aligned(
     asked: Questions, tokens: Sequence[Token], text: str, tokenizer: TokenizerFile | None
 ) -> Aligned | None:
-    """The text's tokens; None where the server ignored that it was to echo them.
+    """Return the text's tokens; None if the server ignores the request for an echo.
 
     Raises:
-        ModelError: They are there, and are not the tokenizer's.
+        ModelError: The text's tokens are returned, but they differ from the tokenizer's.
     """
     found = align(tokens, text, tokenizer)
     theirs = cut_by_texts(tokens, text) if found is None and tokenizer is not None else None
@@ -263,7 +265,7 @@ def _listed(tokens: Sequence[int | str]) -> str:
 
 
 def _is_written(cut: Cut, tokens: Sequence[Token], tokenizer: TokenizerFile) -> bool:
-    """Whether tokens begin with those of a cut."""
+    """Return whether returned tokens begin with a text's tokens."""
     if len(tokens) < len(cut.tokens):
         return False
     pairs = zip(cut.tokens, tokens, strict=False)
@@ -273,7 +275,7 @@ def _is_written(cut: Cut, tokens: Sequence[Token], tokenizer: TokenizerFile) -> 
 def _candidates(
     token: Token, tokenizer: TokenizerFile | None, *, spaced: bool
 ) -> list[tuple[str, float]]:
-    """What may come next, as it is written behind the text, the most probable first, in nats."""
+    """Return possible next tokens as text with their log-probability in nats, likeliest first."""
     given = {one.text or one.number: one for one in (token, *token.top)}.values()
     known = [(one, one.logprob) for one in given if one.logprob is not None]
     ranked = sorted(known, key=lambda pair: -pair[1])
@@ -282,7 +284,7 @@ def _candidates(
 
 
 def _behind(token: Token, tokenizer: TokenizerFile | None, *, spaced: bool) -> str | None:
-    """A next token as it is written behind its text; None where that is not known."""
+    """Return a next token's text as it continues the prompt; None if unknown."""
     if tokenizer is None:
         return token.text if identifies_token(token.text) else None
     number = token.number
@@ -300,13 +302,13 @@ def _compare(
     *,
     spaced: bool,
 ) -> str | None:
-    """What is wrong with the echoed log-probabilities; None where they are the next tokens' own."""
+    """Return what is wrong with the echoed log-probabilities; None if they are right."""
     pairs: list[_Pair] = []
     for text, echo in echoes.items():
         found = _pairs(asked, tokenizer, echo, _candidates(nexts[text], tokenizer, spaced=spaced))
         for _ in range(_DRAWS):
             if found:
-                break  # else another draw may be a token that stays itself behind the text
+                break  # another draw may be a token that stays separate after the text
             drawn = asked.next_token(text).tokens[:1]
             more = _candidates(drawn[0], tokenizer, spaced=spaced) if drawn else []
             found = _pairs(asked, tokenizer, echo, more)
@@ -333,16 +335,16 @@ def _pairs(
     echo: Aligned,
     candidates: Sequence[tuple[str, float]],
 ) -> list[_Pair]:
-    """Some next tokens of a text, each with its log-probability in an echo of both."""
+    """Return some next tokens of a text, each with its log-probability in an echo of both."""
     pairs: list[_Pair] = []
     for more, following in candidates:
         try:
             tokens = asked.echoed(echo.text + more)
         except RefusalError:
-            continue  # too long
+            continue  # the text is too long
         whole = align(tokens, echo.text + more, tokenizer, echo.before)
         if whole is None or whole.cut.tokens[:-1] != echo.cut.tokens:
-            continue  # the two together are cut into other tokens
+            continue  # both together have other tokens
         drift = tuple(map(_apart, whole.logprobs[:-1], echo.logprobs))
         echoed = whole.logprobs[-1]
         value = math.nan if echoed is None else echoed
@@ -353,14 +355,14 @@ def _pairs(
 
 
 def _apart(one: float | None, other: float | None) -> float:
-    """How far two log-probabilities are apart; not a number where only one is there."""
+    """Return the absolute difference of two log-probabilities; NaN if only one is None."""
     if one is None or other is None:
         return 0.0 if one is other else math.nan
     return abs(one - other)
 
 
 def _worst_example(pairs: Sequence[_Pair], asked: Questions) -> str:
-    """How wrong an echo is, with the worst example."""
+    """Return the message about a wrong echo, with the worst example."""
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = asked.client.hide(worst.more)

@@ -1,4 +1,4 @@
-"""A model behind a server's chat that is scored by the first token of its reply."""
+"""A chat model behind a server that is scored by the first token of its reply."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SCORER = "server-chat-1"
 
 MOST_CALLS = len(TOPS) + 2 * len(TEXTS) + ENOUGH + 3 * MOST_TEXTS + chat.MOST_CALLS
-"""So many calls, at most, are made to try a server, at the beginning and at the end."""
+"""The maximum number of calls of the preflight and of the check at the end of a run."""
 
 _TRIES = 5
 _BYTES_PER_TOKEN = 4
@@ -44,15 +44,15 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class Beginnings:
-    """What a server tells of how replies begin.
+    """The result of the preflight for first tokens of replies.
 
     Args:
-        talk: How it is asked.
-        top: How many of the most probable first tokens it returns.
-        padded: Whether it writes a space before a reply's first word, as some tokenizers have it.
-        seen: What it answered to the texts of the preflight.
-        differences: What it answered to texts that differ in one place.
-        notes: What it does otherwise than a model in this process.
+        talk: The chat requests.
+        top: The number of most probable first tokens that the server returns.
+        padded: Whether a reply's first word has a space before it, as with some tokenizers.
+        seen: The server's answers to the texts of the preflight.
+        differences: The server's answers to texts with one difference.
+        notes: The deficiencies of the server compared with a local model.
     """
 
     talk: Talk
@@ -64,15 +64,15 @@ class Beginnings:
 
 
 def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
-    """Tries whether a server gives log-probabilities in a chat, how many, and the same twice.
+    """Check whether a server returns reproducible log-probabilities in a chat, and how many.
 
     Args:
-        talk: How it is asked, as far as that is known.
-        concurrency: How many requests will be under way at once.
+        talk: The chat requests, with the settings known so far.
+        concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: It does not; the message says what it does, and what to do.
-        ScoringError: It failed each time that it was asked.
+        ModelError: The server cannot be used; the message says why, and what to do.
+        ScoringError: The server failed at every attempt.
     """
     where = f"{talk.model} at {talk.client.address}"
     asked = _asked(talk, where)
@@ -122,7 +122,7 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
 
 
 def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int) -> float:
-    """Nats by which log-probabilities differ when the same texts are asked again, several at once.
+    """Return by how many nats repeated log-probabilities differ under concurrent requests.
 
     Raises:
         ModelError: They differ by more than rounding.
@@ -145,17 +145,17 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
 
 
 def _pads(tokens: Sequence[Token]) -> bool:
-    """Whether all words that replies may begin with have a space before them."""
+    """Return whether all words that begin replies have a space before them."""
     texts = [one.text or "" for token in tokens for one in token.top]
     words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
     return bool(words) and all(word.startswith(" ") for word in words)
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """With as many of the most probable tokens as the server takes.
+    """Return the requests with the largest number of most probable tokens that the server accepts.
 
     Raises:
-        ModelError: It takes none.
+        ModelError: The server accepts no number.
     """
     refusal: ScoringError | None = None
     for top in TOPS:
@@ -177,9 +177,9 @@ def _asked(talk: Talk, where: str) -> Talk:
 
 
 def _apart(first: Token, again: Token) -> list[float]:
-    """How far the log-probabilities of tokens that came both times are apart.
+    """Return the absolute differences in nats for tokens that both answers list.
 
-    Parts of characters are left out: servers write many of them alike.
+    Parts of characters are left out, because servers write many of them alike.
     """
     pairs = [(one.logprob, find(again.top, one.text, None)) for one in first.top]
     return [
@@ -192,13 +192,13 @@ def _apart(first: Token, again: Token) -> list[float]:
 def watch_of(
     differences: Differences, firsts: Mapping[str, Token], talk: Talk, concurrency: int
 ) -> Watch:
-    """What a chat is watched by: the first tokens of its replies.
+    """Return a watch that checks the first tokens of a chat's replies.
 
     Args:
-        differences: What it answered to texts that differ in one place.
-        firsts: What it answered to other texts.
-        talk: How it is asked.
-        concurrency: How many requests are under way at once.
+        differences: The server's answers to texts with one difference.
+        firsts: The server's answers to other texts.
+        talk: The chat requests.
+        concurrency: The number of concurrent requests.
     """
 
     def ask(some: Sequence[Watched]) -> list[Token | None]:
@@ -216,14 +216,14 @@ def watch_of(
 
 
 class FirstTokensModel(ScoringServer):
-    """Scores answers that are one token as the beginning of a reply.
+    """A model that scores one-token answers as the beginning of a reply.
 
-    An answer of several tokens, or one that is not among the most probable, has no score.
+    An answer of several tokens, or outside the most probable tokens, has no score.
 
     Args:
-        beginnings: The model, tried.
-        concurrency: How many prompts are under way at once.
-        kept: The store, by which the server is known again.
+        beginnings: The server model, after its preflight.
+        concurrency: The number of concurrent requests.
+        kept: The store's folder, used to recognise a known server.
     """
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:
@@ -250,7 +250,7 @@ class FirstTokensModel(ScoringServer):
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and what it covers, and how scores are elicited."""
+        """Name, kind, fingerprint and the values that it covers, and the elicitation method."""
         return {
             "name": self.name,
             "kind": "server",
@@ -263,11 +263,11 @@ class FirstTokensModel(ScoringServer):
         }
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
-        """See ``LanguageModel.cost``: one for every four bytes, and the one that is generated."""
+        """See ``LanguageModel.cost``; about one per four bytes, and the generated token."""
         return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
 
     def _score(self, prompt: Prompt) -> Scores:
-        """The scores of one prompt's answers."""
+        """Return the scores of one prompt's answers."""
         try:
             first = self._talk.first_token(prompt.text).first
         except ScoringError as error:

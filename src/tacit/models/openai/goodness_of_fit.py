@@ -1,10 +1,11 @@
-"""Whether drawn tokens are distributed as log-probabilities say: an exact multinomial test.
+"""Exact multinomial test of whether drawn tokens follow the reported log-probabilities.
 
-The statistic is G, twice the log-likelihood ratio of the observed shares and the probabilities
-given, summed over texts. With few draws and many improbable tokens its distribution is far from a
-chi-squared one, so it is computed: the counts of a multinomial are independent Poisson counts
-given their sum, which a convolution over categories follows. Each category's part of G is rounded
-up to a grid, in the statistic as in its distribution, so that the p-value is exact for it.
+The statistic is G, twice the log-likelihood ratio of the observed shares and the reported
+probabilities, summed over texts. With few draws and many improbable tokens, its distribution is far
+from chi-squared, so it is computed: multinomial counts are independent Poisson counts given their
+sum, and their distribution is a convolution over categories. Each category's part of G is rounded
+up to a grid, both in the statistic and in its distribution, so the p-value is exact for the rounded
+statistic.
 """
 
 from __future__ import annotations
@@ -32,26 +33,28 @@ if TYPE_CHECKING:
 
 
 OUTSIDE = ""
-"""The category of all that is not listed, or cannot be told from other tokens as text."""
+"""The category of all tokens that are not listed, or that text cannot tell from other tokens."""
 
 _LEAST_OUTSIDE = 1e-3
-"""Its smallest probability: where listed values are rounded, what they leave is known no better."""
+"""The smallest probability of ``OUTSIDE``, because rounded listed values do not determine the
+remainder any better.
+"""
 
-_LEAST_LISTED = -30.0  # nats: what is less probable counts as not listed
+_LEAST_LISTED = -30.0  # nats; a less probable token counts as not listed
 _STEP, _MOST = 0.05, 200.0
 _BINS = round(_MOST / _STEP) + 1
 _CACHED = 16
-_SPECIAL = re.compile(r"<[^<>\s]+>")  # an end token is listed, and a reply does not show it
+_SPECIAL = re.compile(r"<[^<>\s]+>")  # an end token is listed, but does not appear in a reply
 _SPACES = " \t\r\n\u2581\u0120\u010a"
 
 
 @dataclass(frozen=True)
 class Counted:
-    """First tokens drawn of the reply to a text.
+    """Counts of the drawn first tokens of the reply to a text.
 
     Args:
         text: The text.
-        probabilities: Of each listed word, and of ``OUTSIDE``; they sum to 1.
+        probabilities: The probability of each listed word and of ``OUTSIDE``; they sum to 1.
         counts: How often each was drawn.
     """
 
@@ -61,23 +64,23 @@ class Counted:
 
     @property
     def draws(self) -> int:
-        """How many there are."""
+        """The number of draws."""
         return sum(self.counts.values())
 
     @property
     def farthest(self) -> tuple[str, float]:
-        """The word drawn too often by most, and how often it was expected."""
+        """The word with the largest excess of draws, and its expected count."""
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
 
     @property
     def farthest_part(self) -> float:
-        """Its part of G."""
+        """The part of G that this word contributes."""
         return max(self._excess.values())
 
     @property
     def _excess(self) -> dict[str, float]:
-        """What each word that is drawn too often adds to G."""
+        """The part of G of each word that is drawn too often; 0 for the other words."""
         expected = {word: share * self.draws for word, share in self.probabilities.items()}
         return {
             word: _log_ratio(count, expected[word]) if count > expected[word] else 0.0
@@ -86,15 +89,15 @@ class Counted:
 
 
 def word_of(text: str) -> str:
-    """A token or a reply as it is compared: without white space, however a tokenizer writes it."""
+    """Return a token or a reply without white space in any tokenizer's notation."""
     word = text.strip(_SPACES)
     return word if identifies_token(word) and not _SPECIAL.fullmatch(word) else OUTSIDE
 
 
 def probabilities_of(token: Token) -> dict[str, float]:
-    """The probability of each listed word, and of all others.
+    """Return the probability of each listed word, and of all others together.
 
-    Tokens that differ in white space only are one word.
+    Tokens that differ only in white space count as one word.
     """
     shares: dict[str, float] = {}
     for one in token.top:
@@ -107,11 +110,11 @@ def probabilities_of(token: Token) -> dict[str, float]:
 
 
 def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
-    """Counts replies of one token by the word that they are.
+    """Count one-token replies by word.
 
     Args:
-        text: What was asked.
-        token: The first token of its reply, with the most probable ones.
+        text: The prompt.
+        token: The first token of its reply, with the most probable tokens.
         drawn: The replies.
     """
     probabilities = probabilities_of(token)
@@ -121,7 +124,7 @@ def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
 
 
 def chance(counted: Sequence[Counted]) -> float:
-    """The p-value: how probable a G is that is as large or larger; 1 without draws."""
+    """Return the p-value: the probability of a G at least as large; 1 without draws."""
     total = 0
     drawn = [(tuple(each.probabilities.values()), each.draws) for each in counted if each.draws]
     for each in counted:
@@ -134,7 +137,7 @@ def chance(counted: Sequence[Counted]) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
-    """The distribution of the sum of G over texts, of their probabilities and numbers of draws."""
+    """Return the distribution of the sum of G over texts, given probabilities and draws."""
     distribution: Floats = np.ones(1)
     for shares, draws in drawn:
         distribution = _capped(np.convolve(distribution, _distribution(shares, draws)))
@@ -143,9 +146,9 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """What each category adds to G, in steps, by how often it is drawn.
+    """Return each category's part of G, in grid steps, for each possible count.
 
-    The terms that sum to 0 over categories make each part positive.
+    The terms that sum to 0 over categories are included, which makes each part non-negative.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
@@ -158,7 +161,7 @@ def _log_ratio(seen: int, expected: float) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _distribution(shares: tuple[float, ...], draws: int) -> Floats:
-    """The probability of each G, in steps; the last bin holds all larger ones."""
+    """Return the probability of each G, in grid steps; the last bin contains all larger values."""
     state = np.zeros((draws + 1, _BINS))
     state[0, 0] = 1.0
     for share, steps in zip(shares, _parts(shares, draws), strict=True):
@@ -184,19 +187,19 @@ def _capped(distribution: Floats) -> Floats:
 
 
 OPPOSITES = (("true", "false"), ("false", "true"), ("yes", "no"), ("no", "yes"))
-"""Answers that a fault turns into each other."""
+"""Answers that a faulty server may replace with each other."""
 
 _TEMPERATURES = (0.7, 1.4)
 _ENOUGH = 0.6
-"""Nats of each draw that are plenty: with 24 draws they make a likelihood ratio of a million."""
+"""A sufficient divergence in nats per draw: 24 draws then give a likelihood ratio of a million."""
 
 
 def choose(known: Mapping[str, Shares], most: int) -> list[str]:
-    """Some texts whose draws together show each fault as well as possible.
+    """Choose the texts whose draws together best reveal each type of fault.
 
     Args:
-        known: The probability of each first word of the replies to some texts.
-        most: How many are chosen.
+        known: For each text, the probability of each first word of the reply.
+        most: The maximum number of texts to choose.
     """
     powers = {text: _powers(text, known) for text in known}
     chosen: list[str] = []
@@ -213,7 +216,7 @@ def choose(known: Mapping[str, Shares], most: int) -> list[str]:
 
 
 def _powers(text: str, known: Mapping[str, Shares]) -> list[float]:
-    """How much each draw shows of each fault."""
+    """Return the divergence in nats per draw that each type of fault causes."""
     shares = known[text]
     others = [_mixed(shares, other) for name, other in known.items() if name != text]
     heated = [_divergence(_heated(shares, each), shares) for each in _TEMPERATURES]
@@ -227,21 +230,21 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 
 
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
-    """Drawn at another temperature, among the listed words."""
+    """Return the distribution at another temperature, among the listed words."""
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
     return {OUTSIDE: shares[OUTSIDE], **{word: each * scale for word, each in hot.items()}}
 
 
 def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
-    """Every second draw is one of another text's."""
+    """Return the distribution if half of the draws come from another text."""
     theirs = {word: other.get(word, 0.0) for word in shares if word != OUTSIDE}
     theirs[OUTSIDE] = max(1 - sum(theirs.values()), 0.0)
     return {word: (each + theirs[word]) / 2 for word, each in shares.items()}
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Each draw of one word is given as another."""
+    """Return the distribution if each draw of one word is reported as another word."""
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

@@ -1,4 +1,4 @@
-"""From a server's address to a model in a chat, by first tokens or by sampled replies."""
+"""Load a chat model from a server's address, scored by first tokens or by sampled replies."""
 
 from __future__ import annotations
 
@@ -18,54 +18,57 @@ if TYPE_CHECKING:
 
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:
-    """What the server says of the model of that name, or of its only one.
+    """Return the server's entry for the model with this name, or for its only model.
+
+    A name that the server does not list is accepted.
 
     Raises:
-        ModelError: It serves no such model, or several and none was named.
+        ModelError: No name is given, and the server lists no model, several models, or one model
+            whose name contains the key.
     """
     known = {str(one["id"]): dict(one) for one in client.models()}
     if name is None:
         shown = [client.hide(one) for one in sorted(known)]
-        # One that is called by the key would carry it everywhere.
+        # A model's name goes into messages and files, so it must not contain the key.
         if len(known) == 1 and SHOWN not in shown[0]:
             return next(iter(known.values()))
         listed = f"serves {', '.join(shown)}" if known else "does not say what it serves"
         raise ModelError(f"{client.address} {listed}: name the model with --served-model")
-    # Some complete with whatever they serve, by any name, and list it by its file.
+    # Some servers accept any model name, and list their model by its file name.
     return known.get(name, {"id": name})
 
 
 def load_first_tokens(
     address: str, options: ServerOptions, kept: Path | None = None
 ) -> FirstTokensModel:
-    """Tries a server's chat, and gives its model as one that scores answers of one token.
+    """Run the preflight of a server's chat, and return a model that scores one-token answers.
 
     Args:
         address: For example ``http://localhost:8000/v1``.
-        options: What it calls the model, whether it thinks, how many prompts are under way at once.
-        kept: The store, by which a server is known again; None to know none.
+        options: The served model's name, whether it reasons, the number of concurrent requests.
+        kept: The store's folder, used to recognise a known server; None to recognise none.
 
     Raises:
-        ModelError: No server is there, or it gives no log-probabilities in a chat.
+        ModelError: No server answers there, or it returns no log-probabilities in a chat.
         MissingPackage: The extra ``server`` is not installed.
-        ScoringError: The server failed each time.
+        ScoringError: The server failed at every attempt.
     """
     beginnings = try_beginnings(_talk(address, options), options.concurrency)
     return FirstTokensModel(beginnings, options.concurrency, kept)
 
 
 def load_sampled(address: str, options: ServerOptions, kept: Path | None = None) -> SampledModel:
-    """Tries a server's chat, and gives its model as one whose replies are sampled.
+    """Run the preflight of a server's chat, and return a model whose replies are sampled.
 
     Args:
         address: For example ``http://localhost:8000/v1``.
-        options: As for ``load_first_tokens``, and how many samples.
-        kept: The store, by which a server is known again; None to know none.
+        options: As for ``load_first_tokens``, and the number of samples.
+        kept: The store's folder, used to recognise a known server; None to recognise none.
 
     Raises:
-        ModelError: No server is there, or its replies are no samples.
+        ModelError: No server answers there, or its replies are not independent samples.
         MissingPackage: The extra ``server`` is not installed.
-        ScoringError: The server failed each time.
+        ScoringError: The server failed at every attempt.
     """
     sampler = try_sampling(_talk(address, options), options.concurrency)
     return SampledModel(sampler, options, kept)

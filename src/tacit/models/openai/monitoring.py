@@ -1,8 +1,8 @@
-"""Asks a server again, between its answers, what it answered when it was tried.
+"""Monitoring of a server during a run, by repeating requests from its preflight.
 
-A model may be exchanged while a run goes on, a second replica may join, a cache or a proxy may
-begin to change prompts. Once a minute, before answers are kept, a few texts are therefore asked
-again, several at once, beside the prompts of the run.
+During a run, the model may be exchanged, a second replica may join, or a cache or a proxy may begin
+to change prompts. Once a minute, before answers are stored, a few texts are therefore requested
+again, concurrently with the prompts of the run.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 QUIET = 1e-3
-"""Nats by which answers to the same text may differ without a warning."""
+"""The largest difference, in nats, between answers to the same text that causes no warning."""
 
 AT_A_LOOK = 2
-"""So many texts are asked again before answers are kept, at most once a minute."""
+"""The number of texts to request again before answers are stored, at most once a minute."""
 
 EVERY = 60.0
-"""Seconds after which that is due."""
+"""The interval between two such checks, in seconds."""
 
 _LIKELIEST = 5
 
 
 @dataclass(frozen=True)
 class Watched:
-    """What a server said of a text when it was tried.
+    """A server's answer to a text during its preflight.
 
     Args:
-        asked: Whether of the text's next token, or of the text's own tokens.
+        asked: Whether the text's next token or the text's own tokens were requested.
         text: The text.
-        said: A token with the most probable ones in its place; of an echo, ``echo_of``.
+        said: A token with the most probable tokens in its position; for an echo, ``echo_of``.
     """
 
     asked: Literal["next", "echo"]
@@ -61,21 +61,21 @@ class Watched:
 
 
 def echo_of(echo: Aligned) -> Token:
-    """The last tokens of an echo, as if they were the most probable ones of one place."""
+    """Return the last tokens of an echo in the form of one position's most probable tokens."""
     values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
     return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
 
 
 class Watch:
-    """Whether a server still answers as it did.
+    """Checks whether a server still answers as in its preflight.
 
     Args:
-        watched: What it said. Those that follow one another are asked together.
-        ask: Asks for the same now, several at once.
-        where: What the model and its server are called.
-        telling: So many of the first ones are asked at the end of a run.
-        habits: What its replies had in common when it was tried, and what it has drawn since.
-        clock: The time in seconds.
+        watched: The recorded answers. Consecutive ones are checked together.
+        ask: Returns the server's current answers, requested concurrently.
+        where: The names of the model and its server, for messages.
+        telling: How many of the first recorded answers are checked at the end of a run.
+        habits: The common properties of the preflight's replies, and the tokens drawn since.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -96,10 +96,10 @@ class Watch:
         self._lock = threading.Lock()
 
     def recheck(self) -> None:
-        """Asks a few texts again, the next ones in turn, where that is due.
+        """Check the next few recorded answers in turn, if the interval has passed.
 
         Raises:
-            UnreliableError: They are answered otherwise, twice in turn.
+            UnreliableError: The answers differ, and differ again when repeated.
             ScoringError: The server failed.
         """
         with self._lock:
@@ -110,10 +110,11 @@ class Watch:
         self._check(some)
 
     def recheck_fully(self) -> None:
-        """Asks again those texts that tell most, as at the end of a run.
+        """Check the most informative recorded answers, as at the end of a run.
 
         Raises:
-            UnreliableError: As ``look``.
+            UnreliableError: As ``recheck``.
+            ScoringError: The server failed.
         """
         self._check(self._watched[: self._telling])
         for note in self._tally.notes(again=True) if self._tally else ():
@@ -122,7 +123,7 @@ class Watch:
     def _check(self, some: Sequence[Watched]) -> None:
         if not some:
             return
-        for last in (False, True):  # rounding may differ by chance, once
+        for last in (False, True):  # rounding may differ once by chance
             differences = self._differences(some)
             every = [each for differs in differences.values() for each in differs]
             if every and agree(every):
@@ -143,7 +144,7 @@ class Watch:
                 )
 
     def _note(self, kind: str, note: str) -> None:
-        """Says what a user should know, one thing of each kind."""
+        """Log a warning, once per kind."""
         with self._lock:
             known = kind in self._told
             self._told.add(kind)
@@ -151,7 +152,7 @@ class Watch:
             log.warning("%s: %s", self._where, note)
 
     def _differences(self, some: Sequence[Watched]) -> dict[Watched, list[float]]:
-        """How far the likeliest tokens of each are from what they were, in nats."""
+        """Return the differences, in nats, of the likeliest tokens from the recorded answers."""
         return {
             each: [math.nan] if now is None else apart(each.said, now, _LIKELIEST)
             for each, now in zip(some, self._ask(some), strict=True)
@@ -177,9 +178,9 @@ class ScoringServer(ABC):
     """A server's model that scores prompts.
 
     Args:
-        client: Calls the server.
-        watch: Makes sure, between answers, that the server answers as when it was tried.
-        concurrency: How many prompts are under way at once.
+        client: The server's client.
+        watch: Checks during a run that the server still answers as in its preflight.
+        concurrency: The number of concurrent requests.
     """
 
     def __init__(self, client: Client, watch: Watch, concurrency: int) -> None:
@@ -191,10 +192,11 @@ class ScoringServer(ABC):
         return frozenset({Prompt})
 
     def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
-        """See ``LanguageModel.answer``; some prompts are under way at the same time.
+        """See ``LanguageModel.answer``; several prompts are scored concurrently.
 
         Raises:
-            ScoringError: Also where the server no longer answers as when it was tried.
+            ScoringError: As in ``LanguageModel``, or the server's answers have changed since the
+                preflight.
         """
         found = dict(itertools.chain.from_iterable(self._in_flight(requests, math.inf)))
         return [found[index] for index in range(len(requests))]
@@ -202,7 +204,7 @@ class ScoringServer(ABC):
     def stream(
         self, requests: Sequence[Prompt], seconds: float
     ) -> Generator[list[tuple[Prompt, Scores]]]:
-        """See ``Streams.stream``; some prompts are under way at the same time.
+        """See ``Streams.stream``; several prompts are scored concurrently.
 
         Raises:
             ScoringError: As ``answer``.
@@ -217,11 +219,11 @@ class ScoringServer(ABC):
 
     @abstractmethod
     def _score(self, prompt: Prompt) -> Scores:
-        """The scores of one prompt's answers."""
+        """Return the scores of one prompt's answers."""
 
     def _in_flight(
         self, prompts: Sequence[Prompt], seconds: float
     ) -> Generator[list[tuple[int, Scores]]]:
-        """Scores as they come, each with its prompt's index."""
+        """Yield scores as they arrive, each with its prompt's index."""
         look = self._watch.recheck
         return self._client.stream(self._score, prompts, self._concurrency, seconds, look)

@@ -1,12 +1,12 @@
-"""Connections to a server that keep one deadline per request and read no more than an answer has.
+"""HTTP transport with one deadline per request and a limit on the size of an answer.
 
-httpx limits the time of each read, and of each write, alone: a server that sends a byte now and
-then, or replies that only announce others, would be waited for without end. Here the deadline is of
-the whole request (looking the name up, connecting, TLS, sending, headers, body), and what is read
-is counted as it comes from the network, headers included.
+httpx limits each read and each write separately: a server that sends a byte now and then, or only
+interim responses, could keep a client waiting forever. Here one deadline covers the whole request
+(DNS lookup, connecting, TLS, sending, headers, body). Bytes are counted as they arrive from the
+network, including headers.
 
-This is a transport of httpx over httpcore's public interface for network back-ends, without threads
-of its own but for looking names up, which nothing else can end.
+The transport uses httpcore's public interface for network back-ends. Its only threads are for DNS
+lookups, which cannot be interrupted in any other way.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tacit.models.openai.proxies import Proxy
 
 LARGEST = 64 << 20
-"""Bytes that a server may send in answer to one request."""
+"""The maximum size of the answer to one request, in bytes."""
 
 _TRANSLATED = (
     httpcore.TimeoutException,
@@ -52,17 +52,17 @@ class TooLargeError(Exception):
 
 
 class Transport(httpx.BaseTransport):
-    """One server's connections, which threads may share; a thread has one request under way.
+    """Connections to one server, which threads may share; each thread has one request at a time.
 
     Args:
-        connections: The most of them.
-        proxy: What leads to the server; None to connect to it directly.
+        connections: The maximum number of connections.
+        proxy: The proxy to use; None to connect directly.
 
-    A request's time-out, which httpx hands over with it, is its deadline. ``TooLargeError`` is
-    raised where more than ``LARGEST`` bytes come.
+    A request's deadline is the timeout that httpx passes with it. ``TooLargeError`` is raised if
+    more than ``LARGEST`` bytes arrive.
 
     Raises:
-        MissingPackage: The proxy speaks SOCKS, and ``socksio`` is not installed.
+        MissingPackage: The proxy uses SOCKS, and ``socksio`` is not installed.
     """
 
     def __init__(self, connections: int, proxy: Proxy | None = None) -> None:
@@ -70,10 +70,10 @@ class Transport(httpx.BaseTransport):
         self._pool = _pool(self._network, connections, proxy)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """The response of a server whose body is yet to be read, by the same thread.
+        """Send a request and return the response; the same thread must read the response's body.
 
         Raises:
-            httpx.TransportError: It fails, or the deadline is over.
+            httpx.TransportError: The request failed, or the deadline has passed.
         """
         seconds = request.extensions.get("timeout", {}).get("read")
         self._network.begin(seconds if seconds is not None else threading.TIMEOUT_MAX)
@@ -98,11 +98,11 @@ class Transport(httpx.BaseTransport):
         )
 
     def hang_up(self) -> None:
-        """Ends what is under way, whichever thread waits for it."""
+        """Shut down all open connections, which ends the requests of all threads."""
         self._network.hang_up()
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         self._pool.close()
 
 
@@ -120,9 +120,9 @@ class _Body(httpx.SyncByteStream):
 
 @dataclass(slots=True)
 class _Budget:
-    """What is left to a request: seconds until its deadline, and bytes that may be read.
+    """The remaining budget of a request: seconds until its deadline, and bytes to read.
 
-    Its time begins when the network is first used, not while it waits for a free connection.
+    The time starts when the network is first used, not while the request waits for a connection.
     """
 
     allowed: float
@@ -145,7 +145,7 @@ class _Budget:
 
 
 class _Network(httpcore.NetworkBackend):
-    """Opens sockets, each of which keeps to the budget of the thread that uses it."""
+    """A network back-end whose sockets obey the budget of the thread that uses them."""
 
     def __init__(self) -> None:
         self._thread = threading.local()
@@ -154,12 +154,12 @@ class _Network(httpcore.NetworkBackend):
 
     @property
     def budget(self) -> _Budget:
-        """Of the request that this thread has under way."""
+        """The budget of this thread's request."""
         budget: _Budget = self._thread.budget
         return budget
 
     def begin(self, seconds: float) -> None:
-        """Gives a request of this thread its time, which begins when it has a connection."""
+        """Set the budget of this thread's next request; its time starts on first network use."""
         self._thread.budget = _Budget(seconds, LARGEST)
 
     def hang_up(self) -> None:
@@ -167,11 +167,11 @@ class _Network(httpcore.NetworkBackend):
             sockets = list(self._open)
         for one in sockets:
             with suppress(OSError):
-                # Not SSLSocket's own, which would pull TLS away from under the thread that reads.
+                # SSLSocket.shutdown would remove TLS while another thread reads.
                 socket.socket.shutdown(one, socket.SHUT_RDWR)
 
     def track(self, opened: socket.socket) -> None:
-        """Has a socket hung up on with the others."""
+        """Register a socket, so that ``hang_up`` shuts it down."""
         with self._lock:
             self._open.add(opened)
 
@@ -179,8 +179,8 @@ class _Network(httpcore.NetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,  # noqa: ARG002 - the budget's is less
-        local_address: str | None = None,  # noqa: ARG002 - none is asked for
+        timeout: float | None = None,  # noqa: ARG002 - the budget applies instead
+        local_address: str | None = None,  # noqa: ARG002 - never set
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         with _connecting("no connection"):
@@ -191,10 +191,10 @@ class _Network(httpcore.NetworkBackend):
         return _Stream(connected, self)
 
     def _connected(self, addresses: list[Any]) -> socket.socket:
-        """A socket to the first of a name's addresses that takes one; each has its share of time.
+        """Connect to the first address that accepts; the addresses share the remaining time.
 
         Raises:
-            OSError: None takes one.
+            OSError: No address accepts.
         """
         failure = OSError("the name has no address")
         for tried, (family, kind, protocol, _, where) in enumerate(addresses):
@@ -212,7 +212,7 @@ class _Network(httpcore.NetworkBackend):
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection; the time-outs that httpcore gives are each of one step, and not heeded."""
+    """A connection. httpcore's timeouts apply to single steps, so the budget replaces them."""
 
     def __init__(self, connected: socket.socket, network: _Network) -> None:
         self._socket = connected
@@ -255,7 +255,7 @@ class _Stream(httpcore.NetworkStream):
                 self._socket = secured
                 self._network.track(secured)
                 secured.settimeout(self._network.budget.seconds())
-                secured.do_handshake()  # the time-out is of all of it
+                secured.do_handshake()  # the timeout covers the whole handshake
             except BaseException:
                 self.close()
                 raise
@@ -292,11 +292,11 @@ def _pool(
 
 
 def _addresses(host: str, port: int, seconds: float) -> list[Any]:
-    """The addresses of a name.
+    """Return the addresses of a host name.
 
     Raises:
-        OSError: It has none.
-        TimeoutError: They are not known within so many seconds.
+        OSError: The name has no address.
+        TimeoutError: The lookup takes too long.
     """
     if _is_number(host):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -308,7 +308,7 @@ def _addresses(host: str, port: int, seconds: float) -> list[Any]:
         except (OSError, UnicodeError) as error:
             found.set_exception(OSError(str(error)))
 
-    # The system's own look-up takes no time-out; a daemon keeps nobody from leaving.
+    # getaddrinfo has no timeout; a daemon thread does not delay the exit of the process.
     threading.Thread(target=resolve, daemon=True, name="look up a name").start()
     return found.result(seconds)
 
@@ -322,7 +322,7 @@ def _is_number(host: str) -> bool:
 
 
 def _is_readable(connected: socket.socket) -> bool:
-    """Whether an idle connection was closed, or has what nobody asked for."""
+    """Return whether an idle connection was closed, or has unexpected data."""
     number = connected.fileno()
     if number < 0:
         return True
@@ -335,7 +335,7 @@ def _is_readable(connected: socket.socket) -> bool:
 
 @contextmanager
 def _connecting(late: str) -> Iterator[None]:
-    """Translates the errors of sockets that are not connected yet."""
+    """Translate errors of sockets that are not connected yet."""
     try:
         yield
     except TimeoutError as error:
@@ -346,7 +346,7 @@ def _connecting(late: str) -> Iterator[None]:
 
 @contextmanager
 def _as_httpx() -> Iterator[None]:
-    """Translates the errors of httpcore, which have the same names in httpx."""
+    """Translate httpcore's errors into httpx's errors of the same names."""
     try:
         yield
     except _TRANSLATED as error:

@@ -1,4 +1,4 @@
-"""Where a server is, and the key that it may want."""
+"""A server's address, its options, and the API key."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
-"""The variables that may hold a key; the first that is set decides, an empty one for no key."""
+"""Variables that may hold the key. The first one that is set is used; an empty one means no key."""
 
 SHORT, LONG = 120.0, 600.0
-"""Seconds that an answer may take where nothing else is said, without a thought and with one."""
+"""Default timeouts in seconds, without and with reasoning."""
 
 Api = Literal["completions", "chat"]
 Thinking = int | Literal["all"] | None
@@ -29,13 +29,13 @@ Thinking = int | Literal["all"] | None
 
 @dataclass(frozen=True)
 class Backoff:
-    """Waits that double, each drawn at random so that many who failed do not return together.
+    """Exponential back-off with random waits, so that failed clients do not retry all at once.
 
     Args:
-        attempts: How often the same is asked at most.
+        attempts: The maximum number of attempts per request.
         first: The longest first wait, in seconds.
-        most: The longest wait of all, in seconds, also where the server asks for a longer one.
-        sleep: Waits so many seconds.
+        most: The longest wait, in seconds, even if the server asks for a longer one.
+        sleep: A function that waits for a number of seconds.
     """
 
     attempts: int = 8
@@ -44,7 +44,7 @@ class Backoff:
     sleep: Callable[[float], None] = time.sleep
 
     def seconds(self, state: RetryCallState) -> float:
-        """How long to wait after a failure, and at least as long as the server asks."""
+        """Return the wait after a failure, at least as long as the server asks (up to ``most``)."""
         from tenacity import wait_random_exponential
 
         drawn = wait_random_exponential(self.first, self.most, min=self.first / 2)(state)
@@ -54,22 +54,21 @@ class Backoff:
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """How a server is asked.
+    """Options for querying a server.
 
     Args:
-        served_model: What the server calls the model; None for the only one that it serves.
-        tokenizer: The model's ``tokenizer.json``, or a folder with it; None to go by the tokens
-            that the server itself returns. Of no use in a chat.
-        concurrency: How many prompts are under way at once.
-        timeout: Seconds until an answer is waited for no longer; None for 120, or 600 from a model
-            that thinks.
-        backoff: What is done when the server fails.
-        api: What it is asked for: to complete texts, or to reply in a chat.
-        samples: In a chat, how many replies are sampled of each prompt; None for the
+        served_model: The server's name for the model; None for its only model.
+        tokenizer: The model's ``tokenizer.json``, or a folder with this file; None to rely on the
+            tokens that the server returns. Not used in a chat.
+        concurrency: The number of concurrent requests.
+        timeout: Seconds to wait for an answer; None for 120, or 600 for a reasoning model.
+        backoff: The waits after failures.
+        api: The server's interface: text completions, or chat replies.
+        samples: In a chat, the number of replies to sample per prompt; None to use the
             log-probabilities of the reply's first token.
-        thinking: In a chat, the longest thought before a reply, in tokens: 0 asks for none, ``all``
-            lets it run; None for a model that does not think.
-        seed: Where the seeds of sampled replies begin.
+        thinking: In a chat, the longest reasoning before a reply, in tokens: 0 turns reasoning
+            off, ``all`` sets no limit; None for a model that does not reason.
+        seed: The base seed of the sampled replies.
     """
 
     served_model: str | None = None
@@ -84,23 +83,24 @@ class ServerOptions:
 
     @property
     def patience(self) -> float:
-        """Seconds until an answer is waited for no longer."""
+        """The timeout in seconds."""
         return self.timeout or (LONG if self.thinking else SHORT)
 
 
 def is_address(name: str) -> bool:
-    """Whether a model's name is the address of a server."""
+    """Return whether a model's name is a server's address."""
     return name.lower().startswith(("http://", "https://"))
 
 
 def check_holds_no_key(name: str) -> None:
-    """Refuses an address that may hold a key, before anything else names it.
+    """Reject an address that may contain a key, before any message or file repeats it.
 
     Args:
-        name: What a person calls a model; what is no address passes.
+        name: A model's name as the user gave it; a name that is not an address passes.
 
     Raises:
-        ModelError: It holds a user, a password or a query. The message repeats nothing of it.
+        ModelError: The address contains a user, a password, a query or a fragment. The message
+            does not repeat any of the address.
     """
     if "://" in name and any(mark in name for mark in "@?#"):
         raise ModelError(
@@ -110,11 +110,13 @@ def check_holds_no_key(name: str) -> None:
 
 
 def check_address(name: str, options: ServerOptions | None = None) -> str:
-    """The address without a slash at its end.
+    """Check a server's address and options, and return the base address.
+
+    A trailing slash, ``/completions`` or ``/chat/completions`` is removed.
 
     Raises:
-        ModelError: It names no host or may hold a key, or an option is out of range. The message
-            repeats nothing of an address that may hold a key.
+        ModelError: The address names no host or may contain a key, or an option is out of range.
+            The message does not repeat an address that may contain a key.
     """
     check_holds_no_key(name)
     options = options or ServerOptions()
@@ -147,21 +149,22 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
 
 
 def _leads_somewhere(address: str) -> bool:
-    """Whether an address can be one: with a host, a port that there is, and no blanks."""
+    """Return whether an address has a host, a valid port if any, and no blanks."""
     try:
         parts = urlsplit(address)
         whole = bool(parts.hostname) and parts.port != 0
-        (parts.hostname or "").encode("idna")  # as it is looked up
+        (parts.hostname or "").encode("idna")  # the encoding for the DNS lookup
     except ValueError:
         return False
     return whole and address.isprintable() and " " not in address
 
 
 def key_from_environment() -> str | None:
-    """The key that the server is shown; None for no key.
+    """Return the API key for the server, or None for no key.
 
     Raises:
-        ModelError: No header can hold it. The message does not repeat it.
+        ModelError: The key has a character that HTTP headers cannot carry. The message does not
+            repeat the key.
     """
     for variable in KEYS:
         if variable in os.environ:

@@ -1,11 +1,11 @@
-"""What a server can do, tried before any work: it is used in the ways that it does right alone.
+"""The preflight of a completions server, run before any scoring: only correct features are used.
 
-A server may return no log-probabilities, or only a few; other ones each time; tokens that are not
-those of the tokenizer given; or echo a prompt with log-probabilities that belong to other tokens.
-The last passes every test but one: a token's log-probability in an echo has to be that of the same
-token as the next one behind the same text. So that is tried on at least eight texts. It may mix up
-requests that come at the same time, cut texts short, or drop white space; so texts are asked again
-at once, and texts that differ in one place each.
+A server may return no log-probabilities or only a few, different ones each time, or tokens that
+differ from the given tokenizer's. It may also echo a prompt with log-probabilities of other tokens.
+Only one test detects this error: a token's log-probability in an echo must equal the same token's
+next-token log-probability after the same text. This comparison uses at least eight texts. A server
+may also mix up concurrent requests, truncate texts, or drop white space. Therefore some texts are
+requested again concurrently, and pairs of texts with one difference are compared.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ TEXTS = (
     "A bear is an animal that has",
     "We went to the shop to buy some",
 )
-"""What every server is asked first; its answers are its canaries."""
+"""The first prompts for every server; its answers are its canaries."""
 
 log = logging.getLogger(__name__)
 
@@ -65,11 +65,12 @@ _TRIES = 5
 
 @dataclass(frozen=True)
 class Seen:
-    """What a server answered to the texts.
+    """A server's answers to the preflight's texts.
 
     Args:
-        next_tokens: Its next token with the most probable ones, of each text.
-        echoes: The summed log-probability of each text's tokens; empty where no echo is right.
+        next_tokens: The next token of each text, with the most probable tokens.
+        echoes: The summed log-probability of each text's tokens in nats; empty without a correct
+            echo.
     """
 
     next_tokens: dict[str, Token] = field(default_factory=dict)
@@ -78,18 +79,18 @@ class Seen:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a server does right.
+    """The correct features of a server.
 
     Args:
-        questions: How it is asked.
-        top: How many of the most probable next tokens it returns; 0 where it is not asked so.
-        echo: Whether a prompt's own tokens come with their log-probabilities.
-        before: How many special tokens it puts before a text; None where that is not known.
-        spaced: Whether it writes the space before a word.
-        refused: What it does not do right, and how that was seen.
-        seen: What it answered to each text, for its canaries.
-        watched: What it said of the texts that it is watched by, the most telling ones first.
-        telling: How many of these are the most telling ones.
+        questions: The requests to the server.
+        top: The number of most probable next tokens that it returns; 0 for none.
+        echo: Whether a prompt's own tokens have correct log-probabilities.
+        before: The number of special tokens before a text; None if unknown.
+        spaced: Whether the server writes the space before a word.
+        refused: The server's deficiencies, and how they were detected.
+        seen: The server's answer to each text, for its canaries.
+        watched: The answers to check during a run, the most informative first.
+        telling: The number of most informative answers among these.
     """
 
     questions: Questions
@@ -106,16 +107,16 @@ class Abilities:
 def preflight(
     questions: Questions, tokenizer: TokenizerFile | None, concurrency: int = 1
 ) -> Abilities:
-    """Tries a server.
+    """Run the preflight of a completions server.
 
     Args:
-        questions: How it is asked, as far as that is known.
-        tokenizer: The model's; None to go by the tokens that the server returns.
-        concurrency: How many requests will be under way at once.
+        questions: The requests, with the settings known so far.
+        tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
+        concurrency: The number of concurrent requests during the run.
 
     Raises:
-        ModelError: The server can be used in no way; the message says what it does not do right.
-        ScoringError: It failed each time that it was asked.
+        ModelError: The server is unusable; the message says why.
+        ScoringError: The server failed at every attempt.
     """
     where = f"{questions.model} at {questions.client.address}"
     asked, replies = _next_tokens(questions, where, with_ids=tokenizer is not None)
@@ -180,18 +181,18 @@ def _differences(
     tokenizer: TokenizerFile | None,
     about: tuple[float, int, int],
 ) -> tuple[Differences, list[str]]:
-    """What the server makes of texts that differ in one place, and what a user should know.
+    """Compare the server's answers to texts with one difference; return notes for the user as well.
 
     Args:
-        asked: How it is asked.
-        where: What the model and its server are called.
-        nexts: The next tokens of the texts that it was tried on.
-        tokenizer: The model's, where it is given.
-        about: By how many nats answers differ from time to time, how many of the most probable
-            tokens the server returns, and how many requests are under way at once.
+        asked: The requests to the server.
+        where: The names of the model and its server, for messages.
+        nexts: The next tokens of the preflight's texts.
+        tokenizer: The model's tokenizer, if given.
+        about: Nats by which repeated answers differ, the number of most probable tokens that the
+            server returns, and the number of concurrent requests.
 
     Raises:
-        ModelError: It answers different texts alike.
+        ModelError: The server answers different texts alike.
     """
     noise, top, concurrency = about
 
@@ -210,7 +211,7 @@ def _differences(
 
 
 def _miscounted(asked: Questions, echo: Echo) -> list[str]:
-    """What is said of a server that counts other numbers of tokens than it returns in an echo."""
+    """Return a note if the server's token counts differ from the number of tokens in its echo."""
     beside = {
         counted - found.before - len(found.cut.tokens)
         for text, found in echo.texts.items()
@@ -225,12 +226,12 @@ def _miscounted(asked: Questions, echo: Echo) -> list[str]:
 def _of_special_tokens(
     counted: int | None, echoed: int | None, tokenizer: TokenizerFile | None
 ) -> list[str]:
-    """What is said of the special tokens that a server puts before a text.
+    """Return notes on the special tokens that a server puts before a text.
 
     Args:
-        counted: How many there are by its count of a prompt's tokens; None where that is not known.
-        echoed: How many it returns in an echo; None where it gives none.
-        tokenizer: The model's, where it is given.
+        counted: Their number by the server's count of a prompt's tokens; None if unknown.
+        echoed: Their number in the echo; None without an echo.
+        tokenizer: The model's tokenizer, if given.
     """
     notes = []
     before = counted if echoed is None else echoed
@@ -249,7 +250,7 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """What a server is watched by, and how many of the first ones tell most."""
+    """Return the answers to check during a run, and how many of the first are most informative."""
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()
@@ -262,21 +263,21 @@ def _watched(
 
 
 def of_noise(noise: float) -> str:
-    """What is said of a server whose answers differ a little each time."""
+    """Return the note on a server whose answers differ slightly each time."""
     return f"the same text asked again has log-probabilities that differ by up to {noise:.2g} nats"
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """In an order in which two replicas that take turns would change places for some."""
+    """Sort texts pseudo-randomly, so that two alternating replicas swap some of the texts."""
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 
 def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str]:
-    """What a user should know of the log-probabilities that a server gives.
+    """Return notes on a server's log-probabilities.
 
     Args:
-        nexts: A drawn token behind each text, with the most probable ones.
-        names: What replies call their model, where that is not what was asked for.
+        nexts: A drawn token after each text, with the most probable tokens.
+        names: The model names in replies that differ from the requested name.
     """
     notes = []
     if names:
@@ -286,7 +287,7 @@ def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str
 
 
 def mixes_up(where: str, concurrency: int, largest: float) -> str:
-    """What is said of a server that is right only when it is asked one thing at a time."""
+    """Return the message about a server that is correct only with one request at a time."""
     return (
         f"{where} cannot be scored with {concurrency} requests under way at once: the same prompts "
         f"then have log-probabilities that differ by up to {largest:.3g} nats, and do not when "
@@ -295,7 +296,7 @@ def mixes_up(where: str, concurrency: int, largest: float) -> str:
 
 
 def warn(where: str, notes: Sequence[str]) -> None:
-    """Says what a user should know of a server that is used all the same."""
+    """Log warnings about a server that is used nevertheless."""
     for note in notes:
         log.warning("%s: %s", where, note)
 
@@ -308,7 +309,7 @@ def _noise(
     spaced: bool,  # noqa: FBT001 - as in Abilities
     concurrency: int,
 ) -> float:
-    """Nats by which log-probabilities differ when the same texts are asked again, several at once.
+    """Return by how many nats repeated log-probabilities differ under concurrent requests.
 
     Raises:
         ModelError: They differ by more than rounding.
@@ -345,7 +346,11 @@ def _noise(
 def _next_tokens(
     questions: Questions, where: str, *, with_ids: bool
 ) -> tuple[Questions, dict[str, Reply]]:
-    """How many next tokens may be asked for, and what comes after each text."""
+    """Return the requests with the settings that the server accepts, and each text's next token.
+
+    Raises:
+        ModelError: The server accepts none of the settings, or its replies are wrong.
+    """
     refusal: ScoringError | None = None
     for by_id in (True, False) if with_ids else (False,):
         for top in TOPS:
@@ -365,24 +370,24 @@ def _next_tokens(
 
 
 def _apart(first: Sequence[Token], again: Sequence[Token]) -> list[float]:
-    """How far the log-probabilities of tokens that came both times are apart."""
+    """Return the absolute differences in nats for tokens that both answers contain."""
     before = {(one.text, one.number): one.logprob for one in first}
     pairs = [(one.logprob, before.get((one.text, one.number))) for one in again]
     return [abs(one - other) for one, other in pairs if one is not None and other is not None]
 
 
 def _given(token: Token) -> list[Token]:
-    """The tokens whose log-probability is given in a token's place."""
+    """Return the tokens with a log-probability in a token's position."""
     return [token, *token.top]
 
 
 def _check_tokens(
     questions: Questions, where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None
 ) -> int | None:
-    """How many special tokens stand before a text, by the server's count of its prompts' tokens.
+    """Return the number of special tokens before a text, by the server's count; None if unknown.
 
     Raises:
-        ModelError: What it returns and counts is not of the tokenizer given.
+        ModelError: The returned tokens or counts do not match the given tokenizer.
     """
     if tokenizer is None:
         return None
@@ -411,10 +416,10 @@ def _check_tokens(
 
 
 def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None) -> None:
-    """Refuses a server that writes one text and calls it another token.
+    """Reject a server whose completion texts differ from the tokens that it reports.
 
     Raises:
-        ModelError: It does so most of the time.
+        ModelError: They differ for most texts.
     """
     wrong, compared = [], 0
     for reply in replies.values():
@@ -438,7 +443,7 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
 
 
 def _may_be(token: Token, tokenizer: TokenizerFile) -> bool:
-    """Whether what a server returned may be a token of a tokenizer."""
+    """Return whether a returned token may be a token of the tokenizer."""
     if token.text is None:
         return True
     if token.number is None:

@@ -1,4 +1,4 @@
-"""Which proxy of the environment leads to a server: none to one on this machine."""
+"""Selection of a proxy from the environment; servers on this machine use none."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Proxy:
 
     Args:
         scheme: ``http``, ``socks5`` or ``socks5h``.
-        host: Its name.
-        port: Its port.
-        login: The user and the password that it wants; None for none.
+        host: The proxy's host name.
+        port: The proxy's port.
+        login: User and password; None for a proxy without login.
     """
 
     scheme: str
@@ -35,24 +35,24 @@ class Proxy:
 
     @property
     def shown(self) -> str:
-        """Its address without user and password."""
+        """The proxy's address without user and password."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
 
 def proxy_for(address: str) -> Proxy | None:
-    """The proxy that leads to a server; it is named once on standard error.
+    """Return the proxy for a server, and log its address once.
 
     Args:
-        address: The server's.
+        address: The server's address.
 
     Returns:
-        None where the server is on this machine, where ``NO_PROXY`` names it, or where
-        ``HTTP_PROXY``, ``HTTPS_PROXY`` and ``ALL_PROXY`` (and the system) name none for it.
+        None if the server is on this machine, if ``NO_PROXY`` names it, or if ``HTTP_PROXY``,
+        ``HTTPS_PROXY``, ``ALL_PROXY`` and the system define no proxy for it.
 
     Raises:
-        ModelError: The proxy's address cannot be read, or is of another kind. The message repeats
-            nothing of it.
+        ModelError: The proxy's address is malformed or has an unsupported scheme. The message does
+            not repeat the address.
     """
     parts = urlsplit(address)
     host = parts.hostname or ""
@@ -66,7 +66,7 @@ def proxy_for(address: str) -> Proxy | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a name or number is that of this machine by itself (``localhost``, 127.0.0.1, ::1).
+    """Return whether a host is a loopback or unspecified address (``localhost``, 127.0.0.1, ::1).
 
     No name is looked up.
     """
@@ -77,7 +77,7 @@ def is_this_machine(host: str) -> bool:
         number = ipaddress.ip_address(name)
     except ValueError:
         try:
-            number = ipaddress.ip_address(socket.inet_aton(name))  # 127.1 and the like
+            number = ipaddress.ip_address(socket.inet_aton(name))  # short forms such as 127.1
         except (OSError, UnicodeError):
             return False
     mapped = getattr(number, "ipv4_mapped", None) or number

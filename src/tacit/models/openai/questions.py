@@ -1,4 +1,4 @@
-"""The two questions that a server is asked: what comes next, and of which tokens a text is."""
+"""The two requests to a completions server: the next token, and a prompt's own tokens."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from tacit.models.openai.token_lists import Reply, Token
 
 Way = Literal["echo", "prompt_logprobs"]
-"""How a server tells of a prompt's own tokens: OpenAI's way, or vLLM's own."""
+"""How a server returns a prompt's own tokens: OpenAI's ``echo``, or vLLM's ``prompt_logprobs``."""
 
 _SILENT = 8
-"""So often a server is asked again that ends at once, and then gives no log-probability."""
+"""The number of retries after an empty completion, which has no log-probability."""
 
 
 @dataclass(frozen=True)
 class Questions:
-    """How one model of a server is asked.
+    """Requests to one model of a server.
 
     Args:
-        client: The server.
-        model: What the server calls the model.
-        top: How many of the most probable tokens are asked for.
-        least: Tokens that the server has to generate beside an echo: 0 or 1.
-        by_id: Whether tokens are asked for by their ids, as vLLM gives them on demand.
-        way: How it is asked for a prompt's own tokens.
-        habits: What its replies have in common.
+        client: The server's client.
+        model: The server's name for the model.
+        top: The number of most probable tokens to request.
+        least: The number of tokens to generate with an echo: 0 or 1.
+        by_id: Whether to request tokens as ids, a vLLM option.
+        way: How a prompt's own tokens are requested.
+        habits: The common properties of the server's replies.
     """
 
     client: Client
@@ -45,24 +45,24 @@ class Questions:
     habits: Habits = field(default_factory=Habits)
 
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
-        """What comes after a text; no token where the server always ends there.
+        """Return the next token after a text; no token if every completion is empty.
 
         Raises:
-            RefusalError: The server refuses.
-            ScoringError: It failed each time, or its answer is no completion.
+            RefusalError: The server refuses the request.
+            ScoringError: The server failed at every attempt, or its answer is not a completion.
         """
         body = self._body(text, {"max_tokens": 1, "logprobs": self.top})
         reply = self._reply(text, body, attempts=attempts)
         for _ in range(_SILENT):
             if reply.tokens:
                 break
-            # Some say nothing where what they draw is the end; another draw may be another token.
+            # Some servers return no token if they draw the end token.
             reply = self._reply(text, body, attempts=attempts)
         self.habits.draw(reply.tokens)
         return reply
 
     def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """What comes after each text, several asked at once; None where the server says nothing.
+        """Return the next token after each text, requested concurrently; None for none.
 
         Raises:
             ScoringError: As ``next_token``.
@@ -72,11 +72,11 @@ class Questions:
     def echoed(
         self, text: str, timeout: float | None = None, attempts: int | None = None
     ) -> tuple[Token, ...]:
-        """The tokens of a text, special ones before it and perhaps a generated one behind it.
+        """Return a text's tokens, with special tokens before and possibly a generated one after.
 
         Raises:
-            RefusalError: The server refuses.
-            ScoringError: It failed each time, or its answer is no completion.
+            RefusalError: The server refuses the request.
+            ScoringError: The server failed at every attempt, or its answer is not a completion.
         """
         if self.way == "prompt_logprobs":
             body = self._body(text, {"max_tokens": 1, "prompt_logprobs": 0})
@@ -86,8 +86,8 @@ class Questions:
         return (reply.prompt or ()) if self.way == "prompt_logprobs" else reply.tokens
 
     def but(self, **changed: object) -> Questions:
-        """The same with some settings changed."""
-        return replace(self, **changed)  # type: ignore[arg-type] # names of its own fields
+        """Return a copy with some settings changed."""
+        return replace(self, **changed)  # type: ignore[arg-type] # the names are fields
 
     def _reply(
         self,
@@ -96,7 +96,7 @@ class Questions:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> Reply:
-        """A reply that can be right, at the second try at the latest."""
+        """Return a plausible reply, after at most one retry."""
 
         def ask() -> Reply:
             answer = self.client.complete(body, timeout, attempts)
@@ -106,6 +106,6 @@ class Questions:
         return twice(ask, f"{self.model} at {self.client.address}")
 
     def _body(self, text: str, more: dict[str, Any]) -> dict[str, Any]:
-        # At a temperature of 1 with nothing cut off, no server's log-probabilities are reshaped.
+        # Temperature 1 without truncation leaves log-probabilities unchanged on every server.
         body = {"model": self.model, "prompt": text, "temperature": 1.0, "top_p": 1.0, **more}
         return {**body, "return_tokens_as_token_ids": True} if self.by_id else body

@@ -1,8 +1,8 @@
-"""Hides secrets in what a server said: some repeat them, as they are or written otherwise.
+"""Redaction of secrets in a server's answers, which may repeat them literally or encoded.
 
-Redacted are, in upper and lower case: the secret itself, reversed, in hexadecimal, and in base64
-wherever in a longer text it stands (``Bearer KEY``, ``user:KEY``); each also as JSON, an address,
-HTML or a program's text write it, within one another as well.
+Redaction ignores case. It covers the secret itself, reversed, in hexadecimal, and in base64 at any
+position of a longer text (``Bearer KEY``, ``user:KEY``). Each of these may also be escaped as in
+JSON, URLs, HTML or source code, including nested escapes.
 """
 
 from __future__ import annotations
@@ -18,35 +18,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 SHOWN = "[key]"
-"""What stands in a secret's place."""
+"""The text that replaces a secret."""
 
 SHORTEST = 8
-"""Characters of a secret that is redacted in answers; a shorter one could be a word (``EMPTY``)."""
+"""The minimum length of a secret that is redacted in answers. A shorter one, such as ``EMPTY``,
+could be an ordinary word.
+"""
 
 _ESCAPES = ("\\", "%", "&")
 
-# How JSON may write ASCII otherwise than as it is; NUL bytes are those of other encodings.
+# JSON escapes of ASCII characters. NUL bytes indicate another encoding than UTF-8.
 _ESCAPED = re.compile(rb"\\(?:u00[0-7]|[\\/\"])")
 _MARKS = (b"%", b"&", b"\0")
 
 
 def hider(*secrets: str | None) -> Callable[[str], str]:
-    """What hides secrets in a text that is shown, however short they are.
+    """Return a function that redacts secrets of any length in a text.
 
     Args:
-        secrets: The secrets; None where there is none to hide.
+        secrets: The secrets; None entries are ignored.
     """
     known = [secret for secret in secrets if secret]
     return _Redaction.of(known) if known else str
 
 
 def reader(*secrets: str | None) -> Callable[[bytes], object]:
-    """What reads JSON and hides secrets in all of its texts, names of members included.
+    """Return a function that parses JSON and redacts secrets in all its strings and member names.
 
     Args:
-        secrets: The secrets; those of fewer than ``SHORTEST`` characters are left in.
+        secrets: The secrets; those of fewer than ``SHORTEST`` characters are not redacted.
 
-    The function raises ``ValueError`` for what is no JSON, and ``RecursionError`` where it is
+    The function raises ``ValueError`` for invalid JSON, and ``RecursionError`` for JSON that is
     nested too deeply.
     """
     known = [secret for secret in secrets if secret and len(secret) >= SHORTEST]
@@ -72,13 +74,13 @@ def reader(*secrets: str | None) -> Callable[[bytes], object]:
 
 @dataclass(frozen=True)
 class _Redaction:
-    """Hides secrets; most texts hold nothing like them, and are skipped quickly.
+    """A function that redacts secrets. It skips most texts quickly.
 
     Args:
-        pattern: All the ways in which they are written.
-        plain: How they are written without escapes, in one case; none where that is no one text.
-        plain_bytes: The same, as JSON in UTF-8 has them.
-        shortest: The characters of the shortest of them.
+        pattern: Matches every spelling of the secrets.
+        plain: The secrets' encodings without escapes, case-folded; empty if one contains a blank.
+        plain_bytes: The same encodings in lower case, as UTF-8.
+        shortest: The number of characters of the shortest encoding.
     """
 
     pattern: re.Pattern[str]
@@ -93,14 +95,14 @@ class _Redaction:
         begins = {_begin(one[0]) for one in encoded}
         written = "|".join("".join(map(_written, each)) for each in pieces)
         pattern = re.compile(f"(?=[{''.join(sorted(begins))}\\\\%&])(?:{written})", re.IGNORECASE)
-        # Blanks are written in many ways.
+        # A blank has several unescaped spellings, so the quick check does not apply.
         plain = () if any(" " in one for one in encoded) else tuple(map(str.casefold, encoded))
         lower = tuple(one.encode(errors="surrogatepass").lower() for one in plain)
         return cls(pattern, plain, lower, min(map(len, pieces)))
 
     def may_be_in(self, content: bytes) -> bool:
-        """Whether JSON may hold one of the secrets: as it is, or by an escape of ASCII."""
-        # Looking for single bytes first is several times as fast as one pattern for all.
+        """Return whether JSON may contain a secret, literally or with escaped ASCII characters."""
+        # Searching for single bytes first is several times as fast as one pattern for all.
         if not self.plain or any(mark in content for mark in _MARKS) or _ESCAPED.search(content):
             return True
         lower = content.lower()
@@ -117,21 +119,24 @@ class _Redaction:
 
 
 def _encoded(secret: str) -> set[str]:
-    """A secret, and how it is encoded; of a short one, a part of which is in many words, not."""
+    """Return a secret and its encodings.
+
+    A short secret is returned alone, because a part of its encodings occurs in many words.
+    """
     if len(secret) < SHORTEST:
         return {secret}
     content = secret.encode(errors="surrogatepass")
     found = {secret, secret[::-1], content.hex()}
     for before, cut in ((0, 0), (1, 2), (2, 3)):
         for encode in (b64encode, urlsafe_b64encode):
-            # What depends on the bytes around it is left off.
+            # Drop the characters that also depend on the surrounding bytes.
             size = (before + len(content)) * 8 // 6
             found.add(encode(b"\0" * before + content).decode()[cut:size])
     return found - {""}
 
 
 def _begin(character: str) -> str:
-    """What the first character may be written as, within brackets of a pattern."""
+    """Return how a first character may be written, for the brackets of a pattern."""
     return r"\s+" if character.isspace() else re.escape(character)
 
 
@@ -140,17 +145,17 @@ def _written(piece: str) -> str:
 
 
 def _blanks(blanks: str) -> str:
-    """A pattern of blanks, which some texts write as one."""
+    """Return a pattern for blanks, which some texts collapse into one."""
     return rf"(?:\s|\+|{_spellings(' ')}){{1,{len(blanks)}}}"
 
 
 def _spellings(character: str) -> str:
-    """A pattern of all the ways in which a character is written."""
+    """Return a pattern for all spellings of a character."""
     number = ord(character)
     digits = f"{number:02x}"
     named = f"|{codepoint2name[number]}" if number in codepoint2name else ""
     return (
-        # A text within a text has its backslashes and its percent signs doubled.
+        # Nested escapes double backslashes and percent signs.
         rf"(?:\\{{0,4}}{re.escape(character)}"
         rf"|\\{{1,4}}(?:u00|x){digits}"
         rf"|%(?:25){{0,2}}{digits}"

@@ -1,4 +1,4 @@
-"""A model behind a server's chat that is known by its sampled replies."""
+"""A chat model behind a server that is measured by its sampled replies."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 SCORER = "server-votes-1"
 
 TOGETHER = 16
-"""At most so many replies are asked for in one request."""
+"""The maximum number of replies per request."""
 
 
 class SampledModel:
-    """Samples replies in a chat.
+    """A model that samples replies in a chat.
 
     Args:
-        sampler: The model, tried.
-        options: How many replies of each prompt, how many requests are under way at once, the seed.
-        kept: The store, by which the server is known again.
+        sampler: The server model, after its preflight.
+        options: The number of replies per prompt, the number of concurrent requests, the seed.
+        kept: The store's folder, used to recognise a known server.
 
     Raises:
-        ModelError: The options do not say how many replies are sampled.
+        ModelError: The options do not set the number of samples.
     """
 
     def __init__(self, sampler: Sampler, options: ServerOptions, kept: Path | None = None) -> None:
@@ -71,7 +71,7 @@ class SampledModel:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Name, kind, fingerprint and what it covers, and what the server does not do right."""
+        """Name, kind, fingerprint and the values that it covers, and the server's deficiencies."""
         temperature = self._sampler.temperature
         return {
             "name": self.name,
@@ -97,10 +97,11 @@ class SampledModel:
         return [len(one.numbers) for one in requests]
 
     def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
-        """See ``LanguageModel.answer``; some are under way at the same time.
+        """See ``LanguageModel.answer``; several requests run concurrently.
 
         Raises:
-            ScoringError: Also where the server no longer replies as when it was tried.
+            ScoringError: As in ``LanguageModel``, or the server's replies have changed since the
+                preflight.
         """
         found = itertools.chain.from_iterable(self.stream(requests, math.inf))
         known = {
@@ -113,7 +114,7 @@ class SampledModel:
     def stream(
         self, requests: Sequence[SamplingPrompt], seconds: float
     ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
-        """See ``Streams.stream``; some are under way at the same time.
+        """See ``Streams.stream``; several requests run concurrently.
 
         Raises:
             ScoringError: As ``answer``.
@@ -133,7 +134,7 @@ class SampledModel:
         self._watch.recheck_fully()
 
     def _pieces(self, prompt: SamplingPrompt) -> list[SamplingPrompt]:
-        """What each call of the server asks for."""
+        """Split a prompt into the parts that one server request each asks for."""
         step = TOGETHER if self._sampler.several else 1
         numbers = prompt.numbers
         return [
@@ -142,7 +143,7 @@ class SampledModel:
         ]
 
     def _drawn(self, piece: SamplingPrompt) -> list[Sample]:
-        """One sample for each number of a piece; what does not come at once is asked singly."""
+        """Return one sample per number of a part; missing replies are requested one by one."""
         text, numbers = piece.text, piece.numbers
         try:
             said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))
@@ -157,13 +158,13 @@ class SampledModel:
         return [one.sample(begun=self._sampler.begun, meant=meant) for one in said]
 
     def _seed_of(self, text: str, number: int) -> int:
-        """A seed that hardly another text and number has; of 31 bits, which all servers take."""
+        """Return a seed that is almost unique to the text and number; all servers take 31 bits."""
         content = f"{self._seed} {number} {text}".encode()
         return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
 
 
 def elicitation_method(samples: int, thinking: Thinking = None) -> str:
-    """What a description says of how beliefs were elicited; of thoughts where they were meant."""
+    """Return the description's ``elicitation``, which mentions reasoning if it was requested."""
     votes = f"votes of {samples} samples{IN_CHAT}"
     if not thinking:
         return votes

@@ -1,7 +1,7 @@
-"""What servers answer: completions and replies as pydantic models, and what no reply can be.
+"""Pydantic models of a server's answers, and checks for impossible replies.
 
-An answer that does not match is described by the location and the type of what is wrong. No value
-of it is repeated, as it may be the key that the server was sent.
+An error about a malformed answer names the location and the type of the problem. It does not repeat
+any value, because a value may be the API key.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from tacit.models.openai.token_lists import Token
 
 NEVER = -9000.0
-"""Servers write -9999 or less for a probability of nothing, which JSON has no number for."""
+"""Servers write -9999 or less for the logarithm of probability 0, as JSON has no infinity."""
 
-_MOST_DIGITS = 18  # an id is a number of 64 bits
+_MOST_DIGITS = 18  # an id has 64 bits
 _HALF = re.compile("[\ud800-\udfff]")
 _KINDS = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
 _EXPECTED = {
@@ -47,12 +47,12 @@ _EXPECTED = {
 
 
 def whole(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    """A text with a mark in place of half a character, which no file can hold."""
+    """Replace lone surrogates in a text, which no file can store."""
     return _HALF.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    """A number that fits a float."""
+    """Return a number that fits a float."""
     try:
         return float(value) if type(value) is int else value
     except OverflowError:
@@ -65,12 +65,12 @@ def _logprob(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
 
 
 def count(value: object) -> int | None:
-    """A number of tokens, or a token's id; None for anything else."""
+    """Return a number of tokens or a token's id; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def written_id(digits: str) -> int | None:
-    """A token's id that is written in a text; None for any other text."""
+    """Return a token's id that is written as text; None for any other text."""
     is_one = digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS
     return int(digits) if is_one else None
 
@@ -104,20 +104,20 @@ Top = Annotated[dict[Text, Logprob], BeforeValidator(_or_nothing)]
 
 
 class Details(BaseModel):
-    """How many tokens of a reply were reasoning."""
+    """The number of reasoning tokens of a reply."""
 
     reasoning_tokens: Count = None
 
 
 class Usage(BaseModel):
-    """How many tokens a server counted."""
+    """The server's token counts."""
 
     prompt_tokens: Count = None
     completion_tokens_details: Annotated[Details, BeforeValidator(_only_object)] = Details()
 
 
 class TopToken(BaseModel):
-    """A token with its id, where the server gives it, and its log-probability in nats."""
+    """A token with its id, if the server returns ids, and its log-probability in nats."""
 
     token: Text
     id: Count = None
@@ -125,19 +125,19 @@ class TopToken(BaseModel):
 
 
 class ListedToken(TopToken):
-    """A token, and the most probable ones in its place."""
+    """A token, and the most probable tokens in its position."""
 
     top_logprobs: Annotated[list[TopToken], BeforeValidator(_or_none)] = []
 
 
 class TokenObjects(BaseModel):
-    """Log-probabilities as chats have them: an object per token."""
+    """Log-probabilities in the format of chats: one object per token."""
 
     content: list[ListedToken]
 
 
 class TokenColumns(BaseModel):
-    """Log-probabilities as completions have them: a list of tokens, and lists beside it."""
+    """Log-probabilities in the format of completions: parallel lists of tokens and values."""
 
     tokens: Annotated[list[Text], BeforeValidator(_or_none)] = []
     token_logprobs: Annotated[list[Logprob], BeforeValidator(_or_none)] = []
@@ -157,14 +157,14 @@ def _layout(logprobs: object) -> str:
 
 
 class PromptToken(BaseModel):
-    """A token of a prompt, as vLLM gives it."""
+    """A token of a prompt in vLLM's format."""
 
     logprob: Logprob
     decoded_token: Text | None = None
 
 
 def _one_by_id(entry: dict[str, PromptToken]) -> dict[str, PromptToken]:
-    # Asked for no others beside it, a token's entry holds itself alone.
+    # With prompt_logprobs = 0, an entry contains only the prompt's own token.
     if len(entry) != 1 or written_id(*entry) is None:
         raise ValueError("is not one token's log-probability, by the token's id")
     return entry
@@ -174,14 +174,14 @@ PromptEntry = Annotated[dict[str, PromptToken], AfterValidator(_one_by_id)]
 
 
 class Choice(BaseModel):
-    """One of the results of a request."""
+    """One result of a request."""
 
     index: Number | None = None
     finish_reason: Annotated[str | None, BeforeValidator(_only_text)] = None
 
 
 class Completion(Choice):
-    """A text that goes on from a prompt, or one reply with its log-probabilities."""
+    """A continuation of a prompt, or one reply with its log-probabilities."""
 
     text: OptionalText = ""
     logprobs: (
@@ -195,7 +195,7 @@ class Completion(Choice):
 
 
 class Message(BaseModel):
-    """What a model replies in a chat."""
+    """A model's message in a chat."""
 
     content: OptionalText = ""
     reasoning_content: OptionalText = ""
@@ -212,20 +212,20 @@ ChoiceT = TypeVar("ChoiceT", bound=Choice)
 
 
 class Answer(BaseModel, Generic[ChoiceT]):
-    """What a server answers to a request for a completion or a reply."""
+    """A server's answer to a completions or chat request."""
 
     choices: Annotated[list[ChoiceT], Field(min_length=1)]
     usage: Annotated[Usage, BeforeValidator(_or_nothing)] = Usage()
     model: Annotated[str | None, BeforeValidator(_only_text)] = None
 
     def ordered(self, most: int = 1) -> list[ChoiceT]:
-        """The choices in the order of their index.
+        """Return the choices in the order of their index.
 
         Args:
-            most: How many were asked for.
+            most: The number of requested choices.
 
         Raises:
-            ReplyError: There are more, or they are numbered otherwise.
+            ReplyError: There are more choices, or their indexes are invalid.
         """
         found = self.choices
         if len(found) > most:
@@ -241,15 +241,15 @@ class Answer(BaseModel, Generic[ChoiceT]):
 def validated(
     answer: Mapping[str, Any], model: type[Answer[ChoiceT]], expected: str
 ) -> Answer[ChoiceT]:
-    """A server's answer as a model.
+    """Parse a server's answer.
 
     Args:
-        answer: What the server sent.
-        model: What it should be.
-        expected: What messages call that.
+        answer: The server's answer.
+        model: The expected model.
+        expected: The name of the expected answer, for messages.
 
     Raises:
-        ReplyError: It is something else.
+        ReplyError: The answer does not match the model.
     """
     try:
         return model.model_validate(answer)
@@ -262,7 +262,7 @@ def validated(
 
 
 def _problem(error: ErrorDetails) -> str:
-    """What is wrong and where, without a value or a key that the server chose."""
+    """Return what is wrong and where, without a value or a key that the server chose."""
     where = ""
     for part in error["loc"]:
         if isinstance(part, int):
@@ -305,29 +305,29 @@ _FIELDS = frozenset(
 Result = TypeVar("Result")
 
 MOST_MASS = 1.001
-"""The probabilities of different tokens in one place sum to this at most, rounding included."""
+"""The largest sum of the probabilities of one position's tokens, rounding included."""
 
 _ABOVE_ZERO = 1e-3
 _EXACTLY_ONE = 1e-6
 _FEWEST_ALIKE = 3
 _FEWEST_OF_OWN = 4
-# So much is allowed for until it was measured.
+# The assumed noise in nats until the preflight measures it.
 UNKNOWN_NOISE = 0.05
 
 
 class ReplyError(ScoringError):
-    """A server's reply is not of the right form, or cannot be right."""
+    """A server's reply has the wrong format, or impossible values."""
 
 
 class WrongRepliesError(UnreliableError):
-    """A server's replies to the same request cannot be right, twice in turn."""
+    """A server's reply was wrong, and wrong again when repeated."""
 
 
 def twice(ask: Callable[[], Result], where: str) -> Result:
-    """What is asked for, once more where the reply cannot be right.
+    """Call a function, and call it once more if its reply is wrong.
 
     Raises:
-        WrongRepliesError: The second reply cannot be right either.
+        WrongRepliesError: The second reply is wrong, too.
         ScoringError: The server failed.
     """
     try:
@@ -343,15 +343,15 @@ def twice(ask: Callable[[], Result], where: str) -> Result:
 
 
 def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> None:
-    """Refuses log-probabilities that no model gives.
+    """Reject log-probabilities that no model can return.
 
     Args:
-        tokens: What a server returned.
-        noise: Nats by which its log-probabilities are known to differ from time to time.
+        tokens: The tokens that a server returned.
+        noise: Nats by which the server's repeated log-probabilities are known to differ.
 
     Raises:
-        ReplyError: One is above 0 or no number, those of one place have probabilities that sum to
-            more than 1, or all are the same.
+        ReplyError: A log-probability is above 0 or not a number, the probabilities of one position
+            sum to more than 1, or all values are the same.
     """
     for token in tokens:
         top = [one.logprob for one in token.top if one.logprob is not None]
@@ -372,14 +372,14 @@ def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> Non
 
 
 def mass(token: Token) -> float:
-    """The summed probability of the most probable tokens in a token's place."""
+    """Return the summed probability of the most probable tokens in a token's position."""
     return sum(math.exp(one.logprob) for one in token.top if one.logprob is not None)
 
 
 def are_rescaled(tokens: Sequence[Token]) -> bool:
-    """Whether the most probable tokens always sum to exactly 1, as if there were no others.
+    """Return whether the most probable tokens always sum to exactly 1, as if there were no others.
 
-    A server that cuts off unlikely tokens and scales up the others before it reports them does so.
+    A server does this if it removes unlikely tokens and rescales the rest before it reports them.
     """
     several = [token for token in tokens if len(token.top) > 1]
     return bool(several) and all(abs(mass(token) - 1) < _EXACTLY_ONE for token in several)

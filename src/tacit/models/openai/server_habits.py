@@ -1,4 +1,4 @@
-"""What the replies of a server have in common, learned while it is tried and held to afterwards."""
+"""Common properties of a server's replies, learned during the preflight and enforced afterwards."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _FEWEST = 6
 _DECIMALS = 3
 _ALIKE = 3
 _EXACT = 1e-9
-# The chance of a warning about an honest server, and the same in standard deviations.
+# The false-alarm rate for an honest server, and the equivalent in standard deviations.
 _BY_CHANCE = 1e-3
 _DEVIATIONS = 3.09
-# More of them where it is looked again and again.
+# A stricter threshold for repeated looks.
 _MANY_DEVIATIONS = 5.0
 
 
 @dataclass
 class Tally:
-    """What was drawn beside what was said of it; threads may share it.
+    """A comparison of drawn tokens with their log-probabilities; threads may share a tally.
 
     Args:
-        top: So many of the most probable tokens count, the drawn one not as one more.
+        top: The number of most probable tokens that count, without an additional drawn token.
     """
 
     top: int
@@ -47,7 +47,7 @@ class Tally:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, drawn: Token) -> None:
-        """Counts one drawn token."""
+        """Count one drawn token."""
         place = likeliest(drawn, self.top)
         some = [one.logprob for one in place.top if one.logprob is not None]
         if len(some) <= 1:
@@ -63,10 +63,10 @@ class Tally:
                 self._variance += float(shares @ (np.array(some) - mean) ** 2)
 
     def notes(self, *, again: bool = False) -> list[str]:
-        """What a user should know.
+        """Return warnings for the user.
 
         Args:
-            again: Whether this is looked at more than once.
+            again: Whether this tally is examined more than once.
         """
         with self._lock:
             masses, hits = list(self.masses), self.hits
@@ -89,10 +89,10 @@ class Tally:
 
 
 def notes_on(drawn: Sequence[Token]) -> list[str]:
-    """What a user should know of log-probabilities and of what was drawn beside them.
+    """Return warnings about log-probabilities, and about how the drawn tokens fit them.
 
     Args:
-        drawn: A drawn token in each of several places, with the most probable ones.
+        drawn: A drawn token at each of several positions, with the most probable tokens.
     """
     tally = Tally(returned(drawn))
     for token in drawn:
@@ -102,7 +102,10 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 
 
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
-    """Whether so many hits come by chance in one of a thousand cases, or far fewer."""
+    """Return whether the number of hits deviates too much from its expectation.
+
+    The false-alarm rate is one in a thousand, or far lower with ``again``.
+    """
     if again:
         deviation = math.sqrt(sum(each * (1 - each) for each in masses))
         return abs(hits - sum(masses)) > _MANY_DEVIATIONS * deviation + 1
@@ -128,7 +131,7 @@ def _of_values(places: Sequence[Token]) -> list[str]:
     return []
 
 
-# So much of the fewest tokens that it counted of a word are there of any words.
+# The lower limit of tokens per word, as a share of the fewest during the preflight.
 _SURELY = 0.6
 _FAILURES = frozenset({"error", "content_filter", "abort", "aborted", "cancelled", "canceled"})
 _ENDS = frozenset({"length", "stop", "eos", "eos_token", "stop_sequence", "max_tokens", "end_turn"})
@@ -136,7 +139,7 @@ _ENDS = frozenset({"length", "stop", "eos", "eos_token", "stop_sequence", "max_t
 
 @dataclass(frozen=True)
 class _About:
-    """What a reply says beside its tokens."""
+    """Properties of a reply other than its tokens."""
 
     model: str | None
     ends: tuple[str, ...]
@@ -145,11 +148,11 @@ class _About:
 
 @dataclass
 class Habits:
-    """What the replies of a server have in common.
+    """The common properties of a server's replies.
 
-    Everything is recorded until ``settle``; from then on what differs is refused. Threads may share
-    it. ``noise`` is by how many nats log-probabilities may differ from time to time, ``tally`` what
-    was drawn since.
+    Replies are recorded until ``settle``; afterwards a reply with other properties is rejected.
+    Threads may share an instance. ``noise`` is the difference in nats between repeated
+    log-probabilities, ``tally`` counts the tokens drawn since ``settle``.
     """
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)
@@ -165,18 +168,19 @@ class Habits:
 
     @property
     def names(self) -> frozenset[str]:
-        """What replies have called their model."""
+        """The names that replies have reported for their model."""
         return frozenset(about.model for _, about in self._seen if about.model)
 
     def settle(
         self, tokenizer: TokenizerFile | None = None, noise: float = 0.0, top: int = 0
     ) -> None:
-        """Takes what was recorded as the rule.
+        """Make the recorded properties the rule.
 
         Args:
-            tokenizer: The model's; without it a prompt's tokens are only bounded by its words.
-            noise: Nats by which log-probabilities differ from time to time.
-            top: How many of the most probable tokens it returns.
+            tokenizer: The model's tokenizer. Without it, a prompt's token count is only bounded by
+                its number of words.
+            noise: Nats by which repeated log-probabilities differ.
+            top: The number of most probable tokens that the server returns.
         """
         self.tally = Tally(top) if top > 1 else None
         self._settled, self._tokenizer, self.noise = True, tokenizer, noise
@@ -187,7 +191,7 @@ class Habits:
             if about.counted is not None:
                 counts[text].add(about.counted)
         if not counts or any(len(some) > 1 for some in counts.values()):
-            return  # it does not count, or not what it was asked
+            return  # no counts, or inconsistent ones
         self._counts = {text: count for text, (count,) in counts.items()}
         if tokenizer is None:
             rates = [
@@ -199,23 +203,23 @@ class Habits:
         self._beside = beside.pop() if len(beside) == 1 else None
 
     def counted(self, text: str) -> int | None:
-        """How many tokens it counted in a text while it was tried; None where it did not."""
+        """Return the server's token count for a text during the preflight; None without a count."""
         return self._counts.get(text)
 
     def draw(self, tokens: Sequence[Token]) -> None:
-        """Counts the token that a reply begins with, where that is counted."""
+        """Add a reply's first token to the tally, if there is a tally."""
         if self.tally is not None and tokens:
             self.tally.add(tokens[0])
 
     def check(self, text: str, answer: Mapping[str, Any]) -> None:
-        """Refuses an answer that differs from all that came before the rule was taken.
+        """Reject an answer that differs from all answers before ``settle``.
 
         Args:
-            text: What was asked.
-            answer: What the server sent.
+            text: The prompt.
+            answer: The server's answer.
 
         Raises:
-            ReplyError: It does; or it was filtered or broken off.
+            ReplyError: The answer differs, was filtered, or was broken off.
         """
         about = _about(answer)
         for end in about.ends:

@@ -1,4 +1,4 @@
-"""Threads that work on items without a pause, while their results are given in parts."""
+"""A thread pool that processes items continuously while the results are yielded in parts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _MOMENT = 0.05
-"""Seconds between two times that a thread that is still under way is hung up on."""
+"""Seconds between two attempts to close the connections of threads that are still running."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Finished(Generic[Result]):
-    """A result, and when it was there."""
+    """A result, and the time at which it was finished."""
 
     index: int
     result: Result
@@ -33,16 +33,17 @@ class _Finished(Generic[Result]):
 
 
 class Stream(Generic[Item, Result]):
-    """Some items that several threads work on.
+    """Items that several threads process.
 
     Args:
-        work: What is done with each item.
-        items: Taken one by one, whenever a thread is free.
-        hang_up: Ends the requests under way, so that the threads that wait for them go on.
-        check: Called before results are yielded, and at the end; None checks nothing.
+        work: The function to apply to each item.
+        items: The items; a thread takes the next one when it is free.
+        hang_up: Closes the connections of the requests under way, so that the waiting threads
+            continue.
+        check: Called before results are yielded, and at the end; None for no check.
 
-    ``abandoned`` is set when nothing else is to be begun or tried again, ``interrupted`` when
-    nobody waits for what is under way either.
+    ``abandoned`` is set when no further item is to be begun and no request retried.
+    ``interrupted`` is set when the requests under way are to be dropped as well.
     """
 
     def __init__(
@@ -61,17 +62,17 @@ class Stream(Generic[Item, Result]):
         self._failures: list[BaseException] = []
 
     def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        """Yields what was finished since the last part, each result with its item's index.
+        """Yield the results finished since the last part, each with its item's index.
 
         No result waits longer than ``seconds`` to be yielded while the consumer asks for parts.
-        Where an item or the check fails, no other item is begun. The items under way are waited for
-        and yielded, and then the error is raised. After an ``UnreliableError`` nothing else is
-        yielded. When a person interrupts, or the generator is closed, the requests under way are
-        hung up on; an interruption is raised when the finished results have been yielded.
+        If an item or the check fails, no further item is begun. The items under way are awaited and
+        yielded, and then the error is raised. After an ``UnreliableError`` nothing else is yielded.
+        If the user interrupts or the generator is closed, the connections of the requests under way
+        are closed. An interruption is raised after the finished results are yielded.
 
         Args:
-            several: How many threads.
-            seconds: How long results are collected.
+            several: The number of threads.
+            seconds: How long to collect results.
         """
         threads: list[Future[None]] = []
         with ThreadPoolExecutor(several) as pool:
@@ -90,7 +91,7 @@ class Stream(Generic[Item, Result]):
             raise next(filter(_is_unreliable, self._failures), self._failures[0])
 
     def _carry_out(self) -> None:
-        """What each thread does; it puts None when it ends."""
+        """Run one thread: process items, and put None in the queue at the end."""
         try:
             while not self.abandoned:
                 with self._lock:
@@ -100,7 +101,7 @@ class Stream(Generic[Item, Result]):
                 index, item = taken
                 result = self._work(item)
                 self._finished.put(_Finished(index, result, time.monotonic()))
-        except BaseException as error:  # noqa: BLE001 - raised by whoever waits for the results
+        except BaseException as error:  # noqa: BLE001 - raised again for the consumer
             self.abandoned = True
             self._failures.append(error)
         finally:
@@ -121,47 +122,47 @@ class Stream(Generic[Item, Result]):
         yield from self._part()
 
     def _take(self, arrived: list[_Finished[Result] | None]) -> float:
-        """Keeps results until they are yielded; returns when the first of them was there."""
+        """Store results until they are yielded; return when the first of them was finished."""
         finished = [one for one in arrived if one]
         self._waiting += [(one.index, one.result) for one in finished]
         return min((one.at for one in finished), default=math.inf)
 
     def _part(self) -> Generator[list[tuple[int, Result]]]:
-        """Yields the results that were kept, if there are any and they can be relied on."""
+        """Yield the stored results, if there are any and they are reliable."""
         part, self._waiting = self._waiting, []
         if part and not any(map(_is_unreliable, self._failures)):
             yield part
 
     def _checked(self) -> None:
-        """Checks; a failure that says nothing against the results is raised after them."""
+        """Run the check; an error other than ``UnreliableError`` is raised after the results."""
         if self._check is None:
             return
         try:
             self._check()
         except UnreliableError:
             raise
-        except Exception as error:  # noqa: BLE001 - raised when the results have been yielded
+        except Exception as error:  # noqa: BLE001 - raised after the results are yielded
             self.abandoned, self._check = True, None
             self._failures.append(error)
 
     def _arrived(self, due: float) -> list[_Finished[Result] | None]:
-        """What has come; waits for something until it is due."""
+        """Return the queue's entries; wait for the first entry until the due time."""
         left = min(max(0.0, due - time.monotonic()), threading.TIMEOUT_MAX)
         try:
             first = self._finished.get(timeout=left)
         except Empty:
             return []
-        # Nobody else takes anything out.
+        # No other thread takes entries out of the queue.
         return [first, *(self._finished.get() for _ in range(self._finished.qsize()))]
 
     def _raise_interruption(self) -> None:
-        """Raises what is no failure of an item, such as KeyboardInterrupt, without waiting."""
+        """Raise an error such as KeyboardInterrupt, which no item caused, without waiting."""
         for error in self._failures:
             if not isinstance(error, Exception):
                 raise error
 
     def _end(self, threads: list[Future[None]]) -> None:
-        """Hangs up until all threads have ended: one may just be about to begin a request."""
+        """Close connections until all threads have ended: one may be about to send a request."""
         self.abandoned = self.interrupted = True
         while wait(threads, 0).not_done:
             self._hang_up()

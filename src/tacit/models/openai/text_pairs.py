@@ -1,8 +1,8 @@
-"""Texts that differ in one place each: a server that answers two of them alike did not read both.
+"""Pairs of texts with one difference, to detect servers that do not read prompts whole.
 
-Servers, or what stands before them, trim white space, cut long prompts short, or answer from a
-cache that is keyed by a part of the prompt. What comes next then no longer depends on all that was
-sent, and nothing in a single reply shows it.
+Servers or proxies may trim white space, truncate long prompts, or answer from a cache whose key is
+only a part of the prompt. Two different texts then have equal answers, while no single reply shows
+a fault.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SHORTER = (
     "it is"
 )
 _ESCAPED = "Ice < steam & tea"
-"""What software that writes pages would change; no other text becomes the same."""
+"""A text that HTML escaping would change; escaping maps no other text to the same result."""
 _TWO_PARTS = "Question: Is tea hot?\nAnswer: Yes\n\nQuestion: Is {} hot?\nAnswer:"
 _WORDS = {"first": "The", "case": "green", "middle": "baker", "last": "sea"}
 _OTHERS = {"first": "Our", "case": "Green", "middle": "miner", "last": "sky"}
@@ -46,11 +46,11 @@ ENDS = ("white space at the end of a text", "white space at the beginning of a t
 
 @dataclass(frozen=True)
 class Pair:
-    """Two texts that differ in one way, of one length wherever that is possible.
+    """Two texts with one difference, of equal length if possible.
 
     Args:
-        differ: In what.
-        texts: The two; where a server begins to change texts, its answer to the second one changes.
+        differ: The difference, for messages.
+        texts: The two texts. If a server begins to change texts, its answer to the second changes.
     """
 
     differ: str
@@ -71,11 +71,11 @@ SHORT_PAIRS = (
 
 
 MOST_TEXTS = 2 * len(_OTHERS) + 3 + 2 * len(SHORT_PAIRS)
-"""So many texts are asked about, at most."""
+"""The maximum number of texts to request."""
 
 
 def long_pairs(template: str) -> tuple[Pair, ...]:
-    """A text and others that differ from it in one word each, of as many characters."""
+    """Return pairs of a text and a variant of equal length with one other word."""
     whole = template.format(**_WORDS)
     places = {
         "first": "the first word",
@@ -94,14 +94,15 @@ def long_pairs(template: str) -> tuple[Pair, ...]:
 
 @dataclass(frozen=True)
 class Differences:
-    """What a server makes of texts that differ in one place.
+    """A server's answers to texts with one difference.
 
     Args:
-        nexts: The next token of each text, with the most probable ones; first those that tell most.
-        telling: How many tell most: long texts, and the second one of each pair.
-        alike: In what the texts differ that it answers alike.
-        unread: Why long texts could not be tried; None where they were.
-        drawn: As ``nexts``, as they came.
+        nexts: The next token of each text, with the most probable tokens; the most informative
+            texts come first.
+        telling: The number of most informative texts: long texts, and each pair's second text.
+        alike: The differences that the server does not respond to.
+        unread: Why long texts could not be tested; None if they were.
+        drawn: As ``nexts``, but as the server returned the tokens.
     """
 
     nexts: dict[str, Token]
@@ -112,7 +113,7 @@ class Differences:
 
     @property
     def long(self) -> dict[str, Token]:
-        """The next token of a long text; nothing where none was tried."""
+        """The next token of a long text; empty if no long text was tested."""
         return {} if self.unread else dict(itertools.islice(self.nexts.items(), 1))
 
 
@@ -123,14 +124,14 @@ def compare_pairs(
     noise: float,
     top: int,
 ) -> Differences:
-    """Tries whether a server answers texts differently that differ in one place.
+    """Test whether a server answers texts with one difference differently.
 
     Args:
-        at_once: Gives the next token of each text, with the most probable ones.
-        known: What is known of some texts already.
-        is_same: Whether two texts are the same tokens, so that they are rightly answered alike.
+        at_once: Returns the next token of each text, with the most probable tokens.
+        known: The next tokens of texts that were requested before.
+        is_same: Returns whether two texts have the same tokens, so that equal answers are right.
         noise: Nats by which answers to the same text differ.
-        top: So many of the most probable tokens are compared, without the one that was drawn.
+        top: The number of most probable tokens to compare, without an additional drawn token.
 
     Raises:
         ScoringError: The server failed.
@@ -146,7 +147,7 @@ def compare_pairs(
             pairs, unread = long_pairs(template), None
             break
     for pair in (*SHORT_PAIRS, Pair("", (_ESCAPED, _ESCAPED))):
-        with suppress(RefusalError):  # it may be longer than all that the server takes
+        with suppress(RefusalError):  # the text may exceed the server's window
             nexts |= _asked([pair], at_once, nexts)
     pairs += SHORT_PAIRS
     drawn, nexts = nexts, {text: likeliest(token, top) for text, token in nexts.items()}
@@ -169,7 +170,7 @@ def _asked(
     at_once: Callable[[Sequence[str]], Sequence[Token | None]],
     known: Mapping[str, Token],
 ) -> dict[str, Token]:
-    """The next tokens of those texts of pairs that are not known."""
+    """Return the next tokens of the pairs' texts that are not known yet."""
     every = dict.fromkeys(text for pair in pairs for text in pair.texts)
     texts = [text for text in every if text not in known]
     found = zip(texts, at_once(texts), strict=True)
@@ -177,17 +178,17 @@ def _asked(
 
 
 def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
-    """How far the log-probabilities of two places are apart, of the most probable tokens of one.
+    """Return the absolute differences of the log-probabilities of two positions.
 
     Args:
-        one: A token with the most probable ones in its place.
-        other: Another.
-        most: So many of the first one's are compared; None for all.
+        one: A token with the most probable tokens of its position.
+        other: A token of another position.
+        most: How many of the most probable tokens of ``one`` to compare; None for all.
 
     Returns:
-        Not a number of a token that only the first one has, though it is more probable there than
-        the least probable one that the other lists. (A server that writes several tokens alike
-        lists one of them, and so fewer.)
+        One difference in nats per compared token. NaN if ``other`` lacks the token, although it
+        is clearly more probable in ``one`` than the least probable token that ``other`` lists.
+        (A server that writes several tokens alike lists only one of them, and so fewer tokens.)
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]
@@ -195,7 +196,7 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
     differences = []
     for each, value in known[:most]:
         if find(one.top, each.text, each.number) is None:
-            continue  # a part of a character, which many tokens are written as
+            continue  # a part of a character: many tokens are written like this
         found = find(other.top, each.text, each.number)
         there = None if found is None else found.logprob
         if there is None and value < least + LARGEST:
@@ -205,9 +206,9 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 
 
 def _least_listed(place: Token) -> float:
-    """The log-probability of the least probable token that is sure to be listed.
+    """Return the log-probability of the least probable token that is certain to be listed.
 
-    A part of a character may stand for another one, and the drawn token is listed in any case.
+    A part of a character may be another token, and the drawn token is always listed.
     """
     drawn = find(place.top, place.text, place.number)
     known = [
@@ -223,7 +224,7 @@ def _least_listed(place: Token) -> float:
 
 
 def _are_alike(one: Token | None, other: Token | None, noise: float) -> bool:
-    """Whether two places have the same tokens with the same log-probabilities."""
+    """Return whether two positions have the same tokens with the same log-probabilities."""
     if one is None or other is None or len(one.top) != len(other.top):
         return False
     differences = apart(one, other)
@@ -233,10 +234,10 @@ def _are_alike(one: Token | None, other: Token | None, noise: float) -> bool:
 def problems_and_notes(
     differences: Differences, *, trims: bool = False
 ) -> tuple[list[str], list[str]]:
-    """What is wrong with a server's differences, and what is only worth saying.
+    """Return what makes a server unusable, and what the user should merely know.
 
     Args:
-        differences: What was found.
+        differences: The result of the comparison.
         trims: Whether white space around a text may be dropped, as many chat templates do.
     """
     allowed = ENDS if trims else ()
@@ -251,7 +252,7 @@ def problems_and_notes(
 
 
 def refusal(wrong: Sequence[str], hint: str) -> str:
-    """What is said of a server that answers different texts alike."""
+    """Return the message about a server that answers different texts alike."""
     return (
         f"it gives the same log-probabilities to texts that differ in {', '.join(wrong)}: it, or "
         f"what stands before it, changes prompts, cuts them short or answers from a cache{hint}"

@@ -1,8 +1,8 @@
-"""What servers answer, in the three forms in which they give log-probabilities.
+"""Tokens of a server's answer, from the three formats of log-probabilities.
 
-OpenAI's completions list tokens, their log-probabilities and the most probable ones beside each.
-llama.cpp's server lists an object per token, as for chats. vLLM has ``prompt_logprobs`` beside the
-first form, one object per token of the prompt.
+OpenAI's completions list tokens, their log-probabilities, and the most probable tokens of each
+position. llama.cpp's server lists one object per token, as in chats. vLLM adds ``prompt_logprobs``
+to the first format, with one object per token of the prompt.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tacit.models.openai.schema import PromptEntry, TopToken
 
 TOPS = (100, 20, 5, 1)
-"""How many of the most probable tokens are asked for: the first number that a server takes."""
+"""Numbers of most probable tokens to request; the first number that a server accepts is used."""
 
 _BY_ID = "token_id:"
 _HALF = "\ufffd"
@@ -38,13 +38,13 @@ _BYTE = re.compile(r"<0x[0-9A-F]{2}>|bytes:.*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as the server gives it.
+    """A token in a server's answer.
 
     Args:
-        text: How the server writes it; None where it gives none.
-        number: Its id, where the server gives it.
-        logprob: Its log-probability in nats, given what stands before it; None where there is none.
-        top: The most probable tokens in its place, where they were asked for.
+        text: The server's spelling of the token; None without one.
+        number: The token's id, if the server returns ids.
+        logprob: The token's log-probability in nats, given its context; None without one.
+        top: The most probable tokens in the same position, if requested.
     """
 
     text: str | None
@@ -58,9 +58,9 @@ class Reply:
     """One completion.
 
     Args:
-        tokens: The tokens of the completion, of the prompt as well where that is echoed.
-        prompt: The prompt's tokens, where the server gave ``prompt_logprobs``.
-        counted: How many tokens the server says that the prompt had; None where it does not.
+        tokens: The completion's tokens, after the prompt's tokens if the prompt is echoed.
+        prompt: The prompt's tokens, if the server returned ``prompt_logprobs``.
+        counted: The server's count of the prompt's tokens; None without a count.
         text: The completion as text.
     """
 
@@ -71,20 +71,20 @@ class Reply:
 
     @property
     def first(self) -> Token | None:
-        """The first token; None where the server tells of none."""
+        """The first token; None if the server returns none."""
         return self.tokens[0] if self.tokens else None
 
 
 def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
-    """The tokens of the completion in a server's answer.
+    """Return the completion in a server's answer.
 
     Args:
-        answer: What the server sent.
+        answer: The server's answer.
         noise: As for ``check_logprobs``.
 
     Raises:
-        ReplyError: It is none, its parts do not belong together, or it holds what is no
-            log-probability.
+        ReplyError: The answer is not a completion, is inconsistent, or contains impossible
+            log-probabilities.
     """
     read = validated(answer, Answer[Completion], "a completion")
     (choice,) = read.ordered()
@@ -122,7 +122,7 @@ def _of_text(text: str, logprob: float | None, top: tuple[Token, ...] = ()) -> T
 
 
 def _prompt_token(entry: PromptEntry | None) -> Token:
-    """A token of ``prompt_logprobs``; the first has none, as nothing stands before it."""
+    """Return a token of ``prompt_logprobs``; the first token has no context and thus no entry."""
     if entry is None:
         return Token(None, None, None)
     ((number, one),) = entry.items()
@@ -130,12 +130,16 @@ def _prompt_token(entry: PromptEntry | None) -> Token:
 
 
 def identifies_token(text: str | None) -> bool:
-    """Whether a token's text says which token it is: no part of a character does."""
+    """Return whether a token's text identifies the token; a part of a character does not."""
     return bool(text) and _HALF not in str(text) and not _BYTE.fullmatch(str(text))
 
 
 def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | None:
-    """The token of that id, or where the server gives no ids, of that text; None if not one is."""
+    """Return the token with this id, or with this text if the server returns no ids.
+
+    Returns:
+        None if no token matches, or if several tokens have the text.
+    """
     if number is not None and any(one.number is not None for one in top):
         return next((one for one in top if one.number == number), None)
     named = [one for one in top if identifies_token(text) and one.text == text]
@@ -143,24 +147,25 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """The token with so many of the most probable ones in its place.
+    """Return the token with only the most probable tokens in its position.
 
-    Servers add the one that was drawn where it is not among them. What can be read would then
-    depend on the draw.
+    Servers add the drawn token if it is not among them. Without this limit, the listed tokens
+    would depend on the draw.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))
 
 
 def returned(tokens: Sequence[Token]) -> int:
-    """How many of the most probable tokens a server returns, the drawn one not counted as one more.
+    """Return how many most probable tokens a server returns, without an additional drawn token.
 
-    Rounded down to one of ``TOPS``: some counts vary, as tokens that are written alike are one.
+    The number is rounded down to one of ``TOPS``. Some counts vary, because servers merge tokens
+    that are written alike.
 
     Args:
-        tokens: Some that were drawn behind different texts.
+        tokens: Tokens drawn after different texts.
     """
-    # A drawn token that another one follows is among the most probable of itself.
+    # If a listed token is less probable than the drawn one, the drawn one is not additional.
     sure = [len(token.top) for token in tokens if len(token.top) == 1 or not _is_last(token)]
     most = max(sure) if sure else max((len(token.top) - 1 for token in tokens), default=0)
     return max((top for top in TOPS if top <= most), default=0)
@@ -175,22 +180,24 @@ def _is_last(token: Token) -> bool:
 
 
 LARGEST = 0.1
-"""Nats by which any may differ: half precision rounds so far when a server batches otherwise."""
+"""The largest difference, in nats, that counts as rounding: half precision rounds this much when a
+server's batches differ.
+"""
 
 TYPICAL = 0.02
-"""Nats by which half of them may differ."""
+"""The largest median of the differences, in nats."""
 
 ENOUGH = 8
-"""On so many texts at least is a server compared with itself."""
+"""The minimum number of texts for comparing a server with itself."""
 
 
 def agree(differences: Sequence[float]) -> bool:
-    """Whether absolute differences, in nats, are no more than rounding.
+    """Return whether absolute differences, in nats, are small enough to be rounding.
 
     Raises:
-        ValueError: There are none.
+        ValueError: There are no differences.
     """
     if not differences:
         raise ValueError("nothing was compared")
-    # A difference that is no number compares false, and so does not agree.
+    # NaN compares false, so a NaN difference does not agree.
     return all(one <= LARGEST for one in differences) and statistics.median(differences) <= TYPICAL

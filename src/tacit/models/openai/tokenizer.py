@@ -1,4 +1,4 @@
-"""Which tokens a text falls into: as a tokenizer's file has it, or by what the server returns."""
+"""Tokenization of a text, from a tokenizer file or from the tokens that a server returns."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from tacit.models.openai.token_lists import Token
 
 MOST_BEFORE = 2
-"""So many special tokens a server may put before a text."""
+"""The maximum number of special tokens that a server may put before a text."""
 
 _HALF = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The tokens of a text, without special ones before it.
+    """The tokens of a text, without special tokens before the text.
 
     Args:
-        tokens: Their ids, or where these are not known, how the server writes them.
-        offsets: Which characters of the text each covers.
+        tokens: The tokens' ids, or the server's spellings if ids are unknown.
+        offsets: The character range of the text that each token covers.
     """
 
     tokens: tuple[int | str, ...]
@@ -39,15 +39,15 @@ class Cut:
 
 
 class TokenizerFile:
-    """The tokenizer of a ``tokenizer.json``, which adds nothing to a text.
+    """The tokenizer of a ``tokenizer.json``, used without adding special tokens.
 
-    ``before`` is how many special tokens the file would put before one.
+    ``before`` is the number of special tokens that the file itself would put before a text.
 
     Args:
-        path: The file, or a folder with it.
+        path: The file, or a folder that contains it.
 
     Raises:
-        ModelError: There is no such file, or it is none.
+        ModelError: The file does not exist, or is not a tokenizer file.
         MissingPackage: tokenizers is not installed.
     """
 
@@ -71,22 +71,22 @@ class TokenizerFile:
         self.digest = hashlib.sha256(content).hexdigest()
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        # Some leave a token's spaces out of its offsets there, as in ``boundary.bare``.
+        # Some post-processors trim spaces from a token's offsets, as in ``alignment.bare``.
         self.before = _before(self._tokenizer)
         self._tokenizer.post_processor = None
         self.unknown = _unknown(self._tokenizer)
 
     def cut(self, text: str) -> Cut:
-        """The tokens of a text."""
+        """Return the tokens of a text."""
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         return Cut(tuple(encoded.ids), tuple(encoded.offsets))
 
     def spelled(self, number: int) -> str:
-        """A token as it stands behind another, with its space; empty for one that is not there."""
+        """Return a token's text after another token, with its space; empty for an unknown id."""
         return self._spellings.get(number, "")
 
     def key(self, number: int, *, spaced: bool) -> str | None:
-        """What a server writes for a token that gives no ids; None where another is written alike.
+        """Return the spelling of a token for a server that returns no ids; None if ambiguous.
 
         Args:
             number: The token's id.
@@ -97,21 +97,24 @@ class TokenizerFile:
         return key if key and self._keys(spaced=spaced).get(key) == number else None
 
     def numbered(self, key: str, *, spaced: bool) -> int | None:
-        """The token that a server writes so; None where there is none, or several are."""
+        """Return the id of the token with this spelling; None without a unique match."""
         return self._keys(spaced=spaced).get(key)
 
     def names(self, token: Token, *, spaced: bool) -> bool:
-        """Whether what a server returned is one token alone."""
+        """Return whether a returned token identifies exactly one token of the tokenizer."""
         if token.number is not None:
             return True
         return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
 
     def knows(self, text: str) -> bool:
-        """Whether a token is written so, but for spaces before it, or text cannot tell."""
+        """Return whether some token has this text, ignoring leading spaces.
+
+        True also for a text that cannot identify a token.
+        """
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
     def is_written(self, number: int, token: Token) -> bool:
-        """Whether what the server returned may be the token of that id."""
+        """Return whether a token that the server returned may be the token with this id."""
         if token.number is not None:
             return token.number == number
         own = self.spelled(number)
@@ -121,7 +124,10 @@ class TokenizerFile:
 
     @cached_property
     def _spellings(self) -> dict[int, str]:
-        """Each token behind an anchor, from which it then is cut: alone, some lose their space."""
+        """Map each id to the token's text after an anchor token.
+
+        Decoded alone, some tokens lose their leading space.
+        """
         anchor = self._tokenizer.encode("a", add_special_tokens=False).ids[-1:]
         numbers = sorted(self._tokenizer.get_vocab(with_added_tokens=True).values())
         alone = self._tokenizer.decode(anchor, skip_special_tokens=False)
@@ -151,7 +157,11 @@ class TokenizerFile:
 
 
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
-    """The token of each text that is only one token's, whatever servers leave out of it."""
+    """Map each unambiguous text to its token.
+
+    A text is ambiguous if another token's text is the same without incomplete characters, which
+    some servers leave out.
+    """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}
     for number, text in own:
@@ -164,18 +174,18 @@ def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
 
 
 def _whole(text: str) -> str:
-    """A token without the bytes that make no whole character, which some servers leave out."""
+    """Return a token's text without incomplete characters, which some servers leave out."""
     return text.replace(_HALF, "")
 
 
 def _before(tokenizer: Tokenizer) -> int:
-    """How many special tokens a tokenizer puts before a text."""
+    """Return how many special tokens a tokenizer puts before a text."""
     mask = tokenizer.encode("a", add_special_tokens=True).special_tokens_mask
     return next((at for at, special in enumerate(mask) if not special), len(mask))
 
 
 def _unknown(tokenizer: Tokenizer) -> int | None:
-    """The id of the unknown token; None for a tokenizer that writes every text."""
+    """Return the id of the unknown token; None for a tokenizer that can write every text."""
     model = json.loads(tokenizer.to_str())["model"]
     if isinstance(model.get("unk_id"), int):
         return None if model.get("byte_fallback") else int(model["unk_id"])
@@ -185,14 +195,18 @@ def _unknown(tokenizer: Tokenizer) -> int | None:
 
 
 def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
-    """How many special tokens stand before a text, and its tokens, by how they are written.
+    """Find a text's tokens by their spellings.
 
-    Tokens of what was generated may follow. None where the tokens do not spell the text: where one
-    is a part of a character, or the server leaves out spaces.
+    Generated tokens may follow the text's tokens.
 
     Args:
-        tokens: As the server returned them.
-        text: What it was asked to complete.
+        tokens: The tokens that the server returned.
+        text: The prompt.
+
+    Returns:
+        The number of special tokens before the text, and the text's tokens. None if the tokens do
+        not spell the text, for example if a token is a part of a character, or if the server leaves
+        out spaces.
     """
     written = [token.text for token in tokens]
     if tokens and tokens[0].text is None and tokens[0].number is None:
@@ -205,12 +219,12 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
 
 
 def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
-    """The first tokens, when they spell the text and end where it ends."""
+    """Return the leading tokens if they spell exactly the text; else None."""
     at, offsets = 0, []
     for number, token in enumerate(written):
         if at == len(text):
             break
-        # SentencePiece puts a space before the first word, which the text does not have.
+        # SentencePiece adds a space before the first word.
         extra = number == 0 and (token or "").startswith(" ") and not text.startswith(" ")
         covered = (token or "")[extra:]
         if not token or not text.startswith(covered, at):
@@ -223,7 +237,10 @@ def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
 
 
 def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
-    """As ``cut_by_texts``, where the first token is left unsaid: a special one, or the text's."""
+    """As ``cut_by_texts``, for a first token without text and id.
+
+    This token is either a special token or the text's own first token.
+    """
     rest = [token or "" for token in written[1:]]
     if "".join(rest) == text:
         cut = _spelling(rest, text)

@@ -1,16 +1,17 @@
-"""How a server samples, beside the log-probabilities that it gives.
+"""Check of a server's sampling against its reported log-probabilities.
 
-No single reply shows at which temperature it was drawn, that unlikely tokens were cut off, that it
-was changed, or that it is one to another prompt. Where a server gives log-probabilities of first
-tokens in a chat, some first tokens are drawn and compared with them in two ways. Among the tokens
-listed, temperature T draws each as often as its probability to the power 1/T: T is estimated by
-maximum likelihood, its interval by the likelihood ratio. And all draws, those of tokens that are
-not listed as one category, are tested for goodness of fit.
+No single reply shows its temperature, a truncated distribution, a change to the reply, or that the
+reply belongs to another prompt. If a server returns log-probabilities of first tokens in a chat,
+some first tokens are drawn and tested in two ways. First, the temperature T is estimated. Among the
+listed tokens, temperature T draws each token in proportion to its probability to the power 1/T. The
+estimate is by maximum likelihood, its confidence interval by the likelihood ratio. Second, all
+draws are tested for goodness of fit, with the unlisted tokens as one category.
 
-The p-value of a look is the smaller one of the two, doubled (Bonferroni). One below 0.01 is not
-taken at its word: more tokens are drawn, with other seeds, and tested by themselves. An honest
-server is then reported at a p-value below 0.1, so one time in a thousand, and refused at one below
-0.001, so one time in a hundred thousand, while few draws are enough as long as all is well.
+The p-value of an inspection is twice the smaller of the two (Bonferroni). If it is below 0.01, more
+tokens are drawn with other seeds and tested separately. A p-value of these draws below 0.1 gives a
+warning, for an honest server one time in a thousand. A p-value below 0.001 at the end of a run
+raises an error, for an honest server one time in a hundred thousand. If nothing is wrong, few draws
+are enough.
 """
 
 from __future__ import annotations
@@ -46,43 +47,44 @@ TRIED = (
     TEXTS[8],
     "Choose one of these words at random and say nothing else: True, False, Yes, No",
 )
-"""First tokens are asked for behind these: most have a pair that differs in one place, and in one
-any answer that is turned into its opposite shows."""
+"""Prompts for the first tokens. Most have a counterpart with one difference. In one of them, any
+answer that is replaced with its opposite is visible.
+"""
 
 DRAWN_TEXTS = 3
-"""First tokens are drawn of so many texts, those that together show most of what may go wrong."""
+"""The number of texts whose first tokens are drawn; together they best reveal each fault."""
 
 AT_ONCE, SINGLY = 24, 8
-"""So many of each text: where one request brings several replies, and where it brings one."""
+"""Draws per text, if one request returns several replies and if one request returns one."""
 
 AGAIN = 2
-"""So many times as many are drawn where the first ones do not agree with the log-probabilities."""
+"""The factor by which the number of draws grows if the first ones disagree."""
 
 SEEDS = SINGLY**2 * (1 + AGAIN)
-"""So many seeds, at most, are taken for one look."""
+"""The maximum number of seeds for one inspection."""
 
 MOST_CALLS = len(TOPS) + len(TRIED) + 2 * DRAWN_TEXTS * SINGLY * (1 + AGAIN)
-"""So many calls, at most, are made for it, at the beginning and at the end."""
+"""The maximum number of calls for the checks at the beginning and at the end."""
 
 LOOK_AGAIN, TELL, REFUSE = 0.01, 0.1, 0.001
-"""P-values: below the first, more is drawn; below the others, warn and refuse."""
+"""P-values. Below the first, more tokens are drawn; below the others, a warning and an error."""
 
 _FEWEST = 10
-# Twice the difference in log-likelihood that 5 % of samples exceed by chance.
+# The 95 % quantile of chi-squared with one degree of freedom.
 _FIVE = 3.841
 _INVERSES = np.exp(np.linspace(math.log(0.1), math.log(20), 801))
 
 
 @dataclass(frozen=True)
 class Temperature:
-    """At which temperature replies are drawn, as far as a few first tokens show.
+    """The temperature of a server's replies, estimated from a few first tokens.
 
     Args:
-        draws: How many first tokens were drawn that are among the listed ones.
-        value: The temperature.
+        draws: The number of drawn first tokens that are listed.
+        value: The estimated temperature.
         low: The lower end of its 95 % CI.
-        high: The upper end.
-        surprise: Twice the log-likelihood that a temperature of 1 has less.
+        high: The upper end of its 95 % CI.
+        surprise: Twice the log-likelihood ratio of the estimate and a temperature of 1.
     """
 
     draws: int
@@ -97,12 +99,12 @@ class Temperature:
         return math.erfc(math.sqrt(max(self.surprise, 0.0) / 2))
 
     def to_json(self) -> dict[str, Any]:
-        """As the model's description has it."""
+        """Return the entry in the model's description."""
         return {"draws": self.draws, "value": self.value, "low": self.low, "high": self.high}
 
     @property
     def note(self) -> str:
-        """What is said of it."""
+        """The warning about the temperature."""
         return (
             f"its replies are drawn as at a temperature of {self.value:.2f} (95 % CI "
             f"{self.low:.2f} to {self.high:.2f}), not 1, by {self.draws} first tokens beside the "
@@ -111,10 +113,10 @@ class Temperature:
 
 
 def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperature | None:
-    """The temperature of draws.
+    """Estimate the temperature of draws.
 
     Args:
-        drawn: Of each text, the log-probabilities of the listed tokens, and how often each was
+        drawn: For each text, the log-probabilities of the listed tokens, and how often each was
             drawn.
 
     Returns:
@@ -142,7 +144,7 @@ def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperat
 
 
 def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
-    """The first tokens of the replies to a few texts; none where the server does not give them."""
+    """Return the first tokens of the replies to a few texts; empty if the server returns none."""
     first, *others = TRIED
     for top in TOPS[1:]:
         asked = talk.but(top=top)
@@ -160,11 +162,11 @@ def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
 
 @dataclass(frozen=True)
 class Inspection:
-    """First tokens that were drawn, beside the log-probabilities that a server gives.
+    """A comparison of drawn first tokens with a server's log-probabilities.
 
     Args:
-        counted: What was drawn, by text.
-        first: The p-value of those drawn before, where these are a second look; else None.
+        counted: The draws, by text.
+        first: For a second set of draws, the p-value of the first set; else None.
     """
 
     counted: tuple[Counted, ...]
@@ -172,7 +174,7 @@ class Inspection:
 
     @cached_property
     def temperature(self) -> Temperature | None:
-        """At which temperature they are drawn; None where too few are among the listed ones."""
+        """The estimated temperature; None if too few draws are listed tokens."""
         drawn = []
         for each in self.counted:
             listed = [word for word in each.probabilities if word != goodness_of_fit.OUTSIDE]
@@ -187,23 +189,23 @@ class Inspection:
 
     @property
     def chance(self) -> float:
-        """The p-value of both tests."""
+        """The p-value of both tests together."""
         heat = self.temperature.chance if self.temperature else 1.0
         return min(1.0, 2 * min(self.fit, heat))
 
     @property
     def is_off(self) -> bool:
-        """Whether an honest server would be told so once in a thousand times."""
+        """Whether to warn: one false alarm in a thousand for an honest server."""
         return self.first is not None and self.chance < TELL
 
     @property
     def is_far_off(self) -> bool:
-        """Whether an honest server would be told so once in a hundred thousand times."""
+        """Whether to raise an error: one false alarm in a hundred thousand for an honest server."""
         return self.first is not None and self.chance < REFUSE
 
     @property
     def note(self) -> str:
-        """What is said of it."""
+        """The warning about the draws."""
         if self.temperature is not None and self.temperature.chance < self.fit:
             return self.temperature.note
         draws = sum(each.draws for each in self.counted)
@@ -219,13 +221,13 @@ class Inspection:
 
 
 class Drawing:
-    """Draws first tokens of a few texts, and compares them with the log-probabilities listed.
+    """Draws first tokens of a few texts, and compares them with the listed log-probabilities.
 
     Args:
-        talk: How the server is asked.
+        talk: The chat requests.
         firsts: The first tokens of the replies to some texts, with log-probabilities.
-        concurrency: How many requests are under way at once.
-        several: Whether one request brings several replies.
+        concurrency: The number of concurrent requests.
+        several: Whether one request returns several replies.
     """
 
     def __init__(
@@ -238,10 +240,13 @@ class Drawing:
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
     def inspect(self, seed: int) -> Inspection | None:
-        """Draws, and where that does not agree, draws again; None where the server refuses to.
+        """Draw and compare, and repeat with more draws if the first ones disagree.
 
         Args:
-            seed: Where the seeds begin; ``SEEDS`` of them may be used.
+            seed: The first seed; up to ``SEEDS`` seeds are used.
+
+        Returns:
+            None if the server refuses the requests.
 
         Raises:
             ScoringError: The server failed.
@@ -252,11 +257,11 @@ class Drawing:
                 return look
             more = self._drawn(seed + SINGLY * len(self._sizes), self._sizes * AGAIN)
         except RefusalError:
-            return None  # of a single token, or so many at once
+            return None  # the server refuses one-token replies, or so many replies at once
         return Inspection(more, look.chance)
 
     def _drawn(self, seed: int, sizes: Sequence[int]) -> tuple[Counted, ...]:
-        """First tokens of each text; what does not come at once is asked for singly."""
+        """Draw first tokens of each text; missing replies are requested one by one."""
         each = [(seed + SINGLY * at, size) for at, size in enumerate(sizes)]
         pieces = [(text, first, size) for text in self._firsts for first, size in each]
         replies = self._talk.client.at_once(

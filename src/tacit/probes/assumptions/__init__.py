@@ -1,1 +1,1 @@
-"""The assumptions probe: do models share people's assumptions about concepts (Weir et al. 2020)?"""
+"""The assumptions probe: stereotypic tacit assumptions about concepts (Weir et al. 2020)."""

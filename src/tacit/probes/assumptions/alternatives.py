@@ -1,8 +1,8 @@
-"""How an alternative of a feature is worded: with the feature's verb, and only where grammatical.
+"""Wording of alternatives: add the feature's verb, and replace ungrammatical alternatives.
 
-An alternative without a verb takes the verb of its feature: of ``has keys`` the alternative "a
-keyboard" reads "has a keyboard". An ungrammatical alternative gives way to the feature, which the
-authors of the norms normalised.
+An alternative without a verb takes the verb of its feature: for the feature ``has keys``, the
+alternative "a keyboard" becomes "has a keyboard". An ungrammatical alternative is replaced by the
+feature, because the authors of the norms normalised the features.
 """
 
 from __future__ import annotations
@@ -32,12 +32,16 @@ _BE = frozenset({"is", "are", "am", "was", "were", "be"})
 _DO = frozenset({"does", "do"})
 _VERBS = _BE | _DO | frozenset({"has", "have", "can", "cannot", "can't", "could", "may", "will"})
 _PRONOUNS = frozenset({"i", "you", "we", "they", "he", "she", "it", "who", "that"})
-# Verbs with an object and a bare infinitive: "makes you be careful".
+# Verbs that take an object and a bare infinitive: "makes you be careful".
 _CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have", "has"})
 
 
 def worded(alternative: str, feature: str) -> str | None:
-    """The predicate of an alternative, with its feature's verb where it has none; else None."""
+    """Return the predicate of an alternative, with its feature's verb added if it has no verb.
+
+    Returns:
+        The predicate; None if the alternative has no wording.
+    """
     if not _is_bare(alternative):
         return predicate(alternative)
     completed = _completed(alternative.split(), first_alternatives(feature).split())
@@ -45,27 +49,27 @@ def worded(alternative: str, feature: str) -> str | None:
 
 
 def wordings(text: str) -> Iterator[str]:
-    """A feature or alternative with each choice of its words that an underscore joins."""
+    """Yield one text per combination of a feature's or alternative's underscore-joined words."""
     tokens = [[word for word in token.split("_") if word] for token in text.split()]
     for words in itertools.product(*filter(None, tokens)):
         yield " ".join(words)
 
 
 def corrected(said: str, feature: str) -> str | None:
-    """What the feature says instead of an ungrammatical alternative.
+    """Return the feature's predicate that replaces an ungrammatical alternative.
 
-    Two tests tell that an alternative is ungrammatical. It has "be" for a finite verb ("you be
-    sick"), and the feature has not. Or a wording of the feature has the same words in other forms,
-    and only the alternative's form is wrong: an apostrophe that is missing ("queens head"), a
-    singular or a missing article where the noun needs a plural or an article ("has antler", "has
-    long tail"), or a base form behind a preposition ("used for cut").
+    An alternative is ungrammatical in two cases. It uses "be" as a finite verb ("you be sick"), and
+    the feature does not. Or a wording of the feature has the same words in other forms, and only
+    the alternative's form is wrong: a missing apostrophe ("queens head"), a singular or a missing
+    article where the noun needs a plural or an article ("has antler", "has long tail"), or a base
+    form after a preposition ("used for cut").
 
     Args:
         said: The predicate of the alternative.
         feature: The feature, as the norms write it.
 
     Returns:
-        The predicate of the feature; None where the alternative stands.
+        The predicate of the feature; None if the alternative needs no correction.
     """
     own = [one for one in map(predicate, wordings(feature)) if one is not None]
     if said in own:
@@ -79,7 +83,7 @@ def corrected(said: str, feature: str) -> str | None:
 
 
 def _is_bare(text: str) -> bool:
-    """Whether an alternative has no verb of its own."""
+    """Check whether an alternative lacks a verb."""
     first = text.split(" ", maxsplit=1)[0].lower()
     if first in _VERBS:
         return False
@@ -87,7 +91,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _completed(words: list[str], feature: list[str]) -> str | None:
-    """A bare alternative behind the verb of a feature."""
+    """Complete an alternative that lacks a verb, with its feature's verb, "does" or "is"."""
     if not words or not feature or predicate(" ".join(feature)) is None:
         return None
     verb, first = feature[0].lower(), words[0].lower()
@@ -104,7 +108,7 @@ def _completed(words: list[str], feature: list[str]) -> str | None:
 
 
 def _lead(feature: list[str]) -> int:
-    """How many words of a feature an alternative shares: "is made of", "does eat", "has"."""
+    """Count the words of a feature's verb phrase: "is made of" (3), "does eat" (2), "has" (1)."""
     first, *rest = (word.lower() for word in feature)
     prepositions = load_templates().wording["prepositions"] | {"to"}
     second, third = (*rest, "", "")[:2]
@@ -116,7 +120,7 @@ def _lead(feature: list[str]) -> int:
 
 
 def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
-    """A singular noun behind an article where its feature has one: "handle" of "has a grip"."""
+    """Add an article to a singular noun if the feature has one ("handle" for "has a grip")."""
     if not rest or rest[0].lower() not in {"a", "an"} or words[0].lower() in _DETERMINERS:
         return words
     last = words[-1].lower()
@@ -127,17 +131,17 @@ def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
 
 
 def _has_infinite_be(said: str) -> bool:
-    """Whether "be" follows its subject without an auxiliary verb: "when you be sick"."""
+    """Check whether "be" follows its subject without an auxiliary verb: "when you be sick"."""
     words = ["", *said.lower().split()]
     return any(
         word == "be" and words[at - 1] in _PRONOUNS and words[at - 2] not in _CAUSATIVES
         for at, word in enumerate(words)
-        if at >= 2  # noqa: PLR2004 - a subject and a word before it
+        if at >= 2  # noqa: PLR2004 - the subject and the word before it
     )
 
 
 def _faults(said: str, rival: str) -> int:
-    """How many forms are wrong beside another text of the same words; 0 of other words."""
+    """Count the wrong forms of a text compared with a rival text; 0 if their words differ."""
     own, other = _bare_words(said), _bare_words(rival)
     if len(own) != len(other):
         return 0
@@ -152,7 +156,7 @@ def _faults(said: str, rival: str) -> int:
 
 
 def _bare_words(said: str) -> list[tuple[str, bool]]:
-    """Each word that is no article, and whether a determiner stands before its noun phrase."""
+    """Return each word that is not an article, and whether its noun phrase has a determiner."""
     found: list[tuple[str, bool]] = []
     determined = False
     for word in said.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split():
@@ -166,12 +170,12 @@ def _bare_words(said: str) -> list[tuple[str, bool]]:
 
 
 def _is_same_word(word: str, other: str) -> bool:
-    """Whether two words are forms of one, with or without an apostrophe."""
+    """Check whether two words share a lemma or differ only in apostrophes."""
     return word.replace("'", "") == other.replace("'", "") or bool(_lemmas(word) & _lemmas(other))
 
 
 def _is_wrong(one: tuple[str, bool], another: tuple[str, bool], before: str) -> bool:
-    """Whether a form is wrong, given the right one and the word before it."""
+    """Check whether a form is wrong, given the correct form and the preceding word."""
     (word, determined), (right, needs) = one, another
     if word == right:
         is_noun = _may_be_noun(word) and not is_plural(word)
@@ -190,7 +194,7 @@ def _is_base_verb(word: str) -> bool:
 
 
 def _may_be_noun(word: str) -> bool:
-    """Whether the lexicon has a word as a noun, or not at all: those are nearly all nouns."""
+    """Check whether a word can be a noun. Words not in the lexicon count: nearly all are nouns."""
     kinds = kinds_of(word).all
     return not kinds or "NOUN" in kinds
 

@@ -1,7 +1,7 @@
-"""The candidates of ranks: which sets they are, and what a random ranking of them gives.
+"""Candidate sets of rankings and their chance levels.
 
-A reciprocal rank of 0.2 among 34 words says less than one of 0.1 among 1,876, so the number of
-candidates and the chance level stand beside every figure that is made of ranks.
+A reciprocal rank of 0.2 among 34 words means less than one of 0.1 among 1,876 words, so every
+rank-based figure is reported with the number of candidates and the chance level.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PROMPT = ("relation", "preface", "over", "concept")
 
 @cache
 def chance_mrr(candidates: int) -> float:
-    """The expected reciprocal rank of a target whose rank is uniformly random: H_n / n.
+    """Return the expected reciprocal rank of a target with a uniformly random rank, H_n / n.
 
     Args:
         candidates: n, at least 1.
@@ -36,11 +36,11 @@ def chance_mrr(candidates: int) -> float:
 
 
 def chance_precision(responses: int, candidates: int) -> float:
-    """The expected average precision of a uniformly random ranking.
+    """Return the expected average precision of a uniformly random ranking.
 
-    With m responses among n candidates it is H_n/n + (m - 1)/(n - 1) (1 - H_n/n): a response at
-    rank k is preceded by (k - 1)(m - 1)/(n - 1) others on average. With one response it is the
-    chance of the reciprocal rank.
+    For m responses among n candidates, the expectation is H_n/n + (m - 1)/(n - 1) (1 - H_n/n): a
+    response at rank k is preceded by (k - 1)(m - 1)/(n - 1) other responses on average. For one
+    response, it equals the expected reciprocal rank, H_n/n.
 
     Args:
         responses: m, from 1 to n.
@@ -51,7 +51,7 @@ def chance_precision(responses: int, candidates: int) -> float:
 
 
 def chance_of(candidates: pl.Series) -> pl.Series:
-    """The chance of the reciprocal rank at each number of candidates; null where that is null."""
+    """Return the expected reciprocal rank for each number of candidates; null for null or 0."""
     import polars as pl
 
     found = [chance_mrr(n) if n else None for n in candidates]
@@ -59,14 +59,14 @@ def chance_of(candidates: pl.Series) -> pl.Series:
 
 
 def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """The chance of each prompt's average precision.
+    """Compute the chance level of each prompt's average precision.
 
     Args:
-        elicitation: As for ``elicited.precisions``.
+        elicitation: As for ``elicitation_measures.precisions``.
 
     Returns:
-        relation, preface, over, concept, ``candidates``, ``chance``: null where no response has a
-        rank.
+        relation, preface, over, concept, ``candidates``, ``chance`` (null if no response has a
+        rank).
     """
     import polars as pl
 
@@ -79,15 +79,15 @@ def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_chance(by_relation: pl.DataFrame, elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Mean average precisions with their number of candidates and their chance level.
+    """Add the number of candidates and the chance level to mean average precisions.
 
     Args:
-        by_relation: What ``elicited.by_relation`` returns.
-        elicitation: What it is made of.
+        by_relation: The result of ``elicitation_measures.by_relation``.
+        elicitation: The table that ``by_relation`` was computed from.
 
     Returns:
-        The same with ``candidates`` (the most of a prompt) and ``chance_map`` (the mean over the
-        prompts that have a ranked response).
+        ``by_relation`` with ``candidates`` (the largest number of a prompt) and ``chance_map`` (the
+        mean over the prompts that have a ranked response).
     """
     import polars as pl
 
@@ -104,18 +104,20 @@ def candidate_sets(
     retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
     elicited: tuple[Eliciting, Sequence[Ranking]],
 ) -> pl.DataFrame:
-    """Which words compete in each part of a run.
+    """List the candidate sets of a run, one row per set.
 
-    Ranks of two runs are comparable only where both have the same words and miss none of them.
+    Ranks of two runs are comparable only if both have the same candidates and neither lacks any of
+    them.
 
     Args:
         retrieved: The retrieval of each wording with its rankings.
         elicited: Elicitation with its rankings.
 
     Returns:
-        ``part`` (retrieval or elicitation), ``of`` (the wording; vocabulary or sensible),
-        ``relation`` (null for retrieval), ``words``, ``missing`` (the most that the model cannot
-        write), ``digest`` (SHA-256 of the words).
+        ``part`` (retrieval or elicitation), ``of`` (the wording for retrieval; vocabulary or
+        sensible for elicitation), ``relation`` (null for retrieval), ``words`` (the number of
+        candidates), ``missing`` (the largest number of candidates that the model cannot write),
+        ``digest`` (SHA-256 of the words).
     """
     import polars as pl
 

@@ -1,7 +1,7 @@
-"""How many concepts share a property, by its category (Weir et al. 2020, "Properties Grouped").
+"""Number of concepts that share a property, by category (Weir et al. 2020, "Properties Grouped").
 
-The paper finds the average perceptual property in nearly twice as many concepts as the average
-other one (6 against 3), which makes it the worse clue.
+In the paper, the average perceptual property occurs in nearly twice as many concepts as the average
+non-perceptual property (6 against 3), which makes it the weaker clue.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ POOLED: Mapping[str, frozenset[str]] = {
 
 
 def by_category(norms: Norms) -> pl.DataFrame:
-    """In how many concepts the average property of each category occurs.
+    """Count the concepts in which the average property of each category occurs.
 
     Args:
-        norms: All properties count, also those that no prompt can state. One that people named of
-            concepts under two categories is a property of either.
+        norms: The norms. All properties count, including those that no prompt can state. A property
+            that occurs under two categories counts in both.
 
     Returns:
-        ``category`` (by name, then the pooled ``perceptual`` and ``non-perceptual``),
-        ``properties`` (distinct features), ``concepts_per_property`` (mean over them of the number
-        of concepts each was named of), ``usable`` (concepts with one or more). No row where the
-        norms name no category.
+        ``category`` (sorted by name, then the pooled ``perceptual`` and ``non-perceptual``),
+        ``properties`` (the number of distinct features), ``concepts_per_property`` (the mean number
+        of concepts per feature), ``usable`` (the number of concepts with at least one property of
+        the category). Empty if the norms name no category.
     """
     import polars as pl
 
@@ -44,7 +44,7 @@ def by_category(norms: Norms) -> pl.DataFrame:
     for category, some in _categories(norms).items():
         features = len({one.feature for one in some})
         concepts = len({one.concept for one in some})
-        # Each pair of a concept and a feature stands once in the norms.
+        # The norms contain each pair of a concept and a feature once.
         rows.append((category, features, len(some) / features, concepts))
     schema = {
         "category": pl.String,
@@ -56,10 +56,10 @@ def by_category(norms: Norms) -> pl.DataFrame:
 
 
 def counts(norms: Norms) -> pl.DataFrame:
-    """How many concepts have at least n properties of a category, for n of 1 to 10 (Figure 3a).
+    """Count the concepts with at least n properties of a category, for n from 1 to 10 (Figure 3a).
 
     Returns:
-        ``category`` (as ``by_category``), ``n``, ``concepts``.
+        ``category`` (as in ``by_category``), ``n``, ``concepts``.
     """
     import polars as pl
 
@@ -72,7 +72,7 @@ def counts(norms: Norms) -> pl.DataFrame:
 
 
 def _categories(norms: Norms) -> dict[str, list[Property]]:
-    """The properties of each category, and of those pooled."""
+    """Group the properties by category, then by pooled category."""
     found: dict[str, list[Property]] = {}
     for one in norms.properties:
         if one.category is not None:

@@ -1,7 +1,7 @@
-"""Several models beside one another: what differs, paired by concept, with intervals.
+"""Paired comparison of models on the assumptions probe, with intervals.
 
-Ranks are compared over one candidate set only. Where two models ranked different words, retrieval
-is ranked anew among the concepts that both scored, and elicitation has no difference.
+Ranks are compared over one candidate set only. If two models ranked different words, retrieval
+ranks are recomputed among the concepts that both models scored, and elicitation has no difference.
 """
 
 from __future__ import annotations
@@ -60,31 +60,32 @@ _OPTIONAL = (
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Each two models' figures over what was measured of both, and the difference between them.
+    """Compare the figures of each pair of models on the prompts that both models have.
 
     Retrieval is compared in the order of Figure 2, over all categories, in every wording that both
-    models were asked in; two models that share none are compared across theirs, which ask
-    different questions. Elicitation is compared as the paper asks it, with "Everyone knows that".
-    A word's probability is not compared with that of a whole sentence, which a causal model gives
-    in the wording ``sentence``.
+    models were asked in. Two models without a common wording are compared across their wordings,
+    which are different questions. Elicitation is compared with the preface "Everyone knows that",
+    as in the paper. The probability of a word is not compared with the probability of a whole
+    sentence, which a causal model returns in the wording ``sentence``.
 
     Args:
-        found: What each model shows, by its name: the tables ``retrieval``, ``retrieval_scores``,
+        found: Each model's findings, by its name: the tables ``retrieval``, ``retrieval_scores``,
             ``candidates`` and ``elicitation``, and ``kind`` in the summary.
-        bootstrap: How intervals are made, over concepts.
+        bootstrap: The bootstrap for intervals, over concepts; ``Bootstrap()`` by default.
 
     Returns:
-        The columns of ``tacit.findings.compare.COMPARISON``, of its optional ones: ``part``
-        (``retrieval`` or ``elicitation``), ``measure`` (``mrr``, ``probability``,
-        ``renormalised``; ``map vocabulary``, ``map sensible``, ``spearman``), ``relation`` (null
-        for retrieval), ``properties`` (stated; null for elicitation), ``first_wording``,
-        ``second_wording`` (null for elicitation), ``same_question`` (false where the wordings ask
-        different questions), ``first_candidates``, ``second_candidates`` (the most that were
-        ranked), ``first_chance``, ``second_chance`` (what random rankings give), ``note`` (that
-        the questions differ, why ranks are among fewer candidates than a model's own, or why
-        there is no difference), ``printed`` (of retrieval: given 1, 4 and 10 properties).
-        Candidates and chance are null for ``probability`` and ``spearman``, which are not made of
-        ranks. Null also where nothing was measured of both.
+        The columns of ``tacit.findings.compare.COMPARISON``, with these optional columns: ``n``
+        (the number of concepts measured for both models), ``part`` (``retrieval`` or
+        ``elicitation``), ``measure`` (``mrr``, ``probability``, ``renormalised``; ``map
+        vocabulary``, ``map sensible``, ``spearman``), ``relation`` (null for retrieval),
+        ``properties`` (the number stated; null for elicitation), ``first_wording``,
+        ``second_wording`` (null for elicitation), ``same_question`` (false if the wordings are
+        different questions), ``first_candidates``, ``second_candidates`` (the largest number of
+        ranked words), ``first_chance``, ``second_chance`` (the mean chance levels), ``note``
+        (different questions, fewer candidates than a model's own, or the reason why there is no
+        difference), ``printed`` (for retrieval, true with 1, 4 and 10 properties; true for
+        elicitation). Candidates and chance are null for ``probability`` and ``spearman``, which are
+        not computed from ranks. Figures are null if no concept was measured for both models.
     """
     import polars as pl
 
@@ -98,7 +99,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row is of in words, its notes, and whether it is printed."""
+    """Return a row's label and notes, and whether the row is printed."""
     n = row.get("properties")
     figure = _MEASURES[row["measure"]]
     if "relation" in row:
@@ -115,14 +116,14 @@ def _worded(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _asked(row: Mapping[str, Any]) -> str:
-    """In which wordings."""
+    """Return the wording, or both wordings if they differ."""
     if row["same_question"]:
         return str(row["first_wording"])
     return f"{row['first_wording']} and {row['second_wording']}: different questions"
 
 
 def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
-    """A warning for each two models that were asked for concepts in no common wording.
+    """Return a warning for each pair of models without a common wording of retrieval.
 
     Args:
         wordings: The wordings of retrieval by the model's name.
@@ -164,11 +165,12 @@ class _Side:
     """One model's retrieval in one wording.
 
     Args:
-        values: ``n``, ``concept``, ``candidates`` and the figures.
-        targets: ``n``, ``concept`` and the word looked for.
-        scores: ``n``, ``concept``, ``word`` (each concept's) and its log-probability.
-        candidates: The digest of the words that compete; None where the model misses some.
-        sentences: Whether its probabilities are of whole sentences.
+        values: ``n``, ``concept``, ``candidates`` and the figures of each prompt.
+        targets: ``n``, ``concept`` and the target ``word`` of each prompt.
+        scores: ``n``, ``concept``, ``word`` (one row for each concept's word) and the word's
+            ``logprob`` in nats.
+        candidates: The digest of the candidates; None if the model cannot write some of them.
+        sentences: Whether the probabilities are those of whole sentences.
     """
 
     values: pl.DataFrame
@@ -179,7 +181,7 @@ class _Side:
 
     @classmethod
     def of(cls, findings: Findings, wording: str) -> _Side:
-        """The side of a run."""
+        """Build the side of one model from its findings."""
         import polars as pl
 
         retrieval = findings.tables[RETRIEVAL].filter(
@@ -194,7 +196,7 @@ class _Side:
         )
 
     def among(self, common: pl.DataFrame) -> pl.DataFrame:
-        """The same values with ranks among common candidates alone.
+        """Return the values with ranks and renormalised probabilities among common candidates.
 
         Args:
             common: ``n``, ``concept``, ``word``: the candidates of each prompt.
@@ -239,7 +241,7 @@ def _retrieval(one: _Side, other: _Side, bootstrap: Bootstrap) -> Iterator[dict[
 
 
 def _common(one: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
-    """The words that both models scored, prompt by prompt."""
+    """Return the words that both models scored, per prompt."""
     keys = [*_PROMPT, "word"]
     ours, theirs = (scores.drop_nulls("logprob").select(keys) for scores in (one, other))
     return ours.join(theirs, on=keys, how="semi")
@@ -251,7 +253,7 @@ def _paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def _chances(pairs: pl.DataFrame, of: str) -> dict[str, Any]:
-    """How many candidates either side ranked, and what random rankings of them give."""
+    """Return each model's largest number of candidates and mean chance level."""
     found: dict[str, Any] = {}
     whole = pairs.drop_nulls(["first", "second"])
     for side, column in (("first", "candidates"), ("second", "candidates_second")):
@@ -290,7 +292,7 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
 
 
 def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
-    """By measure, each prompt's value with its candidates and chance; asked with the preface."""
+    """Return one table per measure, with the preface: each prompt's value, candidates, chance."""
     import polars as pl
 
     elicitation = findings.tables[ELICITATION]
@@ -308,7 +310,7 @@ def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def _digests(findings: Findings, part: str, of: str) -> dict[str | None, str | None]:
-    """By relation, the digest of the words that compete; None where the model misses some."""
+    """Return the digest of the candidates by relation; None if the model cannot write some."""
     rows = findings.tables["candidates"].filter(part=part, of=of)
     return {
         row["relation"]: None if row["missing"] else row["digest"]

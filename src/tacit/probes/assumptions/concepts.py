@@ -1,4 +1,4 @@
-"""The concepts of a run, down to the prompts and log-probabilities behind each."""
+"""Views of a run's concepts, with the prompts and log-probabilities behind each concept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CONCEPTS = TableSpec(
 
 
 def _behind(spec: TableSpec, *names: str) -> TableSpec:
-    """A table of the run that opens behind a concept, in some of its columns."""
+    """Return the spec of a run's table, reduced to some columns, that opens behind a concept."""
     by_name = {column.name: column for column in spec.columns}
     columns = tuple(by_name[name] for name in names)
     return replace(
@@ -55,11 +55,13 @@ _BEHIND = (
 
 
 def concept_views(findings: Findings, most: int) -> Iterator[View]:
-    """The concepts, and what opens behind each: prompts, best candidates, people's words.
+    """Yield the view of all concepts, and the views that open behind a concept.
+
+    The views behind a concept show its prompts, the best candidates and people's responses.
 
     Args:
-        findings: Of a run.
-        most: How many rows may open behind concepts.
+        findings: The findings of a run.
+        most: The maximum number of rows that open behind concepts.
     """
     import polars as pl
 
@@ -94,7 +96,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Concepts with their best ranks by number of properties, and that of their responses."""
+    """Add each concept's best rank by number of properties, and the best rank of its responses."""
     import polars as pl
 
     best = pl.col("rank").min()
@@ -109,7 +111,7 @@ def _with_ranks(
 
 
 def _among(ranks: pl.DataFrame) -> str:
-    """How many candidates ranks are among, and their chance level."""
+    """Describe the number of candidates and their chance MRR."""
     counts = sorted(set(ranks.drop_nulls("rank")["candidates"]))
     if not counts:
         return ""
@@ -120,7 +122,7 @@ def _among(ranks: pl.DataFrame) -> str:
 
 
 def _sample(concepts: pl.DataFrame, rows: int, most: int) -> tuple[pl.DataFrame, str]:
-    """The concepts that can be opened, all or evenly spaced ones, and which these are."""
+    """Return all concepts, or an evenly spaced sample, and a sentence that says which."""
     if rows <= most:
         return concepts, f"All here: {several(concepts.height, 'concept')}."
     kept = max(1, int(concepts.height * most / rows))

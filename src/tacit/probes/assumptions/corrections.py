@@ -1,4 +1,4 @@
-"""A person's own wordings: a file that overrides how properties are worded."""
+"""Corrections: a user's file that overrides the wording of properties."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _YAML = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One wording of one's own.
+    """One user-supplied wording.
 
     Args:
-        feature: As the norms write it.
+        feature: The feature, as the norms write it.
         wording: The predicate to use: "lives in the woods".
-        concept: As the norms write it; None for every concept with this feature.
-        line: Where it stands in its file, from 1; of YAML the entry, from 1.
+        concept: The concept, as the norms write it; None for every concept with this feature.
+        line: The line in the file, from 1; in YAML, the number of the entry, from 1.
     """
 
     feature: str
@@ -39,21 +39,21 @@ class Correction:
 
     @property
     def shown(self) -> str:
-        """As a message names it."""
+        """The feature, with the concept if there is one, for messages."""
         whose = "" if self.concept is None else f"{self.concept}: "
         return f"{whose}{self.feature!r}"
 
 
 def read_corrections(path: Path | str) -> tuple[Correction, ...]:
-    """Reads corrections from a table or YAML.
+    """Read corrections from a table or a YAML file.
 
-    A table (TSV, CSV, JSONL, Parquet) has the columns ``feature``, ``wording`` and, where it is
-    wanted, ``concept``; a YAML file is a list of entries with these fields.
+    A table (TSV, CSV, JSONL, Parquet) has the columns ``feature``, ``wording`` and optionally
+    ``concept``. A YAML file is a list of entries with these fields.
 
     Raises:
-        DataError: The file is missing or malformed, a feature or wording is empty, a wording holds
-            an underscore (which could be a blank) or a full stop at its end, or one property is
-            corrected twice.
+        DataError: The file is missing, malformed or without corrections, a feature or wording is
+            empty, a wording contains an underscore (which could be a blank) or ends with a full
+            stop, comma or semicolon, or a property is corrected twice.
     """
     path = Path(path)
     entries = list(_of_yaml(path) if path.suffix in _YAML else _of_table(path))
@@ -71,12 +71,12 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
 
 
 class Corrections:
-    """Corrections of norms, and which of them met a property.
+    """The corrections of norms, and the corrections that match no property.
 
     Args:
-        norms: The norms; features written as McRae's may be corrected by what the file holds
-            (``beh_-_eats``) or by what it is read as (``does eat``).
-        corrections: What to correct.
+        norms: The norms. If their features are written in McRae's notation, a correction may use
+            the feature as in the file (``beh_-_eats``) or as Tacit reads it (``does eat``).
+        corrections: The corrections.
     """
 
     def __init__(self, norms: Norms, corrections: Sequence[Correction] = ()) -> None:
@@ -87,7 +87,10 @@ class Corrections:
         self.unmatched = tuple(entry for key, entry in self._known.items() if key not in there)
 
     def wording(self, one: Property) -> str | None:
-        """A property's own wording: its concept's before that of every concept."""
+        """Return a property's corrected wording, or None.
+
+        A correction for the property's concept takes precedence over one for every concept.
+        """
         for concept in (one.concept, None):
             entry = self._known.get((concept, one.feature))
             if entry is not None:

@@ -1,4 +1,4 @@
-"""Prompts that ask for a concept's properties, and people's answers (Weir et al. 2020, Table 1)."""
+"""Elicitation prompts, and people's responses to them (Weir et al. 2020, Table 1)."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationPrompt:
-    """A relation of a concept, with a blank for the property.
+    """A prompt that states a concept and a relation, with a blank for the property.
 
     Args:
         relation: ``is``, ``is a``, ``has``, ``has a`` or ``made of``.
-        concept: As the norms name it.
+        concept: The concept, as the norms name it.
         text: "Everyone knows that a bear has ___."
-        responses: People's, by decreasing frequency, equal ones in the order of the file.
+        responses: People's responses by decreasing frequency; ties are in the order of the file.
     """
 
     relation: str
@@ -51,15 +51,15 @@ class ElicitationPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """How elicitation is asked; the defaults are the paper's.
+    """The phrasing of elicitation prompts; the defaults are the paper's.
 
     Args:
-        preface: Whether "Everyone knows that" stands in front; without it is the ablation.
-        wording: ``sentence``, or ``blank-last`` without the full stop behind the blank.
-        any_article: Whether "is an animal" is a completion of "is a ___" too.
+        preface: Whether the prompt starts with "Everyone knows that"; False is the ablation.
+        wording: ``sentence``, or ``blank-last``, which has no full stop after the blank.
+        any_article: Whether "is an animal" also completes "is a ___".
 
     Raises:
-        RequestError: There is no such wording.
+        RequestError: The wording is unknown.
     """
 
     preface: bool = True
@@ -72,15 +72,15 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Which concepts and responses count; the defaults are the paper's as far as they are known.
+    """Which concepts and responses count; the defaults follow the paper as far as known.
 
     Args:
-        concepts: As for ``Filters``; ``all`` also keeps concepts of several words.
+        concepts: As for ``Filters``; ``all`` also includes concepts of several words.
         responses: Which wordings are responses, and with what frequency.
-        least_people: The least production frequency of a property that counts.
+        least_people: The minimum production frequency of a property.
 
     Raises:
-        RequestError: There is no such preset of concepts.
+        RequestError: The preset of concepts is unknown.
     """
 
     concepts: ConceptPreset = "paper"
@@ -93,13 +93,14 @@ class ElicitationRules:
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
-    """All prompts, by relation in the paper's order, then in the order of the file.
+    """The elicitation prompts of norms.
 
     Args:
-        prompts: Those with at least one response.
-        steps: The concepts that each filter left out.
-        without: By relation, how many of the other concepts nobody completed it for in one word.
-        notes: What was decided about responses, and of how many
+        prompts: The prompts with at least one response, by relation in the paper's order, then in
+            the order of the file.
+        steps: The concepts that each filter removed.
+        without: By relation, the number of remaining concepts without a one-word response.
+        notes: The number of cases of each decision about responses
             (``tacit.probes.assumptions.responses.NOTES``).
     """
 
@@ -109,19 +110,27 @@ class Elicitation:
     notes: Mapping[str, int]
 
     def counts(self) -> dict[str, int]:
-        """The number of prompts of each relation."""
+        """Return the number of prompts of each relation."""
         found = Counter(prompt.relation for prompt in self.prompts)
         return {relation: found[relation] for relation in self.without}
 
     def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
-        """Only the prompts of the norms' first so many concepts that have any; None for all."""
+        """Keep only the prompts of the first concepts of the norms that have prompts.
+
+        Args:
+            norms: The norms, which determine the order of concepts.
+            concepts: The number of concepts to keep; None keeps all.
+        """
         there = {prompt.concept for prompt in self.prompts}
         kept = set([name for name in norms.by_concept() if name in there][:concepts])
         prompts = tuple(prompt for prompt in self.prompts if prompt.concept in kept)
         return replace(self, prompts=prompts)
 
     def completions(self, relation: str) -> tuple[str, ...]:
-        """All words that people completed a relation with, for any concept: the sensible set."""
+        """Return people's completions of a relation for all concepts, the sensible set.
+
+        The completions include all accepted spellings.
+        """
         words = (
             word
             for prompt in self.prompts
@@ -138,15 +147,15 @@ def elicit(
     corrections: Sequence[Correction] = (),
     rules: ElicitationRules | None = None,
 ) -> Elicitation:
-    """The elicitation prompts of norms, with what people answered.
+    """Build the elicitation prompts of norms, with people's responses.
 
-    A response is a one-word completion of the relation's form. A corrected property gives what its
-    correction says.
+    A response is a one-word completion of the relation's prompt. For a corrected property, only the
+    corrected wording counts.
 
     Args:
         norms: The norms.
-        phrasing: How to ask.
-        corrections: A person's own wordings.
+        phrasing: The phrasing of the prompts.
+        corrections: User-supplied wordings.
         rules: Which concepts and responses count.
     """
     phrasing, rules = phrasing or Phrasing(), rules or ElicitationRules()
@@ -171,7 +180,7 @@ def elicit(
 
 
 def _tests(concepts: ConceptPreset) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    """The filters of concepts, in order."""
+    """Yield the name and the test of each filter of concepts, in order."""
     if concepts == "paper":
         yield TAGGED, lambda name: not is_tagged(name)
     if concepts != "all":
@@ -180,10 +189,10 @@ def _tests(concepts: ConceptPreset) -> Iterator[tuple[str, Callable[[str], bool]
 
 
 def asked_of(concept: str, relation: str, wording: str = "sentence") -> str:
-    """The elicitation prompt of a relation of a concept, with the preface.
+    """Return the elicitation prompt for a relation of a concept, with the preface.
 
     Raises:
-        RequestError: There is no such wording.
+        RequestError: The wording is unknown.
     """
     return _text(relation, bare(concept), Phrasing(wording=wording), Nouns.load())
 
@@ -201,7 +210,7 @@ SENSIBLE = "sensible"
 
 
 class Item(NamedTuple):
-    """One prompt of elicitation, over one set of candidates."""
+    """One elicitation prompt with one candidate set."""
 
     preface: bool
     over: str
@@ -210,13 +219,13 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Eliciting:
-    """What is asked of a model, given what people answered.
+    """The elicitation prompts for one model, and their candidates.
 
     Args:
-        asked: What people answered and how models are asked, by whether the preface stands before.
+        asked: The prompts and people's responses, by whether the prompts have the preface.
         own: The model's whole words, the candidates of ``vocabulary``.
-        shared: The words of all models compared: the completions among them are ``sensible``.
-        top: How many of the best candidates are kept.
+        shared: The words of all models compared; people's completions among them are ``sensible``.
+        top: The number of best candidates to store.
     """
 
     asked: Mapping[bool, Elicitation]
@@ -226,7 +235,7 @@ class Eliciting:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """Every prompt, by preface, by relation, over either set of candidates that there is."""
+        """Every prompt with each of its non-empty candidate sets, by preface, then by relation."""
         return [
             Item(preface, over, prompt)
             for preface, elicitation in self.asked.items()
@@ -237,16 +246,16 @@ class Eliciting:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One per item; the targets are all accepted spellings that are candidates."""
+        """One ranking prompt per item; targets are the accepted spellings that are candidates."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:
-        """The words that compete for an item."""
+        """Return the candidates of an item."""
         return self.own if item.over == VOCABULARY else self._sensible[item.prompt.relation]
 
     @cached_property
     def _sensible(self) -> Mapping[str, Vocabulary]:
-        """By relation, what people completed it with for any concept."""
+        """By relation, people's completions for any concept that are shared words."""
         any_way = next(iter(self.asked.values()), None)
         if any_way is None:
             return {}
@@ -268,7 +277,7 @@ class Eliciting:
 
 
 class ListPrompt(NamedTuple):
-    """One prompt of Prince's examples: the concept of a list, or a relation of the concept."""
+    """One prompt of Prince's examples: asks for a list's concept or for a concept's properties."""
 
     concept: str
     part: str
@@ -278,13 +287,13 @@ class ListPrompt(NamedTuple):
 
 @dataclass(frozen=True)
 class Prince:
-    """Prince's own assumptions, both ways (Weir et al. 2020, Table 3).
+    """Prince's own examples as retrieval and elicitation prompts (Weir et al. 2020, Table 3).
 
     Args:
-        candidates: The model's whole words; a target that is none of them is left out.
-        wording: ``sentence`` or ``blank-last``, for the concept.
-        ending: The same, for the properties.
-        top: How many of the best candidates are kept.
+        candidates: The model's whole words; targets that are not among them are left out.
+        wording: ``sentence`` or ``blank-last``, for prompts that ask for the concept.
+        ending: ``sentence`` or ``blank-last``, for prompts that ask for properties.
+        top: The number of best candidates to store.
     """
 
     candidates: Vocabulary
@@ -295,7 +304,7 @@ class Prince:
 
     @cached_property
     def shown(self) -> Sequence[ListPrompt]:
-        """The prompts."""
+        """The prompts: for each example, the concept's prompt, then one prompt per relation."""
         return [
             told
             for example in self.examples
@@ -304,7 +313,7 @@ class Prince:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One per prompt."""
+        """One ranking prompt per prompt."""
         return [
             RankingPrompt(
                 one.text,

@@ -1,8 +1,8 @@
-"""How far the properties a model names are people's (Weir et al. 2020, Table 2 and the ablation).
+"""Agreement of elicited properties with people's (Weir et al. 2020, Table 2 and the ablation).
 
-A response counts when it has a rank. One of which no accepted spelling is a candidate is absent,
-one that is a candidate but that the model cannot write is missing; both are counted, and neither
-is anything the model ranked low.
+Only responses with a rank count. A response is absent if none of its accepted spellings is a
+candidate, and missing if it is a candidate that the model cannot write. Both are counted, and
+neither is treated as a low rank.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _PROMPT = ("relation", "preface", "over", "concept")
 
 
 def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """The average precision of each prompt over all its candidates.
+    """Compute the average precision of each prompt over all its candidates.
 
-    A rank counts the candidates at least as probable, so responses that share one stand at one
-    threshold: the sum over the distinct ranks r of (responses up to r) / r times the share of the
-    responses that stand at r.
+    A rank counts the candidates that are at least as probable, so responses with the same rank
+    share a threshold. The average precision is the sum over the distinct ranks r of (responses with
+    rank at most r) / r, times the share of the responses with rank r.
 
     Args:
-        elicitation: relation, preface, over, concept, spelling, rank and candidates. No rank may
-            count a response's other spellings, for they are neither right nor wrong.
+        elicitation: relation, preface, over, concept, spelling, rank and candidates. Ranks must not
+            count a response's other spellings, because those are neither right nor wrong.
 
     Returns:
-        relation, preface, over, concept, ``responses`` (with a rank), ``absent``, ``missing``,
-        ``candidates``, ``value``: null where no response has a rank.
+        relation, preface, over, concept, ``responses`` (the number with a rank), ``absent``,
+        ``missing``, ``candidates``, ``value`` (null if no response has a rank).
     """
     import polars as pl
 
@@ -59,21 +59,21 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Spearman's rho between production frequency and log-probability, prompt by prompt.
+    """Compute Spearman's rho between production frequency and log-probability for each prompt.
 
     Args:
         elicitation: relation, preface, over, concept, frequency, rank and logprob; only rows over
             the vocabulary count.
 
     Returns:
-        relation, preface, concept, ``too_few`` (fewer than 3 ranked responses), ``constant`` (one
-        side is), ``value``: null where either holds.
+        relation, preface, concept, ``too_few`` (fewer than 3 ranked responses), ``constant`` (the
+        frequencies or the log-probabilities are all tied), ``value`` (null if either is true).
     """
     import polars as pl
 
     ranked = pl.col("rank").is_not_null() & pl.col("logprob").is_not_null()
     sides = {"x": "frequency", "y": "logprob"}
-    # Twice the ranks are whole numbers, also of ties: sums are exact, and a perfect order makes 1.
+    # Doubled ranks are integers even with ties: sums are exact, and a perfect order has rho 1.
     twice = {
         side: (2 * pl.when(ranked).then(name).rank("average").over(_PROMPT)).cast(pl.Int64)
         for side, name in sides.items()
@@ -97,16 +97,16 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Mean average precision of each relation.
+    """Compute the mean average precision of each relation.
 
     Args:
         elicitation: As for ``precisions``.
-        bootstrap: How intervals are made, over concepts.
+        bootstrap: The bootstrap for intervals, over concepts.
 
     Returns:
-        relation, preface, over, ``prompts`` (with a ranked response), ``absent`` and ``missing``
-        (responses), ``without`` (prompts without a ranked response, left out), ``map``,
-        ``map_low``, ``map_high``.
+        relation, preface, over, ``prompts`` (the number with a ranked response), ``absent`` and
+        ``missing`` (numbers of responses), ``without`` (the number of prompts without a ranked
+        response, which are left out), ``map``, ``map_low``, ``map_high``.
     """
     import polars as pl
 
@@ -123,15 +123,18 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Whether what more people name is more probable, among what people name.
+    """Compute the mean Spearman's rho of each relation.
+
+    Rho measures whether responses that more people gave are more probable.
 
     Args:
         elicitation: As for ``correlations``.
-        bootstrap: How intervals are made, over concepts.
+        bootstrap: The bootstrap for intervals, over concepts.
 
     Returns:
-        relation, preface, ``prompts``, ``used``, ``too_few`` and ``constant`` (left out), and the
-        mean of rho over those used: ``spearman``, ``spearman_low``, ``spearman_high``.
+        relation, preface, ``prompts``, ``used`` (the number with a rho), ``too_few`` and
+        ``constant`` (numbers left out), and the mean rho of the used prompts: ``spearman``,
+        ``spearman_low``, ``spearman_high``.
     """
     import polars as pl
 
@@ -148,18 +151,19 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """What leaving out "Everyone knows that" changes ("Effect of Prompt Construction").
+    """Measure the effect of leaving out "Everyone knows that" ("Effect of Prompt Construction").
 
-    Both means are over the prompts that have the figure with the preface and without it.
+    Both means are over the prompts that have the measure with and without the preface.
 
     Args:
         elicitation: As for ``precisions`` and ``correlations``.
-        bootstrap: How intervals are made, over concepts.
+        bootstrap: The bootstrap for intervals, over concepts.
 
     Returns:
-        relation (asked both ways), ``measure`` (``map vocabulary``, ``map sensible``,
-        ``spearman``), ``prompts`` (pairs), ``with_preface``, ``without_preface``, ``difference``
-        (without less with), ``low``, ``high``.
+        relation (only relations asked with and without the preface), ``measure`` (``map
+        vocabulary``, ``map sensible``, ``spearman``), ``prompts`` (the number of pairs),
+        ``with_preface``, ``without_preface``, ``difference`` (without minus with), ``low``,
+        ``high``.
     """
     import polars as pl
 
@@ -177,10 +181,11 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """By measure of Table 2, each prompt's value.
+    """Return the values of all prompts for each measure of Table 2.
 
     Returns:
-        relation, preface, concept, value, candidates (null for ``spearman``, which has none).
+        By measure (``map vocabulary``, ``map sensible``, ``spearman``), a table with relation,
+        preface, concept, value, candidates (null for ``spearman``, which ranks no candidates).
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""What a model takes a concept for while properties are added (Weir et al. 2020, Figure 1)."""
+"""Examples of concept retrieval as properties are added (Weir et al. 2020, Figure 1)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5
-_SHARES = (0.75, 0.5, 0.25)  # of concepts that do worse than the one that is shown
-_AMONG_SEVERAL = 2  # concepts, where several models are shown
+_SHARES = (0.75, 0.5, 0.25)  # of concepts that rank below the shown one
+_AMONG_SEVERAL = 2  # concepts shown for several models, with the bear
 _COLUMNS = ("best", "2.", "3.", "4.", "5.", "its rank", "probability")
 
 
 @figure("Examples of concept retrieval", "Figure 1 of the paper.")
 def retrieval_examples(shown: Shown) -> Chart | None:
-    """Figure 1: the five best candidates for some concepts as properties are added.
+    """Draw Figure 1: the five best candidates for some concepts as properties are added.
 
     Returns:
-        The chart; None when the best candidates were not kept.
+        The chart; None without retrieval results or without stored best candidates.
     """
     import polars as pl
 
@@ -68,11 +68,13 @@ def retrieval_examples(shown: Shown) -> Chart | None:
 
 
 def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
-    """The table with ``shown``: the probability that stands in the figure.
+    """Add ``shown``, the probability that the figure shows.
+
+    For whole sentences, this probability is the one among the candidates.
 
     Args:
         table: ``model``, ``wording``, ``logprob`` and ``renormalised``.
-        kinds: Each model's kind.
+        kinds: Each model's kind, by the model's label.
     """
     import polars as pl
 
@@ -86,7 +88,7 @@ def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
 
 
 def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
-    """What a caption says of the candidates, and of probabilities that are among them."""
+    """Return the caption's text on candidates, chance level and probabilities among candidates."""
     counts = sorted(set(table["candidates"]))
     whole = any(
         reads_sentences(kinds.get(model), wording)
@@ -99,14 +101,14 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
 
 
 def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
-    """Which concepts are shown: the paper's bear when it is there, and typical others.
+    """Choose the concepts to show: the paper's bear, if available, and typical concepts.
 
     Args:
-        table: The finding ``retrieval`` of all models in the main order, with ``of``.
+        table: The table ``retrieval`` of all models in the main order, with ``of``.
 
     Returns:
-        The concepts, and in words how they were chosen: by their mean reciprocal rank over all
-        prompts and models, one that half of the concepts are below, and so on.
+        The concepts, and a description of the choice. Typical concepts are at fixed percentiles of
+        the mean reciprocal rank over all prompts and models.
     """
     import polars as pl
 
@@ -131,11 +133,14 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 
 
 def phrases(texts: Sequence[str], wording: str) -> list[str]:
-    """What each prompt adds to the one before: ``has fur``, ``+ is big``; else its whole text."""
+    """Return what each prompt adds to the previous one: ``has fur``, ``+ is big``.
+
+    Return the whole texts if a prompt does not extend the previous one.
+    """
     said = [_properties(text, wording) for text in texts]
     known: list[str] = []
     for whole in said:
-        before = joined([*known, ""])  # up to where the next one stands
+        before = joined([*known, ""])  # the prefix before the added property
         if whole is None or not whole.startswith(before):
             return list(texts)
         known.append(whole[len(before) :])
@@ -143,7 +148,7 @@ def phrases(texts: Sequence[str], wording: str) -> list[str]:
 
 
 def _properties(text: str, wording: str) -> str | None:
-    """The properties of a prompt as one phrase; None where its text is of another form."""
+    """Return a prompt's properties as one phrase; None if the text does not match the wording."""
     template = load_templates().retrieval.get(wording)
     if template is None:
         return None
@@ -155,7 +160,7 @@ def _properties(text: str, wording: str) -> str | None:
 
 
 def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> alt.LayerChart:
-    """A row per number of properties: the best candidates, and the concept's rank."""
+    """Draw a row per number of properties, with the best candidates and the concept's rank."""
     import polars as pl
 
     part = part.sort("n")

@@ -1,7 +1,7 @@
-"""The figures of the assumptions probe, from its findings (Weir et al. 2020, Figures 1 to 3).
+"""Figures of the assumptions probe, from its findings (Weir et al. 2020, Figures 1 to 3).
 
-They show one model or several, under the names that the caller gives them. A table that is absent
-or has nothing to show gives no figure, and what is missing or undefined no mark.
+The figures show one or more models under the names that the caller passes. A figure is None if its
+table is absent or has nothing to show. Missing and undefined values have no mark.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ _RANKS = (
 
 @figure("Concept retrieval by number of properties", "Figure 2 of the paper.")
 def retrieval(shown: Shown) -> Chart | None:
-    """Figure 2: reciprocal rank and probability of the concept by number of properties.
+    """Draw Figure 2: reciprocal rank and probability of the concept by number of properties.
 
     Returns:
-        The chart, a curve per model and wording; None when no concept has a rank.
+        The chart, with a curve per model and wording; None if no concept has a rank.
     """
     import polars as pl
 
@@ -101,11 +101,11 @@ def retrieval(shown: Shown) -> Chart | None:
 
 @figure("Concept retrieval by category", "Figure 3 of the paper.")
 def retrieval_categories(shown: Shown) -> Chart | None:
-    """Figure 3a: the same with properties of one category only, and of all.
+    """Draw Figure 3a: retrieval from properties of one category, and from all properties.
 
     Returns:
-        The chart, a row of panels per model, the third with the number of concepts; None when no
-        category was asked about.
+        The chart, with a row of three panels per model, the third with the number of concepts; None
+        if no prompt is restricted to a category.
     """
     import polars as pl
 
@@ -138,10 +138,10 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     "Properties that many people named first, that few named first, and drawn at random.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
-    """Figure 3b: the most and the least frequently named properties, in either order, and random.
+    """Draw Figure 3b: the most and the least frequent properties in either order, and random ones.
 
     Returns:
-        The chart, a row of panels per model; None when only one order was asked.
+        The chart, with a row of panels per model; None if there are fewer than two orders.
     """
     import polars as pl
 
@@ -150,7 +150,7 @@ def retrieval_orders(shown: Shown) -> Chart | None:
         return None
     table = table.filter(pl.col("category").is_null(), pl.col("order").is_in(list(_ORDERS)))
     orders = set(table["order"])
-    if len(orders) < 2:  # noqa: PLR2004 - one order has nothing beside it
+    if len(orders) < 2:  # noqa: PLR2004 - one order cannot be compared
         return None
     colours = shown.look.colours
     hues = {"before": colours.before, "gold": colours.gold, "paper": colours.after["paper"]}
@@ -179,10 +179,10 @@ def retrieval_orders(shown: Shown) -> Chart | None:
 
 @figure("Properties elicited", "Table 2 of the paper, drawn.")
 def elicitation(shown: Shown) -> Chart | None:
-    """Table 2 as marks: mean average precision and Spearman's rho of each relation.
+    """Draw Table 2: mean average precision and Spearman's rho of each relation.
 
     Returns:
-        The chart, a lane per model; None when none of the three is defined.
+        The chart, with a lane per model; None if none of the three measures is defined.
     """
     found = {name: rows for name, rows in _elicited(shown) if not rows["value"].is_null().all()}
     if not found:
@@ -204,10 +204,10 @@ def elicitation(shown: Shown) -> Chart | None:
 
 @figure("With and without “Everyone knows that”", "Paired differences.")
 def ablation(shown: Shown) -> Chart | None:
-    """What "Everyone knows that" is worth: each measure with it and without, and the difference.
+    """Draw each measure with and without "Everyone knows that", and the difference.
 
     Returns:
-        The chart, a panel per measure; None when no difference is defined.
+        The chart, with a panel per measure; None if no difference is defined.
     """
     import polars as pl
 
@@ -239,10 +239,10 @@ def ablation(shown: Shown) -> Chart | None:
 
 @figure("Favoured words", "What the model says first, whatever it is asked about.")
 def favoured(shown: Shown) -> Chart | None:
-    """The most frequent top candidates of each relation, and how often they were right.
+    """Draw the most frequent top candidates of each relation, and how often they were right.
 
     Returns:
-        The chart, a row of panels per model; None when no word was ever the top candidate.
+        The chart, with a row of panels per model; None if no word was ever the top candidate.
     """
     import polars as pl
 
@@ -302,9 +302,9 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _ranked(shown: Shown) -> pl.DataFrame | None:
-    """The measures of retrieval where some concept has a rank, with ``of``.
+    """Return the measures of retrieval for groups in which a concept has a rank, with ``of``.
 
-    The probability of a whole sentence is left out: only the one among the candidates is shown.
+    The probability of a whole sentence is null: only its probability among the candidates is shown.
     """
     import polars as pl
 
@@ -331,7 +331,7 @@ def _curves(
     told: Sequence[Series],
     colours: Palette,
 ) -> Curves:
-    """A measure by the number of properties; its axis is the same for all models, of ``whole``."""
+    """Return a measure's curves by number of properties; ``whole`` sets the axis for all models."""
     import polars as pl
 
     column = declared.RETRIEVAL_BY_NUMBER.column(measure)
@@ -364,7 +364,7 @@ def _pair(
     colours: Palette,
     banded: Collection[str] | None = None,
 ) -> list[alt.LayerChart]:
-    """A model's reciprocal rank, and its probability (of whole sentences: among candidates)."""
+    """Draw a model's reciprocal rank and probability (among candidates for whole sentences)."""
     part = table.filter(of=of)
     second = "renormalised" if part["probability"].is_null().all() else "probability"
     first = replace(_curves(part, table, "mrr", told, colours), heading=of, banded=banded)
@@ -373,7 +373,7 @@ def _pair(
 
 
 def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
-    """How many concepts each point of a model's panels rests on."""
+    """Draw the number of concepts behind each point of a model's panels."""
     import polars as pl
 
     cells = part.select(
@@ -390,7 +390,7 @@ def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
 
 
 def _elicited(shown: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Each measure of elicitation that there is, as ``measured`` gives it."""
+    """Yield each available measure of elicitation, with its rows as ``measured`` returns them."""
     import polars as pl
 
     lanes = {"label": pl.col("relation"), "series": pl.col("model")}
@@ -413,7 +413,7 @@ def _lanes(
     shown: Shown,
     words: Sequence[tuple[str, str]] = (("", "told"), ("n", "count")),
 ) -> alt.LayerChart:
-    """A row per relation with a lane per model."""
+    """Draw a row per relation with a lane per model."""
     values = [0.0, *rows["value"], *rows["low"], *rows["high"]]
     title = "Spearman's rho" if measure == "spearman" else "mean average precision"
     domain = bounds(values, -1.0)
@@ -424,12 +424,12 @@ def _lanes(
 
 
 def _relations(tables: Iterable[pl.DataFrame]) -> list[str]:
-    """The relations that some table has, in the paper's order."""
+    """Return the relations of the tables in the paper's order, followed by any others."""
     held = {name for table in tables for name in table["relation"]}
     known = list(load_templates().relations)
     return [name for name in known if name in held] + sorted(held - set(known))
 
 
 def _named(names: Collection[str]) -> str:
-    """The model's name behind a title, where there is one only."""
+    """Return the model's name as a suffix of a title; empty if there are several names."""
     return f": {next(iter(names))}" if len(names) == 1 else ""

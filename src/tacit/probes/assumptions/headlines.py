@@ -1,4 +1,4 @@
-"""The figures of the first screen: finding concepts, and naming properties."""
+"""Headlines and printed tables: concept retrieval and property elicitation."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ HEADLINES = (
 
 
 def headline_views(findings: Findings) -> Iterator[View]:
-    """The rows of the headlines, each with what it is of in words."""
+    """Yield the rows of the headlines, each with its label in ``of``."""
     import polars as pl
 
     rows = retrieved(findings, NUMBERS)
@@ -86,10 +86,10 @@ def headline_views(findings: Findings) -> Iterator[View]:
 
 
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
-    """Retrieval in the order of Figure 2, over all categories, by wording and number.
+    """Return retrieval in the order of Figure 2, over all categories, for some property counts.
 
-    Its ``probability`` is the one that people are shown: of whole sentences, which a causal model
-    reads in the wording ``sentence``, the one among the candidates.
+    ``probability`` is the probability to show. For whole sentences, which a causal model scores in
+    the wording ``sentence``, this probability is the one among the candidates.
     """
     import polars as pl
 
@@ -114,7 +114,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Elicitation as the paper asks it, over the whole vocabulary, by relation."""
+    """Return elicitation with the preface, over the whole vocabulary, by relation."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 
@@ -160,7 +160,7 @@ _PRINCE = (
 
 
 def printed_views(findings: Findings) -> Iterator[View]:
-    """The tables that are printed; one without rows is left out."""
+    """Yield the tables to print, except empty ones."""
     wording = findings.summary.get("elicitation_wording")
     of = f", wording {wording}" if wording else ""
     views = (
@@ -178,10 +178,10 @@ def _view(name: str, title: str, columns: tuple[Column, ...], table: pl.DataFram
 
 
 def _retrieval(findings: Findings) -> Iterator[View]:
-    """Concept retrieval, a table per wording, a row per number of properties.
+    """Yield one table of concept retrieval per wording, with a row per number of properties.
 
-    The probability is the one among the candidates where a causal model reads whole sentences, and
-    is called so.
+    If a causal model scores whole sentences, the table shows the probability among the candidates,
+    and the column's heading says so.
     """
     rows, kind = retrieved(findings, _NUMBERS), findings.summary.get("kind")
     among = replace(_PROBABILITY, heading="among candidates")
@@ -193,7 +193,7 @@ def _retrieval(findings: Findings) -> Iterator[View]:
 
 
 def _responses(findings: Findings, of: str) -> Iterator[View]:
-    """Table 1: people's responses with their frequency beside the model's best candidates."""
+    """Yield Table 1: people's responses with their frequency, and the model's best candidates."""
     people, best = findings.tables["elicitation"], findings.tables["elicitation_top"]
     for at, row in enumerate(_examples(people), start=1):
         asked = {key: row[key] for key in ("relation", "preface", "over", "concept")}
@@ -207,7 +207,7 @@ def _responses(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
-    """People's words beside a model's, in rows of texts."""
+    """Combine people's words and a model's words, row by row, as text."""
     import polars as pl
 
     rows = [
@@ -221,7 +221,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """A row of each prompt: the paper's two, or the first that have these relations."""
+    """Yield a row for each example: the paper's two, or else the first with the same relation."""
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:
@@ -231,7 +231,7 @@ def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _relations(findings: Findings, of: str) -> Iterator[View]:
-    """Table 2: how well properties are elicited, with the preface and without."""
+    """Yield Table 2: the measures of elicitation by relation, with and without the preface."""
     import polars as pl
 
     agreement = findings.tables["agreement"]
@@ -250,7 +250,7 @@ def _relations(findings: Findings, of: str) -> Iterator[View]:
 
 
 def _prince(prince: pl.DataFrame, of: str) -> View:
-    """Table 3: the best candidates for Prince's own examples, her words marked by a star."""
+    """Return Table 3: the best candidates for Prince's own examples, with a star on her words."""
     import polars as pl
 
     rows = []

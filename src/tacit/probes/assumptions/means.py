@@ -1,4 +1,4 @@
-"""Means over concepts with their intervals, of one measurement or of two of the same concepts."""
+"""Means over concepts with their intervals, for single and for paired measurements."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 class Paired(NamedTuple):
-    """The means over what was measured both times, and their difference.
+    """The two means over pairs of measurements, and their difference.
 
     Args:
-        pairs: How many were measured both times.
-        first: The mean of the first measurements; None of no pairs.
-        second: The mean of the second ones.
-        difference: Second less first.
+        pairs: The number of rows with both measurements.
+        first: The mean of the first measurements; None without pairs.
+        second: The mean of the second measurements; None without pairs.
+        difference: Second minus first; None without pairs.
         low: The lower end of the difference's interval; None for fewer than two concepts.
-        high: Its upper end, or None with it.
+        high: The upper end; None for fewer than two concepts.
     """
 
     pairs: int
@@ -33,12 +33,12 @@ class Paired(NamedTuple):
 def mean(
     values: pl.DataFrame, of: str, bootstrap: Bootstrap
 ) -> tuple[float | None, float | None, float | None]:
-    """The mean of what is there, and its interval's ends; None where undefined.
+    """Return the mean of the non-null values and its interval's ends; None where undefined.
 
     Args:
-        values: ``concept`` (resampled) and the column to average; null ones are left out.
-        of: That column.
-        bootstrap: How the interval is made.
+        values: ``concept`` (resampled) and the column to average; nulls are ignored.
+        of: The column to average.
+        bootstrap: The bootstrap for the interval.
     """
     there = values.drop_nulls(of)
     ones = [1] * there.height
@@ -47,11 +47,12 @@ def mean(
 
 
 def paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> Paired:
-    """Both means over the pairs that are whole, with an interval for their difference.
+    """Return both means over the complete pairs, with an interval for their difference.
 
     Args:
-        pairs: ``concept`` (resampled), ``first``, ``second``; a row that lacks one is no pair.
-        bootstrap: How the interval is made.
+        pairs: ``concept`` (resampled), ``first``, ``second``; rows with a null in either are
+            ignored.
+        bootstrap: The bootstrap for the interval.
     """
     import numpy as np
 

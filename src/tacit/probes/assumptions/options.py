@@ -23,10 +23,10 @@ def _of_vocabulary(name: str) -> Mapping[str, Any]:
 
 
 def vocabulary_file(name: str) -> Path | None:
-    """The file of a vocabulary; None where it is no file.
+    """Return the path of a vocabulary's file; None if the name is a built-in vocabulary.
 
     Raises:
-        RequestError: There is neither such a vocabulary nor such a file.
+        RequestError: The name is neither a built-in vocabulary nor a file.
     """
     if name in _VOCABULARIES:
         return None
@@ -40,39 +40,43 @@ def vocabulary_file(name: str) -> Path | None:
 
 @dataclass(frozen=True)
 class NormsOptions:
-    """Which norms are read, and which of their concepts, properties and responses are used."""
+    """The norms, and which of their concepts, properties and responses are used."""
 
-    norms: Path = option(help="CSLB's norms.dat, McRae's file, or concept, feature, pf.")
+    norms: Path = option(help="Feature norms: CSLB, McRae, or a table with concept, feature, pf.")
     corrections: Path | None = option(
         None, help="Your own wordings: a table or YAML with concept, feature, wording."
     )
     articles: Literal["fixed", "candidate"] = option(
-        "fixed", help="Retrieval: A for all, or each candidate's own, scored with it."
+        "fixed", help="Retrieval: always A, or each candidate's article, scored with it."
     )
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",
-        help="paper: without seal_(animal) and the like; tagged: the tag is stripped; all: also "
-        "several words, in elicitation.",
+        help=(
+            "Concepts to use. paper: one word, no sense tag; tagged: also seal_(animal), "
+            "without its tag; all: also several words, in elicitation."
+        ),
     )
     responses: Literal["people", "feature", "first"] = option(
         "people",
-        help="Elicitation: alternatives with the number of people who gave each, all with that of "
-        "the feature, or the feature's first wording.",
+        help=(
+            "Elicitation: count each alternative by its people (people), all by the "
+            "feature's frequency (feature), or the first wording only (first)."
+        ),
     )
     least: int = option(
-        10, help="Retrieval: only concepts with so many usable properties.", least=1
+        10, help="Retrieval: only concepts with at least N usable properties.", least=1
     )
-    least_people: int = option(0, help="Only properties that so many people named.", least=0)
+    least_people: int = option(0, help="Only properties that at least N people named.", least=0)
     most_words: int | None = option(
-        None, help="Retrieval: only properties of at most so many words.", least=1
+        None, help="Retrieval: only properties of at most N words.", least=1
     )
-    limit: int | None = option(None, help="Only the first so many concepts that are left.", least=1)
+    limit: int | None = option(None, help="Only the first N concepts after filtering.", least=1)
 
     def own_wordings(self) -> tuple[Correction, ...]:
-        """The corrections.
+        """Read the corrections; none without a file.
 
         Raises:
-            DataError: They are missing or malformed.
+            DataError: The file is missing or malformed.
         """
         from tacit.probes.assumptions.corrections import read_corrections
 
@@ -81,20 +85,22 @@ class NormsOptions:
 
 @dataclass(frozen=True)
 class AssumptionsOptions(NormsOptions):
-    """What is asked of models."""
+    """The options for the norms, and for the prompts and rankings of models."""
 
     vocabulary: str = option(
         "shared",
         metavar="shared|own|concepts|FILE",
-        help="Retrieval ranks the words that all models share, own ones, the concepts, or those "
-        "of a file, one per line.",
+        help=(
+            "Retrieval: candidates are the words that all models share, each model's own, "
+            "the concepts, or those of a file, one per line."
+        ),
         data=_of_vocabulary,
     )
     wording: Literal["blank-last", "sentence", "both"] = option(
-        "blank-last", help="How a causal model is asked for a concept."
+        "blank-last", help="Retrieval prompt for causal models."
     )
     orders: Literal["all", "main"] = option(
-        "all", help="all (also bottom, increasing and random), or main, which is quicker."
+        "all", help="all (also bottom, increasing and random), or main, which is faster."
     )
-    top: int = option(20, help="How many of the best candidates are kept of each ranking.", least=1)
-    seed: int = option(0, help="Where the draws of the random baseline begin.")
+    top: int = option(20, help="Number of best candidates to store per ranking.", least=1)
+    seed: int = option(0, help="Seed of the random baseline.")

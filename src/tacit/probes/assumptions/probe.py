@@ -1,4 +1,4 @@
-"""The assumptions probe, whole: norms and a model's words in, requests out, findings out."""
+"""The assumptions probe: builds requests from norms and a model's words, and measures answers."""
 
 from __future__ import annotations
 
@@ -54,26 +54,28 @@ CausalWording = Literal["blank-last", "sentence", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is asked, for all models alike; the defaults are the paper's, all orders included.
+    """The settings of a run, the same for all models; the defaults are the paper's (all orders).
 
     Args:
         vocabulary: The candidates of retrieval: the words ``shared`` by the models compared, each
-            model's ``own``, the ``concepts`` that are asked about, or those of a ``file``.
-        words: The words of the file.
-        causal: How causal models are asked for a concept: ``blank-last``, ``sentence`` or ``both``.
-        articles: As for ``Filters``; ``candidate`` goes with the vocabulary ``concepts``.
-        orders: ``all``, or ``main`` for the one of Figure 2.
-        concepts: Which concepts are asked about, as for ``Filters``.
-        responses: Which of people's wordings are responses, as for ``ResponsePreset``.
-        least: How many usable properties a concept must have.
-        limits: Which properties are left out first.
-        corrections: A person's own wordings.
-        limit: Only the first so many concepts that are left, in retrieval and in elicitation.
-        top: How many of the best candidates are kept.
-        seed: Where the draws of the random baseline begin.
+            model's ``own`` words, the names of the ``concepts``, or the words of a ``file``.
+        words: The words of the file; None for other vocabularies.
+        causal: The wording of retrieval for causal models: ``blank-last``, ``sentence`` or
+            ``both``.
+        articles: As for ``Filters``; ``candidate`` requires the vocabulary ``concepts``.
+        orders: ``all``, or ``main`` for the order of Figure 2.
+        concepts: The preset of concepts, as for ``Filters``.
+        responses: The preset of responses, as for ``ResponsePreset``.
+        least: The minimum number of usable properties of a concept.
+        limits: The limits on properties, which apply first.
+        corrections: User-supplied wordings.
+        limit: The maximum number of concepts, in retrieval and in elicitation: the first ones that
+            are left. None for all.
+        top: The number of best candidates to store.
+        seed: The seed of the random baseline.
 
     Raises:
-        RequestError: A choice is unknown, or two do not go together.
+        RequestError: A choice is unknown, or two choices are incompatible.
     """
 
     vocabulary: Candidates = "shared"
@@ -110,10 +112,10 @@ class Choices:
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
-        """What options choose.
+        """Build the choices from options.
 
         Raises:
-            RequestError: An option is unknown, or two do not go together.
+            RequestError: An option is unknown, or two options are incompatible.
             DataError: The corrections or the vocabulary are missing or malformed.
         """
         from tacit.probes.assumptions.vocabulary import read_words
@@ -136,17 +138,17 @@ class Choices:
         )
 
     def worded(self, norms: Norms) -> WordedNorms:
-        """The properties of norms that prompts can state."""
+        """Return the properties of norms that prompts can state."""
         return word_properties(norms, self.corrections, self.limits)
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Asks models for concepts by the properties that people name, and for properties.
+    """The assumptions probe for several models: concept retrieval and property elicitation.
 
     Args:
-        norms: What people named.
-        choices: What is asked, for all models alike.
+        norms: The norms.
+        choices: The settings, the same for all models.
     """
 
     name: ClassVar[str] = "assumptions"
@@ -167,10 +169,10 @@ class Assumptions:
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
-        """See ``ProbeByVocabulary.of``.
+        """Build the probe from options; see ``ProbeByVocabulary.of``.
 
         Raises:
-            RequestError: Two options do not go together.
+            RequestError: Two options are incompatible.
             DataError: A file is missing or malformed.
         """
         from tacit.knowledge.words import spare_torch
@@ -181,49 +183,49 @@ class Assumptions:
 
     @staticmethod
     def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """How models differ, paired; see ``tacit.probes.assumptions.compare``."""
+        """Compare each pair of models; see ``tacit.probes.assumptions.compare``."""
         from tacit.probes.assumptions.compare import compare
 
         return compare(found)
 
     @staticmethod
     def different_questions(found: Mapping[str, Findings]) -> list[str]:
-        """A warning for each two models that were asked in different wordings."""
+        """Return a warning for each pair of models without a common wording."""
         from tacit.probes.assumptions.compare import different_questions
 
         return different_questions({name: of.summary["wordings"] for name, of in found.items()})
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:
-        """The figures, by name."""
+        """Return the figures by name."""
         from tacit.probes.assumptions.figures import FIGURES
 
         return FIGURES
 
     @staticmethod
     def headline(findings: Findings) -> str | None:
-        """See ``Declared.headline``."""
+        """Return the main result in one sentence; see ``Declared.headline``."""
         from tacit.probes.assumptions.sentences import headline
 
         return headline(findings)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """What was asked, what came out, and what was left out."""
+        """Return sentences on the prompts, the results and what was left out."""
         from tacit.probes.assumptions.sentences import sentences
 
         return sentences(findings)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """How figures were made."""
+        """Return sentences on how the figures were computed."""
         from tacit.probes.assumptions.sentences import notes
 
         return notes(findings)
 
     @staticmethod
     def views(findings: Findings, _request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """The rows of the headlines, what is printed, and the concepts down to their prompts."""
+        """Yield the rows of the headlines, the printed tables, and the views of concepts."""
         from tacit.probes.assumptions.concepts import concept_views
         from tacit.probes.assumptions.headlines import headline_views, printed_views
 
@@ -232,7 +234,7 @@ class Assumptions:
         yield from concept_views(findings, most)
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, AssumptionsProbe]:
-        """See ``ProbeByVocabulary.for_models``."""
+        """Return each model's probe; see ``ProbeByVocabulary.for_models``."""
         words = Words.of({name: model.words for name, model in models.items()})
         worded = self.choices.worded(self.norms)
         return {
@@ -243,14 +245,14 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class AssumptionsProbe:
-    """Asks one model for concepts by their properties, and for properties of concepts.
+    """The assumptions probe for one model.
 
     Args:
-        worded: What people named, and the properties of it that prompts can state.
-        words: The words of all models that are compared.
-        model: This model's name among them.
-        kind: ``causal``, ``masked`` or ``seq2seq``, which says how it is asked.
-        choices: What is asked.
+        worded: The norms, and their properties that prompts can state.
+        words: The words of all models compared.
+        model: This model's name in ``words``.
+        kind: ``causal``, ``masked`` or ``seq2seq``, which determines the wordings.
+        choices: The settings of the run.
 
     Raises:
         RequestError: No concept passes the filters.
@@ -272,12 +274,12 @@ class AssumptionsProbe:
 
     @property
     def norms(self) -> Norms:
-        """What people named."""
+        """The norms."""
         return self.worded.norms
 
     @cached_property
     def chosen(self) -> Chosen:
-        """The concepts that are asked about, and what each filter did."""
+        """The concepts that pass the filters, and the effect of each filter."""
         choices = self.choices
         among = None if choices.vocabulary == "concepts" else self._whole_words.words
         filters = Filters(choices.concepts, choices.articles, among, choices.least)
@@ -315,7 +317,7 @@ class AssumptionsProbe:
 
     @property
     def wordings(self) -> tuple[str, ...]:
-        """How concepts are asked for: a causal model cannot see what follows a blank."""
+        """The wordings of retrieval. A causal model cannot see the text after a blank."""
         if self.kind != "causal":
             return ("sentence",)
         both = self.choices.causal == "both"
@@ -323,20 +325,20 @@ class AssumptionsProbe:
 
     @cached_property
     def eliciting(self) -> Eliciting:
-        """Elicitation, with the preface and without it."""
+        """Elicitation with and without the preface."""
         asked = {preface: self._elicited(preface=preface) for preface in (True, False)}
         own = self.words.own[self.model]
         return Eliciting(asked, own, self.words.shared, self.choices.top)
 
     @cached_property
     def prince(self) -> Prince:
-        """Prince's examples."""
+        """The prompts of Prince's examples."""
         ending = self._ending
         return Prince(self.words.own[self.model], ending, ending, self.choices.top)
 
     @property
     def _ending(self) -> str:
-        """The wording in which the blank is read from one pass."""
+        """The wording in which one forward pass scores all candidates for the blank."""
         return "blank-last" if self.kind == "causal" else "sentence"
 
     def _elicited(self, *, preface: bool) -> Elicitation:
@@ -351,17 +353,17 @@ class AssumptionsProbe:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """What is ranked from one pass: retrieval, elicitation, Prince's examples."""
+        """The ranking prompts of retrieval, elicitation and Prince's examples."""
         retrieval = [one for part in self.retrievals for one in part.rankings]
         return [*retrieval, *self.eliciting.rankings, *self.prince.rankings]
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """What is scored word by word."""
+        """The prompts of retrieval whose candidates are scored one by one."""
         return [prompt for part in self.retrievals for prompt in part.prompts]
 
     def requests(self) -> Mapping[str, Requests]:
-        """See ``Probe.requests``: what is ranked, and what is scored word by word."""
+        """Return the ranking prompts and the prompts scored one by one; see ``Probe.requests``."""
         retrieval = [one for part in self.retrievals for one in part.rankings]
         groups: dict[str, Sequence[Prompt] | Sequence[RankingPrompt]] = {
             "retrieval": retrieval,
@@ -374,17 +376,17 @@ class AssumptionsProbe:
         }
 
     def measure(self, answers: Answers) -> Findings:
-        """See ``Probe.measure``."""
+        """Compute the findings from answers; see ``Probe.measure``."""
         answers = answers.joined(self.requests())
         ranked = [name for name in answers.groups if name != "retrieval_words"]
         scores = answers.scores("retrieval_words") if self.prompts else ()
         return self.measure_rankings(scores, [r for name in ranked for r in answers.rankings(name)])
 
     def measure_rankings(self, scores: Sequence[Scores], rankings: Sequence[Ranking]) -> Findings:
-        """Findings from one score per prompt and one ranking per ranking prompt.
+        """Compute findings from one ``Scores`` per prompt and one ``Ranking`` per ranking prompt.
 
         Returns:
-            ``questions``: the texts whose vocabulary was ranked, each with its normaliser and best
+            The findings. ``questions`` lists the ranked texts, each with its normaliser and best
             candidates. ``tacit.probes.assumptions.tables`` declares the tables.
         """
         left, scored = iter(rankings), iter(scores)
@@ -412,7 +414,7 @@ class AssumptionsProbe:
         return Findings(questions, tables, {**self._summary(rankings), "intervals": intervals()})
 
     def _about(self) -> dict[str, pl.DataFrame]:
-        """What was used and what was not, and the words that competed."""
+        """Return the tables of words, of removed concepts, and of property categories."""
         import polars as pl
 
         own, shared = self.words.own[self.model], self.words.shared
@@ -488,14 +490,14 @@ class AssumptionsProbe:
 
 
 def _numbered(count: int) -> pl.DataFrame:
-    """Keys of requests that have a place of their own in a list."""
+    """Return keys for requests that are identified by their index in a list."""
     import polars as pl
 
     return pl.DataFrame({"item": range(count)}, {"item": pl.Int64})
 
 
 def _counts(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """What filters did, for a manifest."""
+    """Return the effect of each filter, for a manifest."""
     return [
         {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
     ]

@@ -1,4 +1,4 @@
-"""The prompts that norms make, as tables, with how many concepts each filter left out."""
+"""Tables of the prompts built from norms, with the number of concepts that each filter removed."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 def retrieval_prompts_of(
     options: NormsOptions, wording: str, vocabulary: Path | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The prompts that ask for a concept.
+    """Build the table of prompts that ask for a concept.
 
     Args:
-        options: The norms, and what is used of them.
-        wording: sentence or blank-last.
-        vocabulary: Only these concepts: a file with a word on each line.
+        options: The norms, and which parts of them are used.
+        wording: ``sentence`` or ``blank-last``.
+        vocabulary: A file with one word per line; only concepts with these words are used.
 
     Returns:
-        The prompts, and the counts of properties, filters and concepts.
+        The prompts, and a summary with the counts of properties, filters and concepts.
 
     Raises:
         DataError: A file is missing or malformed.
@@ -57,7 +57,7 @@ def retrieval_prompts_of(
         orient="row",
     )
     if options.articles == "fixed":
-        table = table.drop("answer")  # the concept
+        table = table.drop("answer")  # equals the concept
     properties = {
         "usable": worded.usable,
         **worded.dropped,
@@ -75,11 +75,11 @@ def retrieval_prompts_of(
 def elicitation_prompts(
     options: NormsOptions, phrasing: Phrasing
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The prompts that ask for the properties of a concept.
+    """Build the table of prompts that ask for the properties of a concept.
 
     Returns:
-        The prompts with people's responses, and how many there are by relation, beside the paper's
-        where the norms are CSLB's.
+        The prompts with people's responses, and a summary with the number of prompts by relation,
+        next to the paper's number if the norms are CSLB's.
 
     Raises:
         DataError: A file is missing or malformed.

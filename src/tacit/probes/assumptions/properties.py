@@ -1,4 +1,4 @@
-"""The properties of norms that prompts can state, and the concepts that can be retrieved."""
+"""Properties of norms that prompts can state, and concepts that can be retrieved."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Which properties are left out first; by default, as in the paper, none.
+    """The limits on properties, which apply first; none by default, as in the paper.
 
     Args:
-        people: The least production frequency. The CSLB norms themselves begin at 2.
-        words: The most words of a wording; None for any number.
+        people: The minimum production frequency. The CSLB norms themselves start at 2.
+        words: The maximum number of words of a wording; None for any number.
 
     Raises:
-        RequestError: There could be no property.
+        RequestError: ``people`` is below 0, or ``words`` is below 1.
     """
 
     people: int = 0
@@ -60,11 +60,11 @@ class Worded:
     """A property that a prompt can state.
 
     Args:
-        property: As people named it.
+        property: The property in the norms.
         text: The predicate: "has fur".
-        corrected: Whether the text is a person's own correction.
-        from_feature: Why the feature is stated and not its first alternative: ``UNGRAMMATICAL``
-            or ``NO_VERB``; None where it is not, or there is no alternative.
+        corrected: Whether the text is a user's correction.
+        from_feature: Why the feature is stated instead of its first alternative: ``UNGRAMMATICAL``
+            or ``NO_VERB``; None if the alternative is stated or there is none.
     """
 
     property: Property
@@ -75,15 +75,17 @@ class Worded:
 
 @dataclass(frozen=True, slots=True)
 class WordedNorms:
-    """The properties that prompts can state, and the count of the others.
+    """The properties that prompts can state, and the counts of the others.
 
     Args:
         norms: The norms.
-        properties: By concept, in the order of the file; a concept of which none is left has none.
+        properties: The usable properties by concept, in the order of the file; empty for a concept
+            without any.
         dropped: The number of properties left out, by reason, in the order of the tests.
-        corrected: How many wordings were corrected.
-        from_feature: How many of them state the feature and not its first alternative, by reason.
-        unmatched: Corrections that met no property.
+        corrected: The number of usable properties with a corrected wording.
+        from_feature: The number of usable properties that state the feature instead of the first
+            alternative, by reason.
+        unmatched: Corrections that match no property.
     """
 
     norms: Norms
@@ -95,18 +97,18 @@ class WordedNorms:
 
     @property
     def usable(self) -> int:
-        """How many properties are left."""
+        """The number of usable properties."""
         return sum(map(len, self.properties.values()))
 
 
 def word_properties(
     norms: Norms, corrections: Sequence[Correction] = (), limits: Limits | None = None
 ) -> WordedNorms:
-    """Words every property of norms.
+    """Word every property of norms.
 
-    A property is worded as its correction says; else by its first alternative; else, where that is
-    missing, ungrammatical or has no wording, by its feature. Of properties of one concept that are
-    worded alike, the most frequent stays (the first of equal ones).
+    The wording of a property is its correction; otherwise its first alternative; otherwise, if that
+    alternative is missing, ungrammatical or without a wording, its feature. If several properties
+    of a concept have the same wording, only the most frequent one is usable (the first in a tie).
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)
@@ -126,7 +128,7 @@ def word_properties(
 
 
 def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded | str:
-    """A property with its wording, or the first reason why it cannot be used."""
+    """Return a property with its wording, or the first reason why it cannot be used."""
     if one.frequency < limits.people:
         return RARE
     own = corrections.wording(one)
@@ -139,7 +141,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """The predicate of a property, and why its first alternative is not stated."""
+    """Return a property's predicate, and why its first alternative is not stated."""
     if not one.alternatives:
         return predicate(one.feature), None
     said = alternatives.worded(one.alternatives[0], one.feature)
@@ -150,7 +152,7 @@ def _stated(one: Property) -> tuple[str | None, str | None]:
 
 
 def _distinct(worded: Iterable[Worded]) -> tuple[Worded, ...]:
-    """Each wording once, in the order of the file: the most frequent of equal ones, else first."""
+    """Select one property per wording, in file order: the most frequent, or the first in a tie."""
     best: dict[str, Worded] = {}
     ordered = list(worded)
     for made in ordered:
@@ -178,14 +180,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which concepts are asked about; the defaults are the paper's, without a vocabulary.
+    """The filters of concepts; the defaults are the paper's, without a vocabulary.
 
     Args:
-        concepts: Which concepts are asked about.
-        articles: ``fixed``: every prompt begins "A ___", and concepts that begin with a vowel
-            sound are left out; ``candidate``: each candidate has its own article, and they stay.
-        vocabulary: The concept's word must be one of these, in the same case; None for any.
-        least: How many usable properties a concept must have.
+        concepts: The preset of concepts.
+        articles: ``fixed``: every prompt starts with "A ___", and concepts that start with a vowel
+            sound are left out; ``candidate``: each candidate has an article, and these concepts are
+            included.
+        vocabulary: The words that a concept's word must be among, case-sensitive; None for any
+            word.
+        least: The minimum number of usable properties of a concept.
 
     Raises:
         RequestError: ``concepts`` or ``articles`` is unknown, or ``least`` is below 1.
@@ -210,10 +214,10 @@ class Concept:
     """A concept that prompts ask for.
 
     Args:
-        name: As the norms write it.
-        word: What stands in the blank: without the sense tag.
+        name: The concept, as the norms write it.
+        word: The word that fills the blank, without the sense tag.
         article: ``a`` or ``an``, by the sound of the word.
-        properties: Its usable properties, in the order of the file.
+        properties: The concept's usable properties, in the order of the file.
     """
 
     name: str
@@ -224,7 +228,7 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one filter did: the concepts it left out, by the norms' names, and how many stayed."""
+    """The effect of one filter: the concepts removed, by name, and the number of concepts left."""
 
     name: str
     removed: tuple[str, ...]
@@ -233,17 +237,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The concepts that passed every filter, and what each filter did, in order."""
+    """The concepts that passed every filter, and the effect of each filter, in order."""
 
     concepts: tuple[Concept, ...]
     steps: tuple[Step, ...]
 
 
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
-    """Filters the concepts of norms, in the order of the file.
+    """Filter the concepts of norms, in the order of the file.
 
     The filters, in order: sense tag (preset ``paper``), one word, vowel sound (with fixed
-    articles), in the vocabulary (when given), enough properties.
+    articles), in the vocabulary (if there is one), enough properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()
@@ -260,15 +264,15 @@ def apply_filters(
     name: Callable[[T], str],
     tests: Iterable[tuple[str, Callable[[T], bool]]],
 ) -> tuple[Sequence[T], tuple[Step, ...]]:
-    """Applies filters one after another.
+    """Apply filters one after another.
 
     Args:
         left: The concepts.
         name: Returns a concept's name.
-        tests: Each filter's name, and whether a concept passes it.
+        tests: Each filter's name, and a function that returns whether a concept passes.
 
     Returns:
-        The concepts that passed all filters, and what each filter did.
+        The concepts that passed all filters, and the effect of each filter.
     """
     steps = []
     for step, passes in tests:
@@ -279,7 +283,7 @@ def apply_filters(
 
 
 def check_concepts(concepts: str) -> None:
-    """Raises RequestError if there is no such preset of concepts."""
+    """Raise RequestError if the preset of concepts is unknown."""
     if concepts not in get_args(ConceptPreset):
         raise RequestError(
             f"concepts {concepts!r} are none of {', '.join(get_args(ConceptPreset))}"

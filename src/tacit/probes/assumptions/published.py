@@ -1,8 +1,8 @@
-"""What Weir et al. (2020) print beside one's own: ours, published, difference.
+"""Comparison with the values that Weir et al. (2020) print: ours, published, difference.
 
-A model's figures are compared with one of the paper's four models, which a person names; figures of
-the data and the method with the paper's own. Ranks among other candidates than the paper's have no
-difference.
+A model's figures are compared with those of one of the paper's four models, which the user names.
+Figures of the data and the method are compared with the paper's directly. Ranks among other
+candidates than the paper's have no difference.
 """
 
 from __future__ import annotations
@@ -47,24 +47,24 @@ def published_table(
     model: str | None = None,
     summary: Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
-    """What the paper prints, beside a run.
+    """Compare a run with the values that the paper prints.
 
     Args:
-        tables: The run's findings by name; those of ``TABLES`` are looked at, any may be absent.
-        model: One of ``MODELS``, with which the run's model is compared. Without it the figures of
-            all four are given, and none of them is taken for the run's: no difference.
-        summary: The run's summary, for the size of the norms and how beliefs were elicited.
+        tables: The run's tables by name; only those in ``TABLES`` are read, and any may be absent.
+        model: The model of the paper, one of ``MODELS``, to compare with the run's model. Without
+            it, the values of all four models are listed and have no difference.
+        summary: The run's summary, for the size of the norms and the elicitation method.
 
     Returns:
-        Columns table, row, column, ours (null where the run has none), published, low, high (the
-        ends where a range is printed), difference (null for a mean over the paper's models, and for
-        ranks among other candidates than the paper's), candidates and chance (of figures of ranks:
-        how many words the run ranks, and what random rankings of them give), note (why there is no
-        difference, or what it hides), and elicitation: how the run's were had, null where it does
-        not say.
+        Columns table, row, column, ours (null if the run has no such figure), published, low, high
+        (the ends if a range is printed), difference (null for a model's value if ``model`` is None,
+        for a mean over the paper's models, and for ranks among other candidates than the paper's),
+        candidates and chance (for rank-based figures: the number of words that the run ranks, and
+        their chance level), note (the reason why there is no difference, or a caveat), and
+        elicitation (the run's elicitation method; null if the summary does not state it).
 
     Raises:
-        RequestError: The model is none of the paper's.
+        RequestError: The paper has no such model.
     """
     import polars as pl
 
@@ -86,7 +86,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """The same, with the model in its column's name unless it is the run's own."""
+    """Add the model's name to the column's name, unless the model is the run's."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -96,7 +96,7 @@ def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
 def _compared(
     cell: PrintedValue, row: Mapping[str, Any], ranks: _Ranks, model: str | None
 ) -> tuple[float | None, int | None, float | None, str | None]:
-    """The difference where there may be one, what ranks are among, and a note."""
+    """Return the difference if it is meaningful, the candidates, the chance level and a note."""
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None
     note = None if difference is None else ranks.differs or ranks.note
@@ -107,14 +107,14 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Ranks:
-    """What our figure of ranks is among, beside the candidates that the paper ranks.
+    """The candidates of a rank-based figure, compared with the paper's candidates.
 
     Args:
-        candidates: How many words the run ranks; None where it has no such figure.
-        chance: What random rankings of them give.
-        differs: Why the paper's candidates are others, so that there is no difference; None where
-            they are the same as far as the paper tells.
-        note: What else a reader must know of the comparison.
+        candidates: The number of words that the run ranks; None if there is no rank-based figure.
+        chance: The chance level for this number.
+        differs: Why the candidates differ from the paper's, which rules out a difference; None if
+            they are the same as far as the paper states.
+        note: Any other caveat of the comparison.
     """
 
     candidates: int | None = None
@@ -126,7 +126,7 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Of a cell; nothing where it is not made of ranks."""
+        """Build the instance for a cell; empty if the cell is not rank-based."""
         among, rows = cell.block.get("among"), cell.rows(tables)
         if among is None or rows is None or rows["candidates"][0] is None:
             return cls()
@@ -138,7 +138,7 @@ class _Ranks:
         if among == "own":
             differs = _unlike_own(count, cell.model)
         elif "relation" in row:
-            # Of the sensible words, the candidates are a part of those that models share.
+            # The sensible candidates are a subset of the words that models share.
             shared = vocabulary.get("shared")
             differs = None if shared is None else _unlike_shared(shared, vocabulary)
         else:
@@ -147,7 +147,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Why so many words are not those that a model of the paper has."""
+    """Return why a number of words does not fit a paper model's own words; None if it fits."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
@@ -160,9 +160,9 @@ def _own_words(model: str | None) -> int | None:
 
 
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
-    """Why so many words are not the vocabulary that the paper's models share; None if they are.
+    """Return why the run's candidates do not match the paper's shared vocabulary, or None.
 
-    The paper gives its size alone, and roughly.
+    The paper states only the approximate size of this vocabulary.
     """
     least, most = published(PAPER)["candidates"]["shared"]
     if not least <= count <= most:
@@ -181,7 +181,7 @@ def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
 def _derived(
     tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The tables of ours that printed values name, beside the findings themselves."""
+    """Yield the derived tables that the published values refer to, besides the findings."""
     import polars as pl
 
     by_number, asked = tables.get("retrieval_by_number"), tables.get("retrieval")
@@ -208,13 +208,13 @@ def _derived(
 
 
 def _wording(by_number: pl.DataFrame | None) -> str:
-    """The paper's wording of retrieval where the run has it, else the run's first."""
+    """Return the paper's wording of retrieval if the run has it, else the run's first wording."""
     kinds = [] if by_number is None else by_number["wording"].to_list()
     return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
 
 
 def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """As Table 1 has it: people's responses, and words with a probability, spelt as in America."""
+    """Yield people's responses and words with a probability (Table 1), in American spelling."""
     import polars as pl
 
     def asked(name: str, spelling: str) -> pl.DataFrame | None:
@@ -234,7 +234,7 @@ def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.Dat
 
 
 def _counts(asked: pl.DataFrame | None, summary: Mapping[str, Any]) -> pl.DataFrame:
-    """Counts of the norms and of random orders."""
+    """Return counts of the norms and of the random orders."""
     import polars as pl
 
     steps, properties = summary.get("steps"), summary.get("properties", {}).get("all")

@@ -1,8 +1,8 @@
 """People's one-word completions of a relation, each with the number of people who gave it.
 
-Which wordings count is a preset (``ResponsePreset``). Singular and plural of one feature are one
-response (``handle_handles``), in the form that the relation's prompt can hold: "has a ___" needs a
-singular.
+``ResponsePreset`` determines which wordings count. The singular and plural of one feature
+(``handle_handles``) are one response, in the form that fits the relation's prompt: "has a ___"
+needs a singular.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CORRECTED = "ungrammatical alternative put as in the feature"
 FALLEN_BACK = "counted by the feature, people not known"
 NOTES = (MERGED, SINGULAR, UNSAYABLE, CORRECTED, FALLEN_BACK)
 
-# Words that cannot be the one word of a response: what follows them is cut off or denied.
+# Words that cannot be a one-word response: they negate, or the text after them is cut off.
 _NO_RESPONSE = frozenset({"a", "an", "the", "no", "not", "of", "made"})
 
 
@@ -47,9 +47,10 @@ class Response:
     """One word with which people completed a prompt.
 
     Args:
-        word: As the norms spell it; of two spellings the more frequent one.
-        frequency: How many people gave it; of several properties that give it the highest.
-        spellings: What counts as this response: the word, then its other spellings.
+        word: The word as the norms spell it; of two spellings, the more frequent one.
+        frequency: The number of people who gave it; the highest number if several properties have
+            the word.
+        spellings: The accepted spellings: the word, then its other spellings.
     """
 
     word: str
@@ -59,7 +60,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate that people gave: their number, and who they are where that is known."""
+    """A predicate that people gave, with the number of people and, if known, who they are."""
 
     text: str
     frequency: int
@@ -68,15 +69,15 @@ class Predicate:
 
 @dataclass
 class ResponseReader:
-    """Reads the responses of concepts.
+    """A reader of the responses of concepts.
 
     Args:
-        corrections: A person's own wordings.
+        corrections: User-supplied wordings.
         counting: Which wordings count.
-        any_article: Whether "is an animal" is a completion of "is a ___" too.
+        any_article: Whether "is an animal" also completes "is a ___".
 
     Raises:
-        RequestError: There is no such way to count.
+        RequestError: The preset of responses is unknown.
     """
 
     corrections: Corrections
@@ -92,7 +93,7 @@ class ResponseReader:
             )
 
     def read(self, properties: Iterable[Property]) -> Mapping[str, tuple[Response, ...]]:
-        """The responses of one concept by relation, the most frequent first."""
+        """Return the responses of one concept by relation, the most frequent first."""
         found: dict[str, list[tuple[str, int]]] = {name: [] for name in load_templates().relations}
         for one in properties:
             for (relation, _), forms in self._completions(one).items():
@@ -102,7 +103,7 @@ class ResponseReader:
         return {relation: _merged(answers) for relation, answers in found.items()}
 
     def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """The words of one property by relation and response, with who gave them."""
+        """Return one property's words by relation and response, each with its predicate."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
             completed = completion(said.text, any_article=self.any_article)
@@ -113,7 +114,7 @@ class ResponseReader:
         return found
 
     def _counted_predicates(self, one: Property) -> Iterator[Predicate]:
-        """The predicates of a property that count."""
+        """Yield the predicates of a property that count."""
         own = self.corrections.wording(one)
         if own is not None:
             yield Predicate(own, one.frequency)
@@ -133,7 +134,7 @@ class ResponseReader:
         yield from (Predicate(text, one.frequency) for text in said if text is not None)
 
     def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
-        """The predicate of each alternative, with the alternative's index."""
+        """Yield the predicates of each alternative, with the alternative's index."""
         for at, text in enumerate(one.alternatives):
             for said in (worded(each, one.feature) for each in wordings(text)):
                 if said is not None:
@@ -142,7 +143,10 @@ class ResponseReader:
                     yield better or said, at
 
     def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
-        """The word that stands for the forms of one property, and how many people gave them."""
+        """Return the word for the forms of one property, and how many people gave any of the forms.
+
+        Return None if no form fits the relation's prompt.
+        """
         words = self._sayable(relation, forms)
         counts = {word: _people(said for one, said in forms if one == word) for word in words}
         if not counts:
@@ -151,7 +155,7 @@ class ResponseReader:
         return max(counts, key=lambda word: (counts[word], is_plural(word))), everyone
 
     def _sayable(self, relation: str, forms: list[tuple[str, Predicate]]) -> list[str]:
-        """The words that can be said in the relation's prompt."""
+        """Return the words that fit the relation's prompt."""
         words = list(dict.fromkeys(word for word, _ in forms))
         if relation == "is":
             return words
@@ -167,9 +171,10 @@ class ResponseReader:
 
 
 def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
-    """The relation and the one word with which a predicate completes it; None where it does not.
+    """Split a predicate into a relation and its completion; None if that is not a single word.
 
-    "is big" is (``is``, big); "is an animal" is (``is a``, animal), or None without any article.
+    "is big" is (``is``, big). "is an animal" is (``is a``, animal), or None if ``any_article`` is
+    False.
     """
     words = said.split(" ")
     verb, rest = words[0], words[1:]
@@ -184,7 +189,7 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 
 
 def _people(given: Iterable[Predicate]) -> int:
-    """How many people gave some of a property's predicates, each person counted once."""
+    """Count the people who gave any of a property's predicates, each person once."""
     every = list(given)
     named = [said.people for said in every]
     known = frozenset[str]().union(*(people for people in named if people is not None))
@@ -192,7 +197,7 @@ def _people(given: Iterable[Predicate]) -> int:
 
 
 def _merged(answers: Iterable[tuple[str, int]]) -> tuple[Response, ...]:
-    """Each word once, with the highest frequency; two spellings of a word are one."""
+    """Merge answers with the same word, in any spelling; keep the highest frequency."""
     words: dict[str, dict[str, int]] = {}
     for word, frequency in answers:
         spelt = words.setdefault(american(word), {})

@@ -1,4 +1,4 @@
-"""Prompts that state properties and ask for their concept (Weir et al. 2020, Figures 1 to 3)."""
+"""Retrieval prompts, which ask for a concept by its properties (Weir et al. 2020, Figures 1-3)."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ Direction = Literal["decreasing", "increasing"]
 
 
 class Order(Protocol):
-    """Selects properties of a concept and puts them in an order."""
+    """A rule that selects and orders properties of a concept."""
 
     @property
     def name(self) -> str:
-        """As tables name it."""
+        """The order's name in tables."""
         ...
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """At most so many of a concept's properties, given in the order of the file."""
+        """Return at most ``most`` of a concept's properties, which are passed in file order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ByFrequency:
-    """Orders by production frequency, equal ones by their place in the file.
+    """Order by production frequency; ties are in the order of the file.
 
-    Decreasing frequency states the first of equal ones first. Increasing frequency is the exact
-    reverse, so that the two differ also where all frequencies are equal.
+    With decreasing frequency, the first of tied properties comes first. Increasing frequency is the
+    exact reverse, so the two orders differ even if all frequencies are equal.
 
     Args:
-        selection: The ``top``, which decreasing frequency states first, or the ``bottom``, which
-            increasing frequency states first.
+        selection: ``top``, the first properties by decreasing frequency, or ``bottom``, the first
+            by increasing frequency.
         direction: ``decreasing`` or ``increasing`` frequency.
 
     Raises:
-        RequestError: There is no such selection or direction.
+        RequestError: The selection or the direction is unknown.
     """
 
     selection: Selection = "top"
@@ -69,10 +69,10 @@ class ByFrequency:
 
     @property
     def name(self) -> str:
-        """Such as ``top-decreasing``."""
+        """The order's name, such as ``top-decreasing``."""
         return f"{self.selection}-{self.direction}"
 
-    def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:  # noqa: ARG002 - an order may go by the concept
+    def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:  # noqa: ARG002 - an order may depend on the concept
         """See ``Order``."""
         falling = sorted(properties, key=lambda one: -one.property.frequency)
         chosen = falling[:most] if self.selection == "top" else falling[::-1][:most][::-1]
@@ -80,22 +80,22 @@ class ByFrequency:
 
 
 def has_ties(concept: Concept) -> bool:
-    """Whether two of a concept's ten most frequent properties have the same frequency."""
+    """Check whether two of a concept's ten most frequent properties have the same frequency."""
     first = ByFrequency().arrange(concept.name, concept.properties, MOST)
     return len({one.property.frequency for one in first}) < len(first)
 
 
 @dataclass(frozen=True, slots=True)
 class Shuffled:
-    """A random set of properties in a random order: one of the paper's baseline.
+    """A random set of properties in a random order, part of the paper's random baseline.
 
-    Draws follow from the seed, the concept and its own features alone, so a concept has the same
-    prompts whatever other concepts there are, on any machine.
+    The draws depend only on the seed, the concept and its features. A concept therefore has the
+    same prompts on any machine and with any other concepts.
 
     Args:
-        number: Which random set, from 1.
-        permutation: Which order of that set, from 1.
-        seed: Where the draws begin.
+        number: The number of the random set, from 1.
+        permutation: The number of the order of that set, from 1.
+        seed: The seed of the draws.
     """
 
     number: int = 1
@@ -104,7 +104,7 @@ class Shuffled:
 
     @property
     def name(self) -> str:
-        """``random-2-5`` is the fifth order of the second set."""
+        """The order's name: ``random-2-5`` is the fifth order of the second set."""
         return f"random-{self.number}-{self.permutation}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
@@ -123,7 +123,7 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
 
 
 def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
-    """The random baseline of Figure 3b: 5 orders of each of 5 sets."""
+    """Return the random baseline of Figure 3b; by default, 5 orders of each of 5 sets."""
     return tuple(
         Shuffled(number, permutation, seed)
         for number in range(1, sets + 1)
@@ -133,14 +133,14 @@ def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class RetrievalPrompt:
-    """A text that states ``n`` properties of a concept and has a blank for it.
+    """A text that states ``n`` properties of a concept, with a blank for the concept.
 
     Args:
-        concept: As the norms name it.
-        word: The concept's word, by which candidates are known.
-        n: How many properties the text states.
-        text: The text; its blank holds a word, or an article and a word.
-        answer: What the blank should hold: "bear", or "An owl" where the article is scored too.
+        concept: The concept, as the norms name it.
+        word: The concept's word, which identifies it among the candidates.
+        n: The number of properties that the text states.
+        text: The text; the blank is for a word, or for an article and a word.
+        answer: The correct filler of the blank: "bear", or "An owl" if the article is scored too.
     """
 
     concept: str
@@ -152,19 +152,19 @@ class RetrievalPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How properties become prompts.
+    """The settings that turn properties into prompts.
 
     Args:
         wording: ``sentence`` ("A ___ has fur.") or ``blank-last`` ("Something that has fur is
             called a ___").
-        articles: ``fixed`` or ``candidate``, as for ``Filters``; with ``candidate`` the blank holds
-            the article too, so that it is scored with the word.
-        order: Which properties, in which order.
-        category: Only properties of this category; None for all.
-        most: At most so many properties.
+        articles: ``fixed`` or ``candidate``, as for ``Filters``; with ``candidate``, the blank
+            includes the article, so that the article is scored with the word.
+        order: The selection and order of properties.
+        category: Use only properties of this category; None for all.
+        most: The maximum number of properties.
 
     Raises:
-        RequestError: There is no such wording, or ``most`` is below 1.
+        RequestError: The wording is unknown, or ``most`` is below 1.
     """
 
     wording: str = "sentence"
@@ -179,14 +179,14 @@ class Asking:
             raise RequestError(f"prompts of up to {self.most} properties; expected 1 or more")
 
     def text(self, properties: str) -> str:
-        """The text that states some properties."""
+        """Return the text that states some properties, given as one phrase."""
         template = of_wording(load_templates().retrieval, self.wording)
         if self.articles == "candidate":
             template = template.replace(f"{{A}} {BLANK}", BLANK).replace(f"{{a}} {BLANK}", BLANK)
         return template.format(a="a", A="A", properties=properties)
 
     def answer(self, word: str, article: str) -> str:
-        """What a candidate puts in the blank, given its article."""
+        """Return what a candidate puts in the blank, given its article."""
         if self.articles == "fixed":
             return word
         begins = f"{{A}} {BLANK}" in of_wording(load_templates().retrieval, self.wording)
@@ -196,10 +196,10 @@ class Asking:
 def retrieval_prompts(
     concepts: Sequence[Concept], asking: Asking | None = None
 ) -> list[RetrievalPrompt]:
-    """The prompts of 1, 2, … properties of each concept, in the order of the concepts.
+    """Return the prompts with 1, 2, … properties of each concept, in the order of the concepts.
 
-    A concept has prompts up to the number of properties it has (of the category), so it counts at
-    k properties when it has k of them (Figure 3a).
+    A concept has one prompt for each number of properties up to the number it has (of the category)
+    or ``asking.most``. It therefore counts at k properties if it has k of them (Figure 3a).
     """
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
@@ -219,7 +219,7 @@ def _of_concept(concept: Concept, asking: Asking) -> Iterator[RetrievalPrompt]:
 
 
 def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Worded]:
-    """Properties in the order of a hash of each one's feature."""
+    """Sort properties by a hash of the key and each property's feature."""
 
     def number(one: Worded) -> bytes:
         said = "\t".join(map(str, (*key, one.property.feature))).encode()
@@ -239,10 +239,10 @@ ORDERS = ("all", "main")
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """The orders of that name; the first is the one of Figure 2.
+    """Return the orders of a named set; the first is the order of Figure 2.
 
     Raises:
-        RequestError: There is no such name.
+        RequestError: The name is unknown.
     """
     if name not in ORDERS:
         raise RequestError(f"the orders {name!r} are none of {', '.join(ORDERS)}")
@@ -250,7 +250,7 @@ def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
 
 
 class Item(NamedTuple):
-    """One prompt of retrieval, and what it is of."""
+    """One retrieval prompt, with its order and category."""
 
     order: str
     category: str | None
@@ -259,17 +259,17 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Retrieval:
-    """The prompts of one wording, and how their candidates are ranked.
+    """The retrieval prompts of one wording, and how their candidates are ranked.
 
     Args:
-        concepts: What is asked about.
-        vocabulary: The candidates; the concepts' words are among them.
+        concepts: The concepts that the prompts ask for.
+        vocabulary: The candidates, which include the concepts' words.
         wording: ``sentence`` or ``blank-last``.
         articles: ``fixed`` or ``candidate``, as for ``Asking``.
-        orders: Which properties, in which order; the first also by category.
-        sentences: Whether the model reads whole sentences, each with a candidate in place.
-        top: How many of the best candidates are kept.
-        most: At most so many properties in a prompt.
+        orders: The orders of properties; the first is also used for each category.
+        sentences: Whether the model scores whole sentences, each with a candidate in the blank.
+        top: The number of best candidates to store.
+        most: The maximum number of properties in a prompt.
     """
 
     concepts: Sequence[Concept]
@@ -283,7 +283,7 @@ class Retrieval:
 
     @property
     def listed(self) -> bool:
-        """Whether candidates are scored word by word."""
+        """Whether candidates are scored one by one."""
         return self.sentences or self.articles == "candidate"
 
     @cached_property
@@ -306,20 +306,20 @@ class Retrieval:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One per item, where one pass reads all candidates."""
+        """One ranking prompt per item; empty if candidates are scored one by one."""
         if self.listed:
             return ()
         return [self._ranking(one) for one in self.items]
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts with the candidates as answers, where they are scored word by word."""
+        """The prompts with candidates as answers; empty unless candidates are scored one by one."""
         if not self.listed:
             return ()
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
 
     def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
-        """The rankings of all items, from the rankings or the scores of what was asked."""
+        """Return the rankings of all items, from ``scores`` if candidates are scored one by one."""
         if not self.listed:
             return rankings
         scored = zip(self.prompts, scores, strict=True)
@@ -331,13 +331,14 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Whether a prompt is of Figure 2: of the first order and all categories."""
+        """Check whether an item belongs to Figure 2: first order, all categories."""
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
-        """A prompt's request: the concept first, then, for Figure 2, all other concepts.
+        """Return an item's ranking prompt.
 
-        The other concepts' scores allow ranks among the concepts that two runs share.
+        The targets are the item's concept, then, for Figure 2, all other concepts. The scores of
+        the other concepts allow ranks among the concepts that two runs share.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -345,27 +346,28 @@ class Retrieval:
 
     @cached_property
     def _names(self) -> Sequence[str]:
-        """The concepts' words, each once."""
+        """The distinct words of the concepts, sorted."""
         return sorted({concept.word for concept in self.concepts})
 
     @cached_property
     def _answers(self) -> Mapping[str, str]:
-        """What each candidate puts in the blank: its word, or its article and its word."""
+        """By candidate, the text for the blank: the word, or the article and the word."""
         asking = Asking(self.wording, self.articles)
         article = {concept.word: concept.article for concept in self.concepts}
         return {word: asking.answer(word, article.get(word, "a")) for word in self.vocabulary.words}
 
     def _article_prompts(self) -> Iterator[Prompt]:
-        """Each text with all candidates in its blank, each behind its own article."""
+        """Yield each text with all candidates as answers, each with its own article."""
         for item in self.items:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """The candidates, then, with each, every phrase that goes on.
+        """Yield one prompt that scores the candidates, then prompts that score what follows each.
 
-        With the fixed article, candidates and phrases are scored behind it. With their own
-        articles, the whole sentences are scored, behind BOS; the candidates alone give their
-        tokens. All phrases share the text before them, which is computed once.
+        With the fixed article, candidates are scored after "A", and phrases after "A" and the
+        candidate. With candidate articles, whole sentences are scored after BOS, and the candidates
+        alone only supply their numbers of tokens. The phrases of one candidate share the text
+        before them, which is computed once.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())
@@ -379,13 +381,13 @@ class Retrieval:
                 yield Prompt("", whole, separator="")
 
     def _phrase(self, prompt: RetrievalPrompt) -> str:
-        """What follows the blank: "has fur and is big."."""
+        """Return the text after the blank: "has fur and is big."."""
         return prompt.text.split(BLANK, 1)[1].strip()
 
     def _rank(
         self, item: Item, known: Mapping[tuple[str, str], tuple[float | None, int]]
     ) -> Ranking:
-        """The ranking of the candidates that were scored word by word."""
+        """Rank the candidates of an item from their scores."""
         import numpy as np
 
         found = [self._value(item.prompt, word, known) for word in self.vocabulary.words]
@@ -400,7 +402,7 @@ class Retrieval:
         word: str,
         known: Mapping[tuple[str, str], tuple[float | None, int]],
     ) -> tuple[float | None, int]:
-        """A candidate's log-probability, and its tokens, those of a scored article included."""
+        """Return a candidate's log-probability in nats and its tokens, scored article included."""
         answer = self._answers[word]
         if not self.sentences:
             return known[prompt.text, answer]

@@ -1,6 +1,6 @@
-"""How well models find a concept from its properties (Weir et al. 2020, Figures 2, 3a and 3b).
+"""Measures of concept retrieval (Weir et al. 2020, Figures 2, 3a and 3b) and favoured words.
 
-A concept that the model cannot write has no rank: it is missing, counted, and in no mean.
+A concept that the model cannot write has no rank. It is counted as missing and left out of means.
 """
 
 from __future__ import annotations
@@ -31,32 +31,32 @@ _GROUP = ("wording", "order", "category")
 
 
 def reads_sentences(kind: str | None, wording: str) -> bool:
-    """Whether a model's log-probabilities of retrieval are of whole sentences.
+    """Check whether a model's log-probabilities of retrieval are those of whole sentences.
 
-    Those of a causal model in the wording ``sentence`` are: their probability, such as 1e-127, is
-    comparable with nothing, and only the one among the candidates is shown to people.
+    This is the case for a causal model in the wording ``sentence``. Probabilities such as 1e-127
+    are not comparable with those of words, so only the probability among the candidates is shown.
     """
     return kind == "causal" and wording == "sentence"
 
 
 def shown_probability(kind: str | None, wording: str) -> str:
-    """The probability that people are shown: the column ``probability`` or ``renormalised``."""
+    """Return the column of the probability to show: ``probability`` or ``renormalised``."""
     return "renormalised" if reads_sentences(kind, wording) else "probability"
 
 
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
-    """What each concept contributes to the means.
+    """Compute each concept's contribution to the means.
 
-    Of the random orders a concept has the mean over its draws, so that each counts once.
+    For the random orders, a concept contributes the mean over its draws, so that each concept
+    counts once.
 
     Args:
-        retrieval: wording, order, category, concept, n, rank, logprob, renormalised and
-            candidates.
+        retrieval: wording, order, category, concept, n, rank, logprob, renormalised and candidates.
 
     Returns:
-        wording, order, category, n, concept, and the figures: ``mrr`` (1/rank), ``probability``
-        (of the full softmax), ``renormalised`` (over the candidates), ``first`` (1 for rank 1,
-        else 0), null where the concept is missing; and ``candidates``, how many were ranked.
+        wording, order, category, n, concept, and the figures: ``mrr`` (1/rank), ``probability`` (of
+        the full softmax), ``renormalised`` (over the candidates), ``first`` (1 for rank 1, else 0),
+        null if the concept is missing; and ``candidates`` (the number ranked).
     """
     import polars as pl
 
@@ -77,21 +77,21 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Each figure by the number of properties that the prompt states.
+    """Compute the mean of each figure by the number of properties that the prompt states.
 
-    A concept counts at n when it has a prompt of n properties (of the category).
+    A concept counts at n if it has a prompt with n properties (of the category).
 
     Args:
         retrieval: As for ``by_concept``.
-        bootstrap: How intervals are made, over concepts.
+        bootstrap: The bootstrap for intervals, over concepts.
 
     Returns:
         wording, order (``random``: the mean over a concept's draws, then over concepts), category
-        (null: of all), n, ``concepts`` (with a rank), ``missing`` (without), ``candidates`` (the
-        most that were ranked), ``chance_mrr`` (the mean reciprocal rank of random ranks among
-        them), and of each of ``mrr``, ``probability``, ``renormalised`` and ``first`` the mean
-        with ``_low`` and ``_high``. Groups keep the order of the input, each by n. Null where
-        nothing has a rank.
+        (null for all), n, ``concepts`` (the number with a rank), ``missing`` (the number without),
+        ``candidates`` (the largest number ranked), ``chance_mrr`` (the mean reciprocal rank of
+        uniformly random ranks among the candidates), and the means of ``mrr``, ``probability``,
+        ``renormalised`` and ``first``, each with ``_low`` and ``_high``. Groups are in the order of
+        the input, each sorted by n. Figures are null if no concept has a rank.
     """
     import polars as pl
 
@@ -119,18 +119,19 @@ _PROMPT = (*_PROMPT_GROUP, "concept")
 
 
 def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
-    """How often each word is a model's first or among its first five, over the vocabulary.
+    """Count how often each word is a model's first or among its first five, over the vocabulary.
 
     Args:
         elicitation: relation, preface, concept, word and spelling of people's responses.
         top: relation, preface, over, concept, place, word and logprob of the best candidates.
 
     Returns:
-        relation, preface, word (among the first five of a prompt), ``prompts``, ``first`` (at how
-        many of them it stands first), ``share`` (of them), ``right`` (how often people named it
-        where it stands first), ``in_top5``, ``probability`` (mean over the ``stored`` prompts in
-        whose stored top it is: elsewhere it was not kept, so the mean over all is lower). The most
-        often first stand first, equal ones by name.
+        relation, preface, word (among the first five of a prompt), ``prompts`` (the number of
+        prompts of the relation and preface), ``first`` (the number in which the word is first),
+        ``share`` (``first`` / ``prompts``), ``right`` (the number in which the word is first and a
+        response of people), ``in_top5``, ``probability`` (the mean over the ``stored`` prompts
+        whose stored candidates include the word; the mean over all prompts is lower), ``stored``.
+        Within a relation and preface, rows are sorted by decreasing ``first``, ties by word.
     """
     import polars as pl
 
@@ -164,7 +165,7 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Each prompt's words that are people's: as they wrote them, and as the model spells them."""
+    """Return each prompt's accepted words: as people wrote them, and as the model spells them."""
     import polars as pl
 
     spelt = [elicitation.select(*_PROMPT, word=pl.col(column)) for column in ("word", "spelling")]
@@ -176,14 +177,14 @@ STANDINGS = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
 
 
 def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The measures of a run, by name.
+    """Compute the measures of a run.
 
     Args:
         standings: At least the tables that ``STANDINGS`` names.
 
     Returns:
-        ``retrieval_by_number``, ``elicitation_by_relation``, ``agreement``, ``ablation`` and
-        ``favoured``, as ``tacit.probes.assumptions.tables`` declares them.
+        By name, ``retrieval_by_number``, ``elicitation_by_relation``, ``agreement``, ``ablation``
+        and ``favoured``, as ``tacit.probes.assumptions.tables`` declares them.
     """
     bootstrap = Bootstrap()
     elicitation = standings["elicitation"]
@@ -199,5 +200,5 @@ def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
 
 
 def intervals() -> dict[str, Any]:
-    """How the intervals are made, for a manifest."""
+    """Return the settings of the intervals, for a manifest."""
     return {**Bootstrap().to_json(), "clusters": "concept"}

@@ -1,4 +1,4 @@
-"""What the assumptions probe asked and found, in whole sentences."""
+"""Sentences and caption texts on what the assumptions probe asked and found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with ``of``: the model, and the wording where the table has several."""
+    """Add ``of``: the model, with the wording in brackets if the table has several wordings."""
     import polars as pl
 
     several = table["wording"].n_unique() > 1
@@ -30,7 +30,7 @@ def by_wording(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def wordings(table: pl.DataFrame) -> str:
-    """The wording, where there is one only."""
+    """Return the caption's text on the wording."""
     kinds = table["wording"].unique(maintain_order=True).to_list()
     if len(kinds) > 1:
         return "the wording stands behind the model's name"
@@ -40,7 +40,7 @@ def wordings(table: pl.DataFrame) -> str:
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """The rows with "Everyone knows that", else those without, and what a caption says of it."""
+    """Return the rows with "Everyone knows that", or all if there are none, and a caption text."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
         return table, 'asked without "Everyone knows that"'
@@ -48,7 +48,7 @@ def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
 
 
 def spread(counts: Sequence[int]) -> str:
-    """A count, or from the least to the most."""
+    """Format counts as a single number, or as a range from the smallest to the largest."""
     if not counts:
         return DASH
     low, high = min(counts), max(counts)
@@ -56,7 +56,7 @@ def spread(counts: Sequence[int]) -> str:
 
 
 def retrieval_chance(table: pl.DataFrame) -> str:
-    """The candidates and the chance level of each model's ranks.
+    """Return the caption's text on the candidates and the chance level of each model's ranks.
 
     Args:
         table: ``of``, ``candidates`` and ``chance_mrr``.
@@ -78,7 +78,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
 
 
 def unwritable(table: pl.DataFrame) -> str:
-    """How many concepts the model cannot write, where there are some."""
+    """Return a note on how many concepts the model cannot write; empty if there are none."""
     import polars as pl
 
     gone = table.group_by("of").agg(pl.col("missing").max())["missing"].to_list()
@@ -86,7 +86,7 @@ def unwritable(table: pl.DataFrame) -> str:
 
 
 def whole_sentences(shown: Shown) -> str:
-    """What is said where some model gives the probability of whole sentences only."""
+    """Return a note for captions if a model scores whole sentences; otherwise an empty text."""
     if any(
         reads_sentences(kind, wording)
         for model, kind in shown.summaries("kind")
@@ -97,7 +97,7 @@ def whole_sentences(shown: Shown) -> str:
 
 
 def elicitation_wording(shown: Shown) -> str:
-    """The preface, and the wording where it is known."""
+    """Return the caption's text on the preface and, if known, the wording."""
     tables = [shown.table(name) for name in ("elicitation_by_relation", "agreement")]
     preface = next(with_preface(table)[1] for table in tables if table is not None)
     models: dict[str, list[str]] = {}
@@ -111,7 +111,7 @@ def elicitation_wording(shown: Shown) -> str:
 
 
 def elicitation_chance(shown: Shown) -> str:
-    """The candidates of mean average precision, and its chance level."""
+    """Return the caption's text on the candidates and chance level of mean average precision."""
     table = shown.table("elicitation_by_relation")
     if table is None:
         return ""
@@ -125,7 +125,7 @@ def elicitation_chance(shown: Shown) -> str:
 
 
 def elicitation_left_out(shown: Shown) -> Iterator[str]:
-    """Responses and prompts that no measure could take in."""
+    """Yield caption texts on the responses and prompts that were left out."""
     import polars as pl
 
     table = shown.table("elicitation_by_relation")
@@ -154,7 +154,7 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
 
 
 def headline(findings: Findings) -> str | None:
-    """How well concepts are found, in the first wording; None where none is ranked."""
+    """Return a sentence on retrieval in the first wording; None if no concept has a rank."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     mine = [row for row in rows if row["wording"] == rows[0]["wording"]]
     if not mine:
@@ -170,7 +170,7 @@ def headline(findings: Findings) -> str | None:
 
 
 def sentences(findings: Findings) -> Iterator[str]:
-    """What was asked, what came out, and what was left out; nothing of what is not known."""
+    """Yield sentences on the prompts, the results and what was left out; skip unknown facts."""
     summary = findings.summary
     yield from _asked(summary)
     yield from _retrieval(findings)
@@ -187,7 +187,7 @@ def sentences(findings: Findings) -> Iterator[str]:
 
 
 def notes(findings: Findings) -> Iterator[str]:
-    """How figures were made."""
+    """Yield sentences on how the figures were computed."""
     made = findings.summary.get("intervals")
     if made:
         yield (
@@ -204,7 +204,7 @@ def notes(findings: Findings) -> Iterator[str]:
 
 
 def ranking_notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """How many candidates took several tokens, and how many are missing."""
+    """Yield notes on how many candidates took several tokens, and how many are missing."""
     if summary.get("several"):
         yield f"{several(summary['several'], 'candidate')} took several tokens: their sum counts"
     if summary.get("missing"):
@@ -237,7 +237,7 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _retrieval(findings: Findings) -> Iterator[str]:
-    """The mean reciprocal rank of each wording."""
+    """Yield a sentence on the mean reciprocal rank in each wording."""
     rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
     for wording in dict.fromkeys(row["wording"] for row in rows):
         mine = [row for row in rows if row["wording"] == wording]
@@ -254,7 +254,7 @@ def _retrieval(findings: Findings) -> Iterator[str]:
 
 
 def _elicitation(findings: Findings) -> Iterator[str]:
-    """The mean average precision of each relation, and among how many words."""
+    """Yield sentences on the mean average precision and the number of candidates by relation."""
     mean = [
         f"{score(row['map'])} for \u201c{row['relation']}\u201d"
         for row in elicited(findings).drop_nulls("map").iter_rows(named=True)
@@ -278,7 +278,7 @@ def _elicitation(findings: Findings) -> Iterator[str]:
 
 
 def _candidates(by_relation: pl.DataFrame) -> str:
-    """How many words each relation's responses are ranked among."""
+    """Describe the number of candidates of each relation."""
     told = []
     for (over,), part in by_relation.group_by("over", maintain_order=True):
         counts = part.select("relation", "candidates").rows()
@@ -291,7 +291,7 @@ def _candidates(by_relation: pl.DataFrame) -> str:
 
 
 def _properties(counts: Mapping[str, int]) -> Iterator[str]:
-    """How many of the norms' properties a prompt could state, and why the others could not."""
+    """Yield a sentence on how many properties are usable, and why the others are not."""
     if not counts:
         return
     reasons = ", ".join(
@@ -304,14 +304,14 @@ def _properties(counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:
-    """Those counts that are not 0."""
+    """Yield a sentence that lists the counts other than 0."""
     told = [f"{count:,} {name}" for name, count in counts.items() if count]
     if told:
         yield f"{what}: {', '.join(told)}."
 
 
 def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
-    """How many concepts each filter removed."""
+    """Yield a sentence on how many concepts each filter removed."""
     removed = [f"{step['removed']:,} {step['filter']}" for step in steps if step["removed"]]
     if removed:
         yield f"{what}: {', '.join(removed)}."

@@ -1,6 +1,7 @@
-"""Where targets stand, as tables: what the measures of the assumptions probe are made of.
+"""Tables of ranks and log-probabilities, from which the measures are computed.
 
-A standing is null where the model cannot write the word. Log-probabilities are in nats.
+Ranks and log-probabilities are null if the model cannot write the word. Log-probabilities are in
+nats.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Where each concept stands among the candidates, a row per prompt."""
+    """Return the rank of each concept among the candidates, one row per prompt."""
     import polars as pl
 
     rows = []
@@ -59,7 +60,7 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """The best candidates of each prompt of the first order and all categories, best first."""
+    """Return the best candidates of each prompt of Figure 2, best first."""
     import polars as pl
 
     rows = [
@@ -76,10 +77,10 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """The log-probability of every concept's word in each prompt of Figure 2.
+    """Return the log-probability of every concept's word in each prompt of Figure 2.
 
-    Ranks among any of the concepts follow from it, so that runs with different candidates can be
-    compared. Null where the model cannot write the word.
+    Ranks among any subset of the concepts can be computed from these scores, so that runs with
+    different candidates can be compared. Null if the model cannot write the word.
     """
     import polars as pl
 
@@ -94,9 +95,9 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 
 
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Where each response stands, by its better spelling, a row per prompt and response.
+    """Return the rank of each response by its best spelling, one row per prompt and response.
 
-    The other spellings of responses are no rivals: they count in no rank and no ``candidates``.
+    Other spellings of responses are not rivals: they count in no rank and not in ``candidates``.
     """
     import polars as pl
 
@@ -124,7 +125,7 @@ def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFr
 
 
 def elicitation_top(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """The best candidates of each prompt, best first."""
+    """Return the best candidates of each prompt, best first."""
     import polars as pl
 
     rows = [
@@ -137,7 +138,7 @@ def elicitation_top(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """The best candidates of Prince's examples, and the targets that are not among them."""
+    """Return the best candidates of Prince's examples, and the targets that are not among them."""
     import polars as pl
 
     rows = []
@@ -162,7 +163,7 @@ def prince_table(part: Prince, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[Any, ...]]:
-    """The rows of one prompt."""
+    """Yield the rows of one prompt."""
     known = {one.target: one for one in ranking.targets}
     best = [_best(response, known.values()) for response in item.prompt.responses]
     counted = {one.target for one in best if one is not None}
@@ -186,14 +187,14 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """The standing of the better spelling; None where none is a candidate."""
+    """Return the standing of the most probable spelling; None if no spelling is a candidate."""
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)
 
 
 def _rank_without(one: Standing, others: Iterable[Standing]) -> int | None:
-    """A rank in which other spellings are no rivals."""
+    """Return a rank that does not count other spellings."""
     if one.rank is None or one.logprob is None:
         return None
     return one.rank - sum(
@@ -223,9 +224,10 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, type[pl.DataType]]
 
 
 def questions_table(prompts: Sequence[RankingPrompt], rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Each text and vocabulary once: its normaliser, its counts and its best candidates.
+    """Return one row per text and vocabulary: the normaliser, the counts and the best candidates.
 
-    ``several`` of the candidates took more than one token; ``missing`` ones cannot be written.
+    ``several`` counts the candidates of more than one token, ``missing`` the candidates that the
+    model cannot write.
     """
     import polars as pl
 

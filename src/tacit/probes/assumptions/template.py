@@ -1,4 +1,4 @@
-"""The papers' texts of the assumptions probe, from ``data/templates/assumptions.yaml``."""
+"""The paper's texts for the assumptions probe, from ``data/templates/assumptions.yaml``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Example:
     """One of Prince's own examples (Weir et al. 2020, Table 3).
 
     Args:
-        concept: The concept that the blank stands for.
+        concept: The concept that fills the blank.
         text: The prompt.
-        completions: By relation, what the example says of the concept.
+        completions: By relation, the properties that the example lists for the concept.
     """
 
     concept: str
@@ -32,16 +32,16 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The texts, and the lists that the wording goes by; ``assumptions.yaml`` describes each.
+    """The prompt texts and word lists; ``assumptions.yaml`` describes each.
 
     Args:
-        retrieval: By wording, with ``{A}`` or ``{a}`` and ``{properties}``.
-        preface: Stands before an elicitation prompt.
-        relations: By relation, with ``{concept}``.
-        ends: By wording, what follows the blank of an elicitation prompt.
+        retrieval: By wording, the text with ``{A}`` or ``{a}`` and ``{properties}``.
+        preface: The text before an elicitation prompt.
+        relations: By relation, the text with ``{concept}``.
+        ends: By wording, the text after the blank of an elicitation prompt.
         published: The paper's number of elicitation prompts by relation (Table 2).
         prince: The examples of Table 3.
-        wording: Lists of words by their name.
+        wording: The word lists for wording properties, by name.
     """
 
     retrieval: Mapping[str, str]
@@ -55,7 +55,7 @@ class Templates:
 
 @cache
 def load_templates() -> Templates:
-    """The texts that come with Tacit."""
+    """Load the texts that ship with Tacit."""
     path = resources.files("tacit") / "data" / "templates" / "assumptions.yaml"
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     asked = content["elicitation"]
@@ -78,10 +78,10 @@ def load_templates() -> Templates:
 
 
 def of_wording(texts: Mapping[str, str], wording: str) -> str:
-    """The text of a wording, ``sentence`` or ``blank-last``.
+    """Return the text of a wording, ``sentence`` or ``blank-last``.
 
     Raises:
-        RequestError: There is no such wording.
+        RequestError: The wording is unknown.
     """
     if wording not in texts:
         raise RequestError(f"there is no wording {wording!r}; expected one of {', '.join(texts)}")

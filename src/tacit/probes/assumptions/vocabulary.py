@@ -1,4 +1,4 @@
-"""The words of the models that are compared: the candidates of their rankings."""
+"""The vocabularies of the models compared, from which candidates are taken."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of the models that are compared.
+    """The words of the models compared.
 
     Args:
-        own: By model, its whole words that are written with letters alone.
-        others: By model, how many whole words were left out: digits, punctuation and the like.
-        shared: The words that all models have, in the same case.
+        own: By model, its whole words that consist of letters only.
+        others: By model, the number of whole words left out, such as digits and punctuation.
+        shared: The words that all models have, case-sensitive.
     """
 
     own: Mapping[str, Vocabulary]
@@ -29,10 +29,10 @@ class Words:
 
     @classmethod
     def of(cls, models: Mapping[str, Vocabulary]) -> Words:
-        """The words of models, given the whole words of each.
+        """Build the vocabularies from the whole words of each model.
 
         Raises:
-            RequestError: A model has no word, or all together have none.
+            RequestError: A model has no word of letters, or the models share no word.
         """
         own = {name: _lettered(name, words) for name, words in models.items()}
         shared = set.intersection(*(set(words.words) for words in own.values()))
@@ -46,7 +46,7 @@ class Words:
 
 
 def read_words(path: Path) -> Vocabulary:
-    """Reads a vocabulary: one word per line; blank lines are ignored.
+    """Read a vocabulary file with one word per line; blank lines are ignored.
 
     Raises:
         DataError: The file cannot be read or has no word, or a line has several words.
@@ -65,7 +65,7 @@ def read_words(path: Path) -> Vocabulary:
 
 
 def _lettered(name: str, words: Vocabulary) -> Vocabulary:
-    """The words without digits, signs or punctuation, which no blank of ours could hold."""
+    """Return the words that consist of letters only, since only these can fill a blank."""
     lettered = [word for word in words.words if word.isalpha()]
     if not lettered:
         raise RequestError(f"{name} writes no word of letters as a single token")

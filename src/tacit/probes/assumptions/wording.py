@@ -1,8 +1,9 @@
-"""A property as the predicate of a sentence (METHODS section 3, "Wording").
+"""Wording of properties as predicates of a sentence (METHODS section 3, "Wording").
 
-``has fur_hair`` reads "has fur", ``does eat`` "eats", ``made of metal`` "is made of metal". Other
-norms begin a property in other ways; what each is read as stands in ``docs/reference/norms.md``.
-What begins in none of them has no wording: nobody can know what "god" meant of a church.
+``has fur_hair`` becomes "has fur", ``does eat`` becomes "eats", and ``made of metal`` becomes "is
+made of metal". Other norms write properties in other forms; ``docs/reference/norms.md`` lists how
+each form is read. A property in any other form has no wording: the norms do not say what "god"
+means for a church.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def bare(concept: str) -> str:
-    """A concept without its sense tag, in words: ``seal_(animal)`` is "seal"."""
+    """Return a concept's words without the sense tag: ``seal_(animal)`` becomes "seal"."""
     return " ".join(_TAG.sub("", concept).replace("_", " ").split()) or concept
 
 
 def is_tagged(concept: str) -> bool:
-    """Whether a concept has a sense tag."""
+    """Check whether a concept has a sense tag."""
     return bare(concept) != " ".join(concept.replace("_", " ").split())
 
 
 def first_alternatives(feature: str) -> str:
-    """A feature with the first word of each underscored token: "has fur" of ``has fur_hair``."""
+    """Keep the first word of each underscored token: ``has fur_hair`` becomes "has fur"."""
     return " ".join(next(filter(None, token.split("_")), "") for token in feature.split())
 
 
 def predicate(feature: str) -> str | None:
-    """What a feature says, in the third person; None where it cannot be told."""
+    """Return a feature as a predicate in the third person; None if it has no wording."""
     words = [word for word in first_alternatives(feature).rstrip(" .,;:!").split(" ") if word]
     if not words:
         return None
@@ -68,7 +69,7 @@ def predicate(feature: str) -> str | None:
 
 
 def joined(predicates: list[str]) -> str:
-    """Predicates as one phrase: "has fur", "has fur and is big", "has fur, is big, and eats"."""
+    """Join predicates: "has fur", "has fur and is big", "has fur, is big, and eats"."""
     *before, last = strings(predicates, "predicates")
     if not before:
         return last
@@ -76,7 +77,7 @@ def joined(predicates: list[str]) -> str:
 
 
 def names(said: str, concept: str) -> bool:
-    """Whether a text names a concept: as whole words, the last of them inflected or not."""
+    """Check whether a text names a concept, in whole words; the last word may be inflected."""
     *before, last = _words(bare(concept)) or [""]
     words = _words(said)
     forms = _inflections(last)
@@ -97,7 +98,7 @@ def _lists() -> Mapping[str, frozenset[str]]:
 
 
 class Kinds(NamedTuple):
-    """A word's lemmas in the lexicon, as a noun and as a verb, and its parts of speech."""
+    """A word's noun lemmas, verb lemmas and parts of speech in the lexicon."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -106,7 +107,7 @@ class Kinds(NamedTuple):
 
 @cache
 def kinds_of(word: str) -> Kinds:
-    """What the lexicon knows of a word."""
+    """Look up a word in the lexicon."""
     from lemminflect import getAllLemmas
 
     found: dict[str, tuple[str, ...]] = getAllLemmas(word)
@@ -115,21 +116,22 @@ def kinds_of(word: str) -> Kinds:
 
 @cache
 def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
-    """A word's inflections, the usual one first; by rule where the lexicon does not know it."""
+    """Return a word's inflections, usual one first; ``unknown`` inflects unknown words by rule."""
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=unknown))
 
 
 def verbs_of(word: str, tag: str) -> list[str]:
-    """The verbs of which a word is this form."""
+    """Return the base forms of the verbs whose inflection for ``tag`` is ``word``."""
     return [base for base in kinds_of(word).verbs if word in _inflected(base, tag)]
 
 
 def _is_verb(word: str, *, alone: bool = False) -> bool:
-    """Whether a word is read as the third person of a verb.
+    """Check whether a word is read as the third person of a verb.
 
-    One that may also be the plural of a noun is, where more follows and the list of verbs has it.
+    A word that may also be a noun counts only if more words follow and the list of verbs contains
+    the verb.
     """
     bases = verbs_of(word, "VBZ")
     if any(kinds_of(one).nouns for one in (word, *bases)):
@@ -138,12 +140,12 @@ def _is_verb(word: str, *, alone: bool = False) -> bool:
 
 
 def is_passive(word: str, following: str) -> bool:
-    """Whether a word and the next are a participle and its preposition: "made of", "part of"."""
+    """Check for a participle and its preposition ("made of"); "part of" also counts."""
     return following in _lists()["prepositions"] and (word == "part" or bool(verbs_of(word, "VBN")))
 
 
 def _third_person(words: list[str]) -> str | None:
-    """What is done, in the third person: "eats grass" of "eat grass"."""
+    """Put a verb phrase in the third person ("eat grass": "eats grass"); None if impossible."""
     if words[0].lower() == "not":
         return " ".join(["does", *words]) if len(words) > 1 else None
     place = next((i for i, word in enumerate(words) if not _is_adverb(word)), None)
@@ -165,7 +167,7 @@ def _is_adverb(word: str) -> bool:
 
 
 def _conjugated(verb: str) -> str | None:
-    """The third person of a verb; as it stands where it is in it; None of any other form."""
+    """Return a verb's third person, unchanged if it is one already; None for any other form."""
     verb = verb.lower()
     known = kinds_of(verb).verbs
     if known and verb not in known:
@@ -175,7 +177,7 @@ def _conjugated(verb: str) -> str | None:
 
 @cache
 def _inflections(word: str) -> frozenset[str]:
-    """A word with its plural or singular, and with its regular inflections as a verb."""
+    """Return a word, its plural or singular, and its regular inflections as a verb."""
     forms = {word, *_inflected(word, "NNS", unknown=True)}
     singulars = kinds_of(word).nouns
     if word not in singulars:
@@ -186,20 +188,20 @@ def _inflections(word: str) -> frozenset[str]:
 
 
 def _is_regular(word: str, form: str) -> bool:
-    """Whether a form shows the word: "flies" of "fly", but neither "flew" nor "born" of "bear"."""
+    """Check whether a form is regular: "flies" of "fly", but not "flew" or "born" of "bear"."""
     ends = {"e": ("ing",), "y": ("i",)}.get(word[-1:], ())
     return form.startswith((word, *(word[:-1] + end for end in ends)))
 
 
 @cache
 def shipped_nouns() -> Nouns:
-    """The exceptions that come with Tacit, read once."""
+    """Return the noun exceptions that ship with Tacit, loaded once."""
     return Nouns.load()
 
 
 @cache
 def is_plural(concept: str) -> bool:
-    """Whether a concept is plural: by ``nouns.yaml``, else by the lexicon, else by its s."""
+    """Check whether a concept is plural: by ``nouns.yaml``, else by the lexicon, else by its s."""
     from lemminflect import getAllLemmas, getInflection
 
     nouns, words = shipped_nouns(), bare(concept)
@@ -215,9 +217,10 @@ def is_plural(concept: str) -> bool:
 
 @cache
 def singular(word: str) -> str | None:
-    """The singular of a word; the word itself if it is no plural, None of a plural without one.
+    """Return the singular of a word: "handle" for "handles".
 
-    "Handle" of "handles"; None of "scissors".
+    A word that is not plural is returned unchanged. A plural without a singular, such as
+    "scissors", returns None.
     """
     from lemminflect import getAllLemmas, getAllLemmasOOV
 
@@ -228,10 +231,10 @@ def singular(word: str) -> str | None:
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """A word as it stands and, where there is one, in the other spelling: ``grey``, ``gray``.
+    """Return a word and its other spelling, if there is one: ``grey``, ``gray``.
 
-    Plurals in s and the pieces between hyphens follow the listed pairs; a capital or another case
-    is looked up in lower case and answered in it, with a first capital where the word has one.
+    Plurals in s and the parts of hyphenated words follow the listed pairs. Words are looked up in
+    lower case. The other spelling is in lower case, with an initial capital if the word has one.
     """
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)
@@ -239,13 +242,13 @@ def spellings(word: str) -> tuple[str, ...]:
 
 
 def american(word: str) -> str:
-    """A word's American spelling, by which two spellings of one response are told to be one."""
+    """Return a word's American spelling, which identifies two spellings of one response."""
     return "-".join(_american(piece) for piece in word.split("-"))
 
 
 @cache
 def _pairs() -> Mapping[str, str]:
-    """British to American, plurals included."""
+    """Return the British to American spellings, with plurals."""
     path = resources.files("tacit") / "data" / "templates" / "spellings.yaml"
     pairs: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return {f"{one}s": f"{other}s" for one, other in pairs.items()} | pairs

@@ -1,1 +1,1 @@
-"""Does knowing the background tell whether the answer is right? (Sahu et al. 2022)."""
+"""Does background knowledge predict correct answers? (Sahu et al. 2022)."""

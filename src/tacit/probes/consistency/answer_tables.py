@@ -1,4 +1,4 @@
-"""What a model answered: tables of facts, anchors and choices, from its stored scores."""
+"""Tables of a model's answers to facts, anchors and choices, built from stored scores."""
 
 from __future__ import annotations
 
@@ -25,24 +25,26 @@ if TYPE_CHECKING:
     from tacit.sources.anchors import Anchor
 
 
-# How an anchor may be answered; the first is the default.
+# The methods of answering an anchor question; the first is the default.
 ANCHORING = ("choice", "verify")
 
 
 @dataclass(frozen=True)
 class Scored:
-    """All scores of a run, in the shapes that answers are read from.
+    """All scores of a run, as arrays from which answers are computed.
+
+    An input is a prompt variant together with an answer word.
 
     Args:
-        variants: The variants of a yes/no question.
-        choice_variants: The variants that a choice answers.
-        background: Nats, shape (questions, inputs); nan where there is none.
-        choices: Nats, shape (anchors, choice variants, choices); None when it was not asked.
-        verified: Nats, shape (anchors, choices, inputs); None when it was not asked.
-        sizes: The choices' UTF-8 bytes, shape (anchors, choices); 0 for no choice.
-        bounds: What missing scores are at most.
-        unread: Of sampled replies, those that could not be read. The scores are then no
-            log-probabilities but counts; None where they are log-probabilities.
+        variants: The prompt variants of a yes/no question.
+        choice_variants: The prompt variants that a choice answers.
+        background: Nats, shape (questions, inputs); NaN for a missing score.
+        choices: Nats, shape (anchors, choice variants, choices); None without choice prompts.
+        verified: Nats, shape (anchors, choices, inputs); None without verification prompts.
+        sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
+        bounds: Upper bounds of the missing scores.
+        unread: The numbers of sampled replies that could not be parsed. The scores are then vote
+            counts. None if the scores are log-probabilities.
     """
 
     variants: tuple[PromptVariant, ...]
@@ -60,10 +62,10 @@ class Scored:
         return self.unread is not None
 
     def answers(self, method: Method) -> Answers:
-        """How the background questions are answered.
+        """Compute the answers to the background questions.
 
-        Of votes, ``max`` stands for all of them together: the best share of many variants would be
-        1 on both sides.
+        For votes, ``max`` pools the replies to all prompt variants. With many variants, the highest
+        share of a single variant would be 1 for both answers.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
@@ -72,7 +74,7 @@ class Scored:
         return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
 
     def beliefs(self, method: Method) -> pl.DataFrame | None:
-        """What sampled replies say of each question (``votes.of_questions``); None without."""
+        """Return the vote shares of each question (``votes.of_questions``); None without votes."""
         if self.unread is None:
             return None
         sides = method.sides(self.inputs)
@@ -80,11 +82,11 @@ class Scored:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """What the columns of yes/no scores are."""
+        """The inputs, which are the columns of the yes/no scores."""
         return Inputs.of(self.variants)
 
     def chosen(self, anchoring: str) -> Chosen | None:
-        """What each anchor was answered with, in one of two ways; None when it was not asked."""
+        """Return the answer to each anchor by one method; None if that method was not run."""
         if anchoring == "choice":
             if self.choices is None:
                 return None
@@ -96,7 +98,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """The meta-prompt, the pair and the word that each winner of ``chosen`` stands for."""
+        """Return the meta-prompt, pair and word for each ``winner`` index of ``chosen``."""
         if anchoring == "choice":
             return [(variant.meta, _joined(variant.pair), None) for variant in self.choice_variants]
         return _input_labels(self.variants, self.inputs)
@@ -109,20 +111,21 @@ def facts(
     scored: Scored,
     beliefs: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Each fact with its two questions and how they were answered.
+    """Return each fact with its two questions and their answers.
 
     Args:
         asked: The facts.
-        known: Whether each was answered right.
-        answers: Of the questions.
+        known: Whether each fact was answered correctly.
+        answers: The answers to the background questions.
         scored: All scores.
-        beliefs: Of sampled replies, what ``Scored.beliefs`` gives.
+        beliefs: The vote shares from ``Scored.beliefs``; None without votes.
 
     Returns:
-        ``fact``, head, relation, tail, negative; and with ``positive_`` and ``negative_`` before:
-        ``question``, ``right`` (null when missing), ``margin`` (nats, best positive word less best
-        negative one; null where one of these is not known), ``tied``, and the winning ``meta``,
-        ``pair`` and ``word``; of sampled replies also the columns of ``beliefs``.
+        ``fact``, head, relation, tail and negative. With the prefixes ``positive_`` and
+        ``negative_``: ``question``, ``right`` (null if missing), ``margin`` (best positive word
+        minus best negative word, in nats; null if one of them is unknown; see ``Answers`` for other
+        units), ``tied``, the winning ``meta``, ``pair`` and ``word``, and for votes the columns of
+        ``beliefs``.
     """
     import polars as pl
 
@@ -159,19 +162,19 @@ def facts(
 def anchors(
     of: Sequence[Anchor], scored: Scored, anchoring: str, background: pl.DataFrame
 ) -> pl.DataFrame:
-    """Each anchor with its background score and its answer.
+    """Return each anchor with its background score and its answer.
 
     Args:
         of: The anchors.
         scored: All scores.
-        anchoring: The way to answer that counts.
-        background: What ``knowing.by_anchor`` gives.
+        anchoring: The method whose answer counts.
+        background: The table that ``background_scores.by_anchor`` returns.
 
     Returns:
-        ``anchor`` (the file's id), ``question``, ``concept``, ``cluster`` (the concept, else the
-        anchor itself), ``answer``, the columns of ``background``; ``choice``, ``right`` (null when
-        missing), ``margin``, ``tied``, ``meta``, ``pair`` of the winner; and of the other way to
-        answer, when it was asked, the same with its name before.
+        ``anchor`` (the id in the file), ``question``, ``concept``, ``cluster`` (the concept, or the
+        anchor itself if it has no concept), ``answer``, the columns of ``background``, then
+        ``choice``, ``right`` (null if missing), ``margin``, ``tied``, and the winner's ``meta`` and
+        ``pair``. The other method, if it was run, adds the same columns with its name as prefix.
     """
     import polars as pl
 
@@ -218,12 +221,13 @@ def _answered(
 
 
 def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
-    """Every background question with every input's log-probability.
+    """Return every background question with the log-probability of every input.
 
     Returns:
-        ``question``, ``meta``, ``pair`` (that the prompt names, else that of the word), ``word``,
-        ``logprob`` (nats; null where there is none); of sampled replies in its place ``votes``
-        (null where no reply to the prompt could be read) and the columns of ``votes.of_inputs``.
+        ``question``, ``meta``, ``pair`` (named by the prompt, or else the pair of the word),
+        ``word`` and ``logprob`` (nats; null if missing). For sampled replies, ``votes`` (null if no
+        reply to the prompt could be parsed) and the columns of ``votes.of_inputs`` replace
+        ``logprob``.
     """
     import polars as pl
 
@@ -249,11 +253,12 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
 
 
 def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
-    """Every choice's log-probability in every variant; no row when choices were not asked.
+    """Return every choice's log-probability in every prompt variant; no rows without choices.
 
     Returns:
-        ``anchor`` (the file's id), ``meta``, ``pair`` (null when the variant names none),
-        ``choice``, ``logprob`` (nats; null where there is none), ``per_byte``.
+        ``anchor`` (the id in the file), ``meta``, ``pair`` (null if the variant names none),
+        ``choice``, ``logprob`` (nats; null if missing), ``bytes`` (UTF-8) and ``per_byte`` (nats
+        per byte).
     """
     import polars as pl
 
@@ -281,7 +286,7 @@ def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
 
 
 def _input_labels(variants: Sequence[PromptVariant], inputs: Inputs) -> list[tuple[int, str, str]]:
-    """The meta-prompt, the pair and the word of each input."""
+    """Return the meta-prompt, pair and word of each input."""
     pair_of = {word: "/".join(pair) for pair in inputs.pairs for word in pair}
     return [
         (variants[variant].meta, pair_of[word], word)

@@ -1,4 +1,4 @@
-"""From stored scores to answers: of yes/no questions in four ways, of anchors' choices in two."""
+"""Answers from stored scores: four presets for yes/no questions, two methods for anchors."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ PRESETS: tuple[Preset, ...] = get_args(Preset)
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of questions; every array has the shape (questions,).
+    """The answers to questions. Every array has the shape (questions,).
 
     Args:
-        positive: Whether the answer is positive; False where it is tied or missing.
-        missing: Whether it cannot be told which side has the best word: one side has none, or a
-            word without a score may be the best.
-        tied: Whether both sides were exactly equal, so that the answer is negative.
-        winner: The input that gave the answer, from 0; -1 where the answer is missing or no single
-            input gives it.
-        margin: Best positive minus best negative, in nats; of ``count``, contests won minus
-            contests lost; of votes, the share of positive ones less that of negative ones, and of
-            ``single`` the number. nan where the answer is missing, or the losing side's best word
-            may be one without a score.
+        positive: Whether the answer is positive; False if it is tied or missing.
+        missing: Whether there is no answer, because one side has no candidate word or because a
+            word without a score could be the best of all.
+        tied: Whether both sides are exactly equal, so that the answer is negative.
+        winner: The index of the input that decided the answer; -1 if the answer is missing or no
+            single input decides it.
+        margin: Best positive minus best negative score, in nats. For ``count``, contests won minus
+            contests lost. For votes, the share of positive minus the share of negative replies, or
+            with ``single`` the difference of the counts. NaN if the answer is missing or the losing
+            side's best word may be one without a score.
     """
 
     positive: Bools
@@ -48,18 +48,20 @@ class Answers:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to answer.
+    """A method of answering yes/no questions.
 
     Args:
-        preset: ``max``, the paper's: as the input of the highest score says. ``single``: the same
-            among the two words of one pair behind one meta-prompt. ``count``: as more of all
-            (meta-prompt, pair) say. ``calibrated``: as ``max``, each input's mean over all
-            questions subtracted first. The last two are not in the paper.
-        meta: The meta-prompt's number, for ``single``.
+        preset: ``max`` (the paper's): the input with the highest score decides. ``single``: the
+            same, between the two words of one pair with one meta-prompt. ``count``: the majority
+            over all combinations of meta-prompt and pair decides. ``calibrated``: as ``max``, after
+            each input's mean over all questions is subtracted. ``count`` and ``calibrated`` are not
+            in the paper.
+        meta: The number of the meta-prompt, for ``single``.
         pair: The positive and the negative word, for ``single``.
 
     Raises:
-        RequestError: The preset is unknown, or a meta-prompt and a pair are lacking or not used.
+        RequestError: The preset is unknown, ``single`` lacks the meta-prompt or the pair, or
+            another preset has one of them.
     """
 
     preset: Preset = "max"
@@ -74,15 +76,15 @@ class Method:
             raise RequestError("single takes a meta-prompt and a pair; the others take neither")
 
     def answers(self, scores: Floats, inputs: Inputs, most: Floats | None = None) -> Answers:
-        """Answers all questions.
+        """Answer all questions.
 
         Args:
-            scores: Shape (questions, inputs), nats; nan where there is none.
-            inputs: What the columns are.
-            most: What missing scores are at most (``Bounds.background``).
+            scores: Nats, shape (questions, inputs); NaN for a missing score.
+            inputs: The inputs of the columns.
+            most: Upper bounds of the missing scores (``Bounds.background``).
 
         Raises:
-            RequestError: There is no such meta-prompt or pair.
+            RequestError: The meta-prompt or the pair does not exist.
         """
         if self.preset == "count":
             return _by_count(scores, inputs)
@@ -91,10 +93,10 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """The positive and the negative inputs that count.
+        """Return the indices of the positive and of the negative inputs that count.
 
         Raises:
-            RequestError: There is no such meta-prompt or pair.
+            RequestError: The meta-prompt or the pair does not exist.
         """
         if self.meta is None or self.pair is None:
             return inputs.positive.ravel(), inputs.negative.ravel()
@@ -103,14 +105,14 @@ class Method:
 
 
 def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None = None) -> Answers:
-    """Positive when the best of the positive inputs is better than the best of the negative ones.
+    """Answer positively if the best positive input scores higher than the best negative one.
 
     Args:
-        scores: Shape (questions, inputs), nats; nan where there is none.
-        positive: The positive inputs; of equal ones the first counts as the best.
-        negative: The negative inputs.
-        most: What missing scores are at most, in the same shape; None where words without a score
-            are no candidates.
+        scores: Nats, shape (questions, inputs); NaN for a missing score.
+        positive: The indices of the positive inputs. The first of several equal inputs is the best.
+        negative: The indices of the negative inputs.
+        most: Upper bounds of the missing scores, in the same shape; None if words without a score
+            are not candidates.
     """
     best_yes, yes = _best(scores, positive)
     best_no, no = _best(scores, negative)
@@ -131,15 +133,16 @@ def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None 
 
 
 def by_votes(counts: Floats, inputs: Inputs) -> Answers:
-    """Positive when more of all replies that could be read are positive than negative.
+    """Answer positively if more of all parsed replies are positive than negative.
 
     Args:
-        counts: Shape (questions, inputs), votes; nan where no reply to a variant could be read.
-        inputs: What the columns are.
+        counts: Votes, shape (questions, inputs); NaN if no reply to a prompt variant could be
+            parsed.
+        inputs: The inputs of the columns.
 
     Returns:
-        No single input gives an answer; the margin is the share of positive replies less that of
-        negative ones.
+        Answers without a winner. The margin is the share of positive minus the share of negative
+        replies.
     """
     votes = np.nan_to_num(counts)
     positive = votes[:, inputs.positive.ravel()].sum(axis=1)
@@ -151,11 +154,13 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 
 
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
-    """The counts, those of pairs that no reply named made missing: nobody decided between them.
+    """Return the counts with NaN for both words of each pair that received no votes.
+
+    Without votes, a pair is missing rather than tied.
 
     Args:
-        counts: Shape (..., inputs), votes; nan where no reply to a variant could be read.
-        inputs: What the last axis is.
+        counts: Votes, shape (..., inputs); NaN if no reply to a prompt variant could be parsed.
+        inputs: The inputs of the last axis.
     """
     told = counts.copy()
     yes, no = inputs.positive.ravel(), inputs.negative.ravel()
@@ -166,19 +171,19 @@ def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
 
 
 def contests(scores: Floats, inputs: Inputs) -> Floats:
-    """By how much the positive word of each pair is ahead behind each meta-prompt.
+    """Return the lead of each pair's positive word over its negative word, per meta-prompt.
 
     Returns:
-        Nats, shape (questions, metas, pairs); nan where one of the two words has no score.
+        Nats, shape (questions, metas, pairs); NaN if one of the two words has no score.
     """
     ahead: Floats = scores[:, inputs.positive] - scores[:, inputs.negative]
     return ahead
 
 
 def calibrated(scores: Floats) -> Floats:
-    """The scores, each input's mean over the questions that it was scored for subtracted.
+    """Return the scores minus each input's mean over the questions for which it has a score.
 
-    An input that says the same of all questions is left with exact zeros, whatever the rounding.
+    An input with the same score for all questions becomes exactly 0, without rounding errors.
     """
     if not len(scores):
         return scores
@@ -191,9 +196,10 @@ def calibrated(scores: Floats) -> Floats:
 
 
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
-    """As ``calibrated``, with what missing scores are at most.
+    """Return calibrated scores and the matching upper bounds of missing scores.
 
-    Of an input that one question lacks the mean is not known, and so nothing of it is.
+    If a candidate score of an input is missing, its mean is unknown. All its scores are then NaN,
+    with an infinite bound.
     """
     if most is None:
         return calibrated(scores), None
@@ -203,7 +209,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Over all contests that were held; one that ends level is won by neither word."""
+    """Answer by majority over all contests with two scores; a tie counts for neither word."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -217,7 +223,7 @@ def _by_count(scores: Floats, inputs: Inputs) -> Answers:
 
 
 def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
-    """The best score among some inputs and its input; minus infinity where none has a score."""
+    """Return the best score among some inputs and its index; minus infinity without any score."""
     values = scores[:, among]
     known = np.where(np.isnan(values), -np.inf, values)
     at = known.argmax(axis=1)
@@ -226,7 +232,7 @@ def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
 
 
 def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """What the best of some inputs without a score is at most; minus infinity of none."""
+    """Return the highest bound of the inputs without a score; minus infinity if all have one."""
     if most is None:
         return np.full(len(scores), -np.inf)
     hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
@@ -235,17 +241,17 @@ def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What anchors were answered with; every array has the shape (anchors,).
+    """The answers to anchors. Every array has the shape (anchors,).
 
     Args:
-        choice: The choice, from 0, of tied ones the first; -1 where it is missing.
-        missing: Whether it is not known how good one of the choices is, so that none can be taken
-            for the best; of votes also whether choices are tied.
+        choice: The index of the choice, the first one if choices tie; -1 if missing.
+        missing: Whether there is no answer because the value of a choice is unknown, or for votes
+            because choices tie.
         tied: Whether another choice is exactly as good.
-        winner: The variant (``choose``) or input (``verify``) that speaks for it, from 0; -1 where
-            the choice is missing.
-        margin: By how much it is better than the second best: nats per byte (``choose``) or nats
-            (``verify``); nan where the choice is missing.
+        winner: The index of the prompt variant (``choose``) or input (``verify``) with the deciding
+            score; -1 if the choice is missing or no single input decides it.
+        margin: The lead over the second-best choice, in nats per byte (``choose``), nats
+            (``verify``) or shares of votes (``verify_votes``); NaN if the choice is missing.
     """
 
     choice: Ints
@@ -256,14 +262,13 @@ class Chosen:
 
 
 def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """The choice with the single highest score over all variants, normalised per byte.
+    """Select the choice with the single highest score per byte over all prompt variants.
 
     Args:
-        scores: Log-probabilities in nats, shape (anchors, variants, choices); nan where there is
-            none.
-        sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 for no choice.
-        most: What missing scores are at most (``Bounds.choices``): a choice that may be better in
-            a variant without a score is not known.
+        scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
+        sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
+        most: Upper bounds of the missing scores (``Bounds.choices``). The value of a choice is
+            unknown if a missing score could exceed its best one.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     per_byte = scores / lengths
@@ -277,28 +282,27 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
 
 
 def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """The choice whose best positive word is the most ahead of its best negative word.
+    """Select the choice whose best positive word leads its best negative word by the most.
 
     Args:
-        scores: Log-probabilities in nats, shape (anchors, choices, inputs); nan where there is
-            none.
-        inputs: What the last axis is.
+        scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
+        inputs: The inputs of the last axis.
         sizes: As for ``choose``.
-        most: What missing scores are at most (``Bounds.verified``).
+        most: Upper bounds of the missing scores (``Bounds.verified``).
     """
     return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes, most)
 
 
 def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
-    """As ``verify``, from counts of sampled replies: by the share of positive ones among all.
+    """Select the choice with the highest share of positive replies.
 
     Args:
-        counts: Votes, shape (anchors, choices, inputs); nan where no reply could be read.
-        inputs: What the last axis is.
+        counts: Votes, shape (anchors, choices, inputs); NaN if no reply could be parsed.
+        inputs: The inputs of the last axis.
         sizes: As for ``choose``.
 
     Returns:
-        Of tied choices none: among a few replies ties are no accident.
+        The choices. Tied anchors have no choice, because ties are common among a few replies.
     """
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
     margin = answers.margin.reshape(sizes.shape)
@@ -306,7 +310,7 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
 
 
 def without_ties(found: Chosen) -> Chosen:
-    """The same without an answer where choices are tied; they are still told to be."""
+    """Return the choices with tied ones marked as missing; ``tied`` is unchanged."""
     none = found.missing | found.tied
     return Chosen(
         np.where(none, -1, found.choice),
@@ -320,7 +324,7 @@ def without_ties(found: Chosen) -> Chosen:
 def verify_between(
     scores: Floats, positive: Ints, negative: Ints, sizes: Ints, most: Floats | None = None
 ) -> Chosen:
-    """As ``verify``, between some positive and some negative inputs."""
+    """Select choices like ``verify``, from subsets of the positive and the negative inputs."""
     shape = (-1, scores.shape[-1])
     bound = None if most is None else most.reshape(shape)
     answers = by_best(scores.reshape(shape), positive, negative, bound)
@@ -328,10 +332,10 @@ def verify_between(
 
 
 def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
-    """What ``choose`` takes: the scores of all anchors, and the sizes of their choices.
+    """Return the scores and the choice sizes of all anchors, as ``choose`` takes them.
 
     Args:
-        scored: For each anchor, the scores of its variants in their order; at least one anchor.
+        scored: For each anchor, the scores of its prompt variants in order; at least one anchor.
     """
     widest = max(len(scores[0].answers) for scores in scored)
     table = np.full((len(scored), len(scored[0]), widest), np.nan)
@@ -345,12 +349,12 @@ def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
 
 
 def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -> Floats:
-    """The scores of all anchors as ``verify`` takes them.
+    """Return the scores of all anchors as ``verify`` takes them.
 
     Args:
-        scored: For each anchor and each of its choices, the scores of the variants in their order;
+        scored: For each anchor and each of its choices, the scores of the prompt variants in order;
             at least one anchor.
-        inputs: The inputs of the variants.
+        inputs: The inputs of the prompt variants.
     """
     widest = max(map(len, scored))
     table = np.full((len(scored), widest, len(inputs.words)), np.nan)
@@ -361,12 +365,12 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
 
 
 def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """The votes of all anchors as ``verify_votes`` takes them.
+    """Return the votes of all anchors as ``verify_votes`` takes them.
 
     Args:
-        votes: Of each anchor's choices, each in all variants, one after the other.
-        choices: How many choices each anchor has; at least one anchor.
-        inputs: The inputs of the variants.
+        votes: One entry per anchor, choice and prompt variant, in this order.
+        choices: The number of choices of each anchor; at least one anchor.
+        inputs: The inputs of the prompt variants.
     """
     table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
     there = np.arange(max(choices))[None] < np.array(choices)[:, None]
@@ -375,7 +379,7 @@ def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: I
 
 
 def _chosen(values: Floats, spoken: Ints, sizes: Ints) -> Chosen:
-    """The choice of the highest value, and the variant or input that speaks for it."""
+    """Select the choice with the highest value, and its winning prompt variant or input."""
     present = sizes > 0
     missing: Bools = np.asarray((np.isnan(values) & present).any(axis=1))
     known = np.where(present & ~np.isnan(values), values, -np.inf)

@@ -1,7 +1,7 @@
-"""How well a model knows the background: of each fact, each relation and each anchor (equation 1).
+"""Background scores: accuracy on each fact, relation and anchor (equation 1).
 
-A fact is known twice over: its own question is to be answered positively, its negative's
-negatively. A question that could not be scored counts nowhere.
+Each fact has two questions. Its own question should be answered positively and its negative's
+question negatively. Questions without an answer are left out.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CorrectAnswers:
-    """Whether each fact's two questions were answered right.
+    """Whether each fact's two questions were answered correctly.
 
     Args:
-        positive: 1 or 0, shape (facts,); nan where the answer is missing.
-        negative: The same of the negatives; nan also where there is none.
+        positive: 1 or 0 for the fact, shape (facts,); NaN if the answer is missing.
+        negative: 1 or 0 for the negative, shape (facts,); NaN if the answer is missing or the fact
+            has no negative.
     """
 
     positive: Floats
@@ -39,7 +40,7 @@ class CorrectAnswers:
 
     @classmethod
     def of(cls, answers: Answers, asked: Asked) -> CorrectAnswers:
-        """Sets answers against what the facts say."""
+        """Compare the answers with the expected ones."""
         said = np.where(answers.missing, np.nan, answers.positive)
         own = asked.facts["positive_question"].to_numpy()
         other = asked.facts["negative_question"]
@@ -50,25 +51,25 @@ class CorrectAnswers:
 
 
 def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame:
-    """The background score of each anchor (equation 1).
+    """Compute the background score of each anchor (equation 1).
 
     Args:
-        known: The facts.
-        asked: Which anchor has which.
-        anchors: How many anchors there are.
+        known: Whether each fact was answered correctly.
+        asked: The facts of each anchor.
+        anchors: The number of anchors.
 
     Returns:
-        One row per anchor: ``facts``, ``positives`` and ``negatives`` (answered ones),
-        ``positive_accuracy``, ``negative_accuracy``, ``background_score`` (their mean; null where
-        one of them is).
+        One row per anchor: ``facts``, ``positives`` and ``negatives`` (numbers of answered
+        questions), ``positive_accuracy``, ``negative_accuracy`` and ``background_score`` (their
+        mean; null if one of them is null).
     """
     import polars as pl
 
     anchor, fact = (asked.links[name].to_numpy() for name in ("anchor", "fact"))
     yes_right, yes = _sums(anchor, known.positive[fact], anchors)
     no_right, no = _sums(anchor, known.negative[fact], anchors)
-    # In one division: what is equal on paper, as (1/5 + 2/5)/2 and (3/5 + 0)/2, is equal here too,
-    # and so makes one threshold of average precision.
+    # A single division, so that scores that are equal on paper, such as (1/5 + 2/5)/2 and
+    # (3/5 + 0)/2, are equal here too and form one threshold of average precision.
     both = _shares(yes_right * no + no_right * yes, 2 * yes * no)
     return pl.DataFrame(
         {
@@ -83,12 +84,12 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
 
 
 def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl.DataFrame:
-    """The background score of each relation, over its distinct facts (Figure 4a).
+    """Compute the background score of each relation over its distinct facts (Figure 4a).
 
     Returns:
-        ``relation``, ``facts``, ``positives`` and ``negatives`` (answered ones), the accuracy on
-        either, ``background_score`` with ``low`` and ``high``: intervals clustered by the facts'
-        heads. Null where nothing was answered.
+        ``relation``, ``facts``, ``positives`` and ``negatives`` (numbers of answered questions),
+        ``positive_accuracy``, ``negative_accuracy``, and ``background_score`` with its interval
+        ``low`` and ``high``, clustered by the heads of the facts. Values without answers are null.
     """
     import polars as pl
 
@@ -111,18 +112,18 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
 
 
 def over_relations(relations: pl.DataFrame) -> Estimate:
-    """The mean over relations of their background scores, with a t-interval (Figure 4a)."""
+    """Return the mean background score over relations, with a t-interval (Figure 4a)."""
     return t_interval(relations["background_score"].to_list())
 
 
 def mean_of(values: pl.Series) -> float | None:
-    """The mean of the values that are there; None of none."""
+    """Return the mean of the values that are not null; None without any."""
     there = values.drop_nulls().to_numpy()
     return float(there.mean()) if len(there) else None
 
 
 def _sums(of: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
-    """For each, the sum of the values that are there, and how many there are."""
+    """Return, per group, the sum and the number of the values that are not NaN."""
     scored = ~np.isnan(values)
     total: Floats = np.zeros(size)
     np.add.at(total, of[scored], values[scored])
@@ -136,7 +137,7 @@ def _shares(right: Floats, of: Ints) -> Floats:
 
 
 ALL = "all"
-# Why a relevance has no interval, in the finding's words.
+# The text in the findings for each reason why a relevance has no interval.
 REASONS = {
     conditional.FEW_MARKED: "too few facts right",
     conditional.FEW_OTHERS: "too few facts wrong",
@@ -148,20 +149,21 @@ REASONS = {
 def relevance(
     known: CorrectAnswers, asked: Asked, anchors: pl.DataFrame, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """The relevance of all positive facts, and of each relation's.
+    """Compute the relevance of all positive facts together, and of each relation's facts.
 
     Args:
-        known: The facts.
-        asked: Which anchor has which fact.
-        anchors: ``right`` (null where there is no answer) and ``cluster``, one row per anchor.
-        how: How the interval is made: by permuting which facts are right, clustered by ``cluster``.
+        known: Whether each fact was answered correctly.
+        asked: The facts of each anchor.
+        anchors: ``right`` (null without an answer) and ``cluster``, one row per anchor.
+        how: The permutations for the interval. They permute which facts are right, clustered by
+            ``cluster``.
 
     Returns:
-        ``relation`` (all, then each), ``facts_right``, ``facts_wrong`` (with an answered anchor),
-        ``given_right`` and ``given_wrong`` (the mean over such facts of their anchors' accuracy),
-        ``accuracy`` (over both), ``relevance`` (given_right - accuracy), ``low``, ``high``,
-        ``no_interval`` (why there is none, such as fewer than 20 facts right). Null where there is
-        no such fact.
+        ``relation`` (all, then each one), ``facts_right`` and ``facts_wrong`` (numbers of facts
+        with an answered anchor), ``given_right`` and ``given_wrong`` (the mean accuracy on the
+        anchors of such a fact), ``accuracy`` (the same over all these facts), ``relevance``
+        (given_right - accuracy), ``low``, ``high``, and ``no_interval`` (why there is no interval,
+        such as fewer than 20 facts right). Means over no facts are null.
     """
     import polars as pl
 

@@ -1,8 +1,8 @@
-"""Several models beside one another: what differs, paired, with intervals.
+"""Comparison of models: paired differences with confidence intervals.
 
-Every figure is taken over the anchors that both models answered and have a background score for, so
-that neither stands on questions that the other does not. An interval resamples question concepts,
-the same for both models.
+Every figure is computed over the anchors for which both models have an answer and a background
+score, so both are measured on the same questions. Intervals resample question concepts, with the
+same resamples for both models.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     Figure: TypeAlias = Callable[[Floats, Floats], Floats]
 
 _FEWEST_CLUSTERS = 2
-# How many cells (resamples by thresholds) are worked out at once; bounds the memory.
+# Maximum size of a batch of draws (resamples times clusters); bounds the memory.
 _CELLS = 4_000_000
 
 
 def _lifts(right: Floats, rows: Floats) -> Floats:
-    """(consistency - chance)/(1 - chance); nan where chance is perfect or no row is right."""
+    """Return (consistency - chance)/(1 - chance); NaN if chance is 1 or no row is right."""
     chance = chance_levels(right.sum(axis=-1), rows)
     over = average_precisions(right, rows) - chance
     return np.divide(over, 1 - chance, out=np.full_like(over, np.nan), where=chance < 1)
@@ -49,16 +49,16 @@ _RANKED: Mapping[str, Figure] = {
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Each two models' figures, and the difference between them.
+    """Return the figures of each pair of models and their difference.
 
     Args:
-        found: What each model shows, by its name.
-        bootstrap: How intervals are made.
+        found: The findings of each model, by the model's name.
+        bootstrap: The bootstrap for the intervals; the default if None.
 
     Returns:
-        The columns of ``tacit.findings.compare.COMPARISON``; ``n`` counts anchors. Null where a
-        figure is undefined. The background score is here the mean over questions, so that it can
-        be paired.
+        The columns of ``tacit.findings.compare.COMPARISON``. ``n`` is the number of anchors.
+        Undefined figures are null. The background score is the mean over questions here, so that it
+        can be paired.
     """
     import polars as pl
 
@@ -74,12 +74,12 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 @dataclass(frozen=True)
 class _Pair:
-    """The anchors of two models, side by side.
+    """The anchors of two models, aligned.
 
     Args:
         clusters: The question concept of each anchor, shape (anchors,).
         scores: The background scores, shape (2, anchors).
-        right: 1 where the answer is right, shape (2, anchors).
+        right: 1 if the answer is right, else 0, shape (2, anchors).
     """
 
     clusters: NDArray[np.str_]
@@ -88,7 +88,7 @@ class _Pair:
 
     @classmethod
     def of(cls, first: pl.DataFrame, second: pl.DataFrame) -> _Pair:
-        """Pairs the anchors that both have in full."""
+        """Align the anchors for which both models have a background score and an answer."""
         columns = ["anchor", "background_score", "right"]
         both = (
             first.select(*columns, "cluster")
@@ -104,7 +104,7 @@ class _Pair:
     def figures(
         self, bootstrap: Bootstrap
     ) -> Iterator[tuple[str, tuple[float | None, float | None], Estimate]]:
-        """Each figure, its value for either model, and the difference."""
+        """Yield each figure's name, its value for each model, and the difference."""
         ones = np.ones_like(self.scores)
         means = {
             "background score, mean over questions": self.scores,
@@ -140,7 +140,7 @@ class _Pair:
                 for times in _draws(clusters, bootstrap)
             ]
         )
-        # Resamples in which a figure is undefined, such as those of right answers alone.
+        # Drop resamples in which a figure is undefined, such as those with only right answers.
         defined = changes[~np.isnan(changes)]
         if not len(defined):
             return Estimate(second - first, None, None)
@@ -151,11 +151,11 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Thresholds:
-    """How many rows, and how many right ones, each cluster has at each score, highest first.
+    """The number of rows and of right rows per cluster and score, highest score first.
 
     Args:
-        right: Shape (clusters, thresholds).
-        rows: Shape (clusters, thresholds).
+        right: Number of right rows, shape (clusters, thresholds).
+        rows: Number of rows, shape (clusters, thresholds).
     """
 
     right: Floats
@@ -173,10 +173,10 @@ class _Thresholds:
         return cls(counts[0], counts[1])
 
     def figures(self, figure: Figure, times: Floats | None) -> Floats:
-        """The figure of each resample; of the rows themselves when ``times`` is None.
+        """Compute the figure for each resample, or for the original rows if ``times`` is None.
 
         Args:
-            figure: From counts at each threshold.
+            figure: The function that computes the figure from the counts per threshold.
             times: How often each cluster is drawn, shape (resamples, clusters).
         """
         drawn = np.ones((1, len(self.rows))) if times is None else times
@@ -184,7 +184,7 @@ class _Thresholds:
 
 
 def _draws(clusters: int, bootstrap: Bootstrap) -> Iterator[Floats]:
-    """How often each cluster is drawn in each resample: batches of (resamples, clusters)."""
+    """Yield how often each cluster is drawn in each resample, in batches (resamples, clusters)."""
     generator = np.random.default_rng(bootstrap.seed)
     step = max(1, _CELLS // clusters)
     for begin in range(0, bootstrap.resamples, step):

@@ -1,7 +1,7 @@
-"""Conceptual consistency: does the background score predict the right answer? (equations 2 and 3).
+"""Conceptual consistency: does the background score predict correct answers? (equations 2 and 3).
 
-Average precision is reported with its chance level, the lift above that, AUROC and a p-value: a
-useless score has the average precision of the share of right anchors, or a little more.
+Average precision is reported with its chance level, lift, AUROC and a p-value. A useless score
+reaches an average precision equal to the share of right anchors, or slightly above.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.questions import Asked
     from tacit.statistics.studentised import Permutations
 
-# Figure 7b: so many concepts at most, each in the background of at least so many anchors.
+# Figure 7b: maximum number of concepts, and minimum number of anchors per concept.
 CONCEPTS = 14
 LEAST_ANCHORS = 28
 
 
 def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Conceptual consistency over all anchors with a background score and an answer (Figure 3).
+    """Compute conceptual consistency over all anchors (Figure 3).
 
     Args:
-        anchors: ``background_score``, ``right`` and ``cluster``; null ones take no part.
-        how: How chance and intervals are found.
+        anchors: ``background_score``, ``right`` and ``cluster``. Rows without a score or an answer
+            are left out.
+        how: The permutations for the p-value and the intervals; the default if None.
 
     Returns:
-        One row, as ``by_relation``.
+        One row with the columns of ``by_relation``.
     """
     return _table([("all", "all", range(anchors.height))], anchors, how)
 
@@ -40,17 +41,17 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
 def by_relation(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """The same over the anchors whose background holds a relation (Figure 7a).
+    """Compute conceptual consistency over the anchors with a fact of each relation (Figure 7a).
 
-    The relation chooses the anchors; each keeps the score of all its facts.
+    The relation selects the anchors. Each anchor's score still covers all its facts.
 
     Returns:
         ``subset`` (relation), ``name``, ``n``, ``clusters``, ``right``, ``accuracy``,
-        ``background_score`` (its mean), ``consistency`` (average precision), ``chance``, ``lift``
+        ``background_score`` (the mean), ``consistency`` (average precision), ``chance``, ``lift``
         with ``lift_low`` and ``lift_high``, ``auroc`` with its interval, ``p_value``,
-        ``p_corrected`` (Benjamini and Hochberg, over the rows), ``smallest_lift`` (that so many
-        anchors would show), ``no_interval`` (why the lift has no interval: a constant of
-        `tacit.statistics.prediction`). Null where a figure is undefined.
+        ``p_corrected`` (Benjamini and Hochberg, over the rows), ``smallest_lift`` (the smallest
+        lift that this number of anchors could show), and ``no_interval`` (why the lift has no
+        interval: a constant of `tacit.statistics.prediction`). Undefined figures are null.
     """
     import polars as pl
 
@@ -63,13 +64,12 @@ def by_relation(
 def by_concept(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """The same over the anchors whose background holds a concept (Figure 7b).
+    """Compute conceptual consistency over the anchors with a fact about each concept (Figure 7b).
 
-    The concepts are the 14 in the backgrounds of the most anchors, at least 28.
+    The concepts are the 14 most frequent ones, each in the backgrounds of at least 28 anchors.
 
     Returns:
-        As ``by_relation``, the most frequent concept first; concepts that are too rare are not
-        there.
+        The columns of ``by_relation``, one row per concept, the most frequent concept first.
     """
     import polars as pl
 
@@ -79,14 +79,15 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """The 14 concepts in the backgrounds of the most anchors, at least 28.
+    """Return the 14 most frequent concepts, each in the backgrounds of at least 28 anchors.
 
     Args:
-        asked: Which anchor has which facts.
+        asked: The facts of each anchor.
         among: The anchors that count; None for all.
 
     Returns:
-        ``concept`` and ``anchors`` (a list), the most frequent first, equal ones by the alphabet.
+        ``concept`` and ``anchors`` (a list of indices), the most frequent concept first, ties in
+        alphabetical order.
     """
     import polars as pl
 

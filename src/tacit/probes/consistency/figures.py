@@ -1,8 +1,8 @@
-"""The figures of the consistency probe, from its findings (Sahu et al. 2022, Figures 3 to 7).
+"""The figures of the consistency probe (Sahu et al. 2022, Figures 3 to 7).
 
-They show one model or several; models of different sizes stand against their number of parameters
-where the paper's figure does that. A table that is absent or has nothing to show gives no figure,
-and what is undefined no mark.
+A figure shows one or several models. Figures 3 and 4 plot models against their number of parameters
+if their sizes are compared. The result is None if a table is absent or has nothing to show. An
+undefined value has no mark.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _HOLLOW = "hollow: no interval (too few anchors, or a perfect ranking)"
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
 _SMALLEST = "tick: the smallest lift that so many anchors would show (at 5 %, in 80 of 100 samples)"
 _P = "p: one-sided, from permutations"
-_HALF = 0.5  # the background score of who always gives the same answer
-_LEAST = 0.1  # the least distance from one half that is given its full shade
-_NO_PAIR = "no pair"  # of a variant that names none
-_SINGLE = "Yes/No"  # with the last meta-prompt: the paper does not name its single prompt
+_HALF = 0.5  # the background score of always giving the same answer
+_LEAST = 0.1  # the full shade is at least this far from one half
+_NO_PAIR = "no pair"  # label of a variant that names no pair
+_SINGLE = "Yes/No"  # used with the last meta-prompt: the paper does not name its single prompt
 _SIGNS = ("positive_accuracy", "negative_accuracy")
 
 
@@ -62,7 +62,7 @@ _SIGNS = ("positive_accuracy", "negative_accuracy")
     "Conceptual consistency", "Figure 3 of the paper, with its chance level and the lift above it."
 )
 def consistency(shown: Shown) -> Chart | None:
-    """Figure 3: conceptual consistency with its chance level, and the lift above it."""
+    """Plot conceptual consistency with its chance level, and the lift (Figure 3)."""
     table = shown.defined("consistency", "consistency")
     if table is None:
         return None
@@ -82,9 +82,9 @@ def consistency(shown: Shown) -> Chart | None:
 
 @figure("Background score and answers", "Figure 4 of the paper.")
 def background_and_anchors(shown: Shown) -> Chart | None:
-    """Figure 4: the background score averaged over relations, and the anchor accuracy.
+    """Plot the background score averaged over relations, and the anchor accuracy (Figure 4).
 
-    With one panel when only one of the two is defined.
+    If only one of the two is defined, the figure has one panel.
     """
     import polars as pl
 
@@ -131,7 +131,7 @@ def background_and_anchors(shown: Shown) -> Chart | None:
 
 @figure("Background against consistency, by relation", "Figure 5 of the paper.")
 def background_against_consistency(shown: Shown) -> Chart | None:
-    """Figure 5: background score against consistency, by relation, a scatter per model."""
+    """Plot background score against consistency by relation, one panel per model (Figure 5)."""
     import polars as pl
 
     found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
@@ -171,7 +171,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
 
 @figure("Prompting bias", "Figure 6 of the paper.")
 def prompting_bias(shown: Shown) -> Chart | None:
-    """Figure 6: accuracy on positive and on negative facts, majority-style and by one input."""
+    """Plot accuracy on positive and on negative facts, by all inputs and by one (Figure 6)."""
     import polars as pl
 
     table = shown.defined("background_variants", "background_score")
@@ -224,13 +224,13 @@ def prompting_bias(shown: Shown) -> Chart | None:
 
 @figure("Consistency by relation", "Figure 7a of the paper.")
 def consistency_by_relation(shown: Shown) -> Chart | None:
-    """Figure 7a: consistency over the anchors whose background holds a relation."""
+    """Plot consistency over the anchors with a fact of each relation (Figure 7a)."""
     return _subsets(shown, "relation")
 
 
 @figure("Consistency by concept", "Figure 7b of the paper.")
 def consistency_by_concept(shown: Shown) -> Chart | None:
-    """Figure 7b: consistency over the anchors whose background holds a concept."""
+    """Plot consistency over the anchors with a fact about each concept (Figure 7b)."""
     return _subsets(shown, "concept")
 
 
@@ -239,7 +239,7 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
     "Not in the paper: each meta-prompt and pair of answer words alone.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
-    """Not in the paper: the background score of every meta-prompt and pair of words."""
+    """Plot the background score of every meta-prompt and pair of words (not in the paper)."""
     ways, winners = shown.table("background_variants"), shown.table("winners")
     alone = None if ways is None else ways.filter(preset="single")
     if ways is None or alone is None or alone["background_score"].is_null().all():
@@ -275,7 +275,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
 
 @figure("Sensitivity of the answers to the prompt", "Not in the paper: each variant alone.")
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Not in the paper: the accuracy on the anchors of every variant, for each way to answer."""
+    """Plot the anchor accuracy of every prompt variant, per anchoring method (not in the paper)."""
     import polars as pl
 
     ways, winners = shown.defined("anchor_variants", "accuracy"), shown.table("winners")
@@ -329,7 +329,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _measure(kind: str, table: pl.DataFrame) -> tuple[pl.DataFrame, Axis, Column]:
-    """The rows and the axis of ``consistency`` or of ``lift``."""
+    """Return the rows, axis and column of ``consistency`` or ``lift``."""
     import polars as pl
 
     if kind == "consistency":
@@ -353,7 +353,7 @@ def _axis(
 def _models(
     drawn: pl.DataFrame, axis: Axis, column: Column, shown: Shown, text: str
 ) -> alt.LayerChart:
-    """A row per model, or a mark per model against its size where sizes are compared."""
+    """Plot one row per model, or one mark per model against its size if sizes are compared."""
     import polars as pl
 
     labels, colours = list(shown.labels.values()), shown.look.colours
@@ -372,7 +372,7 @@ def _models(
 
 
 def _size_caption(shown: Shown) -> Iterator[str]:
-    """What a caption says of panels against size."""
+    """Yield the caption of panels that plot models against size."""
     if shown.by_size:
         joined = len(set(shown.families.values())) < len(shown.families)
         yield "against the number of parameters, on a logarithmic scale" + (
@@ -381,7 +381,7 @@ def _size_caption(shown: Shown) -> Iterator[str]:
 
 
 def _subsets(shown: Shown, kind: str) -> Chart | None:
-    """Consistency and lift of each relation or concept, a pair of panels per model."""
+    """Plot consistency and lift by relation or concept, with a pair of panels per model."""
     import polars as pl
 
     table = shown.defined(f"consistency_by_{kind}", "consistency")
@@ -428,14 +428,14 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
 
 
 def _cut(table: pl.DataFrame) -> str:
-    """What a caption says of intervals of the lift that go on beyond the axis."""
+    """Return the caption for lift intervals that extend beyond the axis, or an empty string."""
     return "; intervals are cut at \N{MINUS SIGN}1" * bool((table["lift_low"] < -1).any())
 
 
 def _scatter(
     part: pl.DataFrame, ends: tuple[float, float], model: str, colours: Palette
 ) -> alt.LayerChart:
-    """The relations of one model, those that are the farthest from the diagonal named."""
+    """Plot the relations of one model and label those farthest from the diagonal."""
     import altair as alt
     import polars as pl
 
@@ -476,7 +476,7 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """How often each variant or input gives the answer, as a panel; none where it is unknown."""
+    """Yield a panel of how often each prompt variant or input decides; nothing if unknown."""
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
         column = declared.WINNERS.column("share")
@@ -487,14 +487,14 @@ def _gives(
 
 
 def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
-    """Whether anything stands at the right of the first panel."""
+    """Check whether any row of panels has a second panel."""
     return any(len(row) > 1 for row in panels)
 
 
 def _grid(
     part: pl.DataFrame, column: Column, shades: Sequence[str], colours: Palette, text: str
 ) -> alt.LayerChart:
-    """Meta-prompts down and pairs across, each cell with its number."""
+    """Plot a heat map of meta-prompts (rows) by pairs (columns), with a number in each entry."""
     import polars as pl
 
     named = part.with_columns(pl.col("pair").fill_null(_NO_PAIR))
@@ -509,7 +509,7 @@ def _grid(
 
 
 def _shade(value: float | None, most: float, colours: Palette) -> str:
-    """The deeper, the farther from one half."""
+    """Return a colour that is deeper the farther the value is from one half."""
     if value is None:
         return PAPER
     hue = colours.before if value > _HALF else colours.after["paper"]
@@ -517,7 +517,7 @@ def _shade(value: float | None, most: float, colours: Palette) -> str:
 
 
 def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
-    """The meta-prompts in words (Table 1), for a caption."""
+    """Yield the texts of the meta-prompts (Table 1), for a caption."""
     texts, dots = load_templates().meta_prompts, "\N{HORIZONTAL ELLIPSIS}"
     for meta in sorted(ways["meta"].unique()):
         if meta <= len(texts):
@@ -526,7 +526,7 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:
-    """By model, the accuracy of guessing: the mean over anchors of one in so many choices."""
+    """Return the accuracy of guessing by model: the mean over anchors of 1/(number of choices)."""
     import polars as pl
 
     counts = choices.group_by("model", "anchor", "meta", "pair").len()
@@ -535,12 +535,12 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
 
 
 def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """What guessing gets and what all variants together get; None where that is not known."""
+    """Return the accuracies of guessing and of all variants together; None where unknown."""
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:
         return guess, None
-    # The way to answer that does not count has its name before its columns.
+    # The columns of the anchoring method that does not count have its name as prefix.
     other = f"{anchoring}_right"
     of = anchors.filter(model=model)
     counts = other not in of.columns or of[other].is_null().all()

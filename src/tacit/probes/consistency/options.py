@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _of_knowledge_base(path: Path) -> Mapping[str, Any]:
-    """What a knowledge base says of its sources."""
+    """Return a knowledge base's description of its sources, in place of a digest of the file."""
     from tacit.knowledge.base import KnowledgeBase
 
     with KnowledgeBase(path) as base:
@@ -23,27 +23,23 @@ def _of_knowledge_base(path: Path) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class ConsistencyOptions:
-    """What is asked about, how it is put, and how answers are read."""
+    """Options for the questions, their wording, and how answers are computed."""
 
     questions: Path = option(
         help="Multiple-choice questions: CommonsenseQA, or question, choices, answer."
     )
-    kb: Path = option(
-        help="A knowledge base's file, that tacit kb import made.", data=_of_knowledge_base
-    )
-    limit: int | None = option(None, help="Only the first so many questions.", least=1)
+    kb: Path = option(help="A knowledge base created by tacit kb import.", data=_of_knowledge_base)
+    limit: int | None = option(None, help="Only the first N questions.", least=1)
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     wording: Literal["paper", "grammatical"] = option(
-        "paper", help="How facts are put: paper (as printed) or grammatical."
+        "paper", help="Templates for facts: paper (as printed) or grammatical."
     )
-    templates: Path | None = option(
-        None, help="YAML: relations of your own, or other words for ours."
-    )
+    templates: Path | None = option(None, help="A YAML file with your own templates for relations.")
     answering: Literal["max", "count", "calibrated", "single"] = option(
-        "max", help="How a yes/no question is answered."
+        "max", help="How scores become a yes/no answer."
     )
     meta: int | None = option(None, help="With --answering single: the meta-prompt, from 1.")
-    pair: str | None = option(None, help="With --answering single: a pair such as Yes/No.")
+    pair: str | None = option(None, help="With --answering single: the label pair, such as Yes/No.")
     anchors: str = option(
         "choice",
         help="How questions are answered: choice, verify, or both (choice,verify); the first "

@@ -1,4 +1,4 @@
-"""The consistency probe, whole: anchors and their background in, questions out, findings out."""
+"""The consistency probe: from anchors and their background to requests, and on to findings."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How answers are read off the scores; another reading asks nothing.
+    """How answers are derived from scores. Another ``method`` needs no new model calls.
 
     Args:
         method: How a background question is answered.
-        anchoring: The ways in which anchors are answered; the first is the one that counts.
+        anchoring: The methods of answering anchors; the answers of the first one count.
 
     Raises:
-        RequestError: A way is unknown or named twice.
+        RequestError: ``anchoring`` is empty or has an unknown or repeated method.
     """
 
     method: Method = field(default_factory=Method)
@@ -74,10 +74,10 @@ class Reading:
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """How answers are read by options.
+        """Return the reading that options describe.
 
         Raises:
-            RequestError: The pair is none, or a way of answering is unknown.
+            RequestError: The pair is not two words, or an answering method is unknown.
         """
         pair = None if options.pair is None else tuple(options.pair.split("/"))
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
@@ -89,19 +89,19 @@ class Reading:
 
 @dataclass(frozen=True)
 class ConsistencyProbe:
-    """Asks the background facts of anchors and the anchors themselves.
+    """A probe that asks the background questions of anchors, and the anchors themselves.
 
     Args:
-        anchors: Multiple-choice questions, each with its answer.
-        background: Their facts, by their place among the anchors.
-        templates: How facts and anchors are put.
-        wording: How nouns are put.
-        version: The version of the paper, which says how many meta-prompts there are.
-        reading: How answers are read.
+        anchors: Multiple-choice questions with answers.
+        background: The facts of the anchors, by the index of the anchor.
+        templates: The templates of the questions.
+        wording: How concepts are inserted into the templates.
+        version: The version of the paper, which determines the number of meta-prompts.
+        reading: How answers are derived from scores.
 
     Raises:
-        RequestError: There is no anchor with a fact, an anchor has no answer, a relation no
-            template, or the version not the meta-prompt or pair that the reading names.
+        RequestError: No anchor has a fact, an anchor has no answer, a relation has no template, or
+            the version lacks the meta-prompt or pair of the reading.
     """
 
     name: ClassVar[str] = "consistency"
@@ -126,10 +126,10 @@ class ConsistencyProbe:
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """See ``Probe.of``.
+        """Build the probe from options; see ``Probe.of``.
 
         Raises:
-            RequestError: An option is unknown, or nothing can be asked.
+            RequestError: An option is unknown, or there is nothing to ask.
             DataError: A file is missing or malformed.
         """
         from tacit.knowledge.background import background
@@ -163,7 +163,7 @@ class ConsistencyProbe:
                 "no question has a background fact in this knowledge base: try --length 2, more "
                 "--relations, or another knowledge base"
             )
-        # What cannot be read is refused before anything is asked.
+        # Raise on missing templates, meta-prompts or pairs before any model call.
         _ = self.asked, self.variants
         method = self.reading.method
         if method.meta is not None and method.pair is not None:
@@ -176,23 +176,23 @@ class ConsistencyProbe:
 
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
-        """The variants of a yes/no question."""
+        """The prompt variants of a yes/no question."""
         return prompt_variants(self.templates, self.version)
 
     @cached_property
     def choice_variants(self) -> tuple[PromptVariant, ...]:
-        """The variants that a choice answers."""
+        """The prompt variants that a choice can answer."""
         return choice_variants(self.templates, self.version)
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """Every background question in every variant, then the anchors."""
+        """All prompts: each background question in every prompt variant, then the anchors."""
         prompts = [p for text in self.asked.texts for p in background_prompts(text, self.variants)]
         return [*prompts, *self.anchor_prompts]
 
     @cached_property
     def anchor_prompts(self) -> Sequence[Prompt]:
-        """The anchors in every variant: all choices, then all verifications."""
+        """The anchors in every prompt variant: all choices, then all verifications."""
         prompts: list[Prompt] = []
         if "choice" in self.reading.anchoring:
             prompts += [p for group in self._choice_prompts for p in group]
@@ -212,7 +212,10 @@ class ConsistencyProbe:
         ]
 
     def requests(self) -> Mapping[str, Requests]:
-        """See ``Probe.requests``: background questions, choices, and verified choices."""
+        """Return the requests for background questions, choices and verifications.
+
+        See ``Probe.requests``.
+        """
         n, m = len(self.variants), len(self.choice_variants)
         background = self.prompts[: len(self.asked.texts) * n]
         found = {"background": Requests(_keys(len(self.asked.texts), n), background)}
@@ -226,14 +229,14 @@ class ConsistencyProbe:
         return found
 
     def measure(self, answers: Answers) -> Findings:
-        """See ``Probe.measure``."""
+        """Compute the findings from scores or votes; see ``Probe.measure``."""
         answers = answers.joined(self.requests())
         if answers.sampled:
             return self.measure_votes([v for g in answers.groups for v in answers.votes(g)])
         return self.measure_scores([s for g in answers.groups for s in answers.scores(g)])
 
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
-        """Findings from one score per prompt.
+        """Compute the findings from one score per prompt.
 
         Returns:
             The tables that ``tacit.probes.consistency.tables`` declares.
@@ -248,51 +251,55 @@ class ConsistencyProbe:
 
     @staticmethod
     def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """How models differ, paired; see ``tacit.probes.consistency.compare``."""
+        """Compare models, paired; see ``tacit.probes.consistency.compare``."""
         from tacit.probes.consistency.compare import compare
 
         return compare(found)
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:
-        """The figures, by name."""
+        """Return the figures by name."""
         from tacit.probes.consistency.figures import FIGURES
 
         return FIGURES
 
     @staticmethod
     def headline(findings: Findings) -> str:
-        """See ``Declared.headline``: whether the background predicts the answers."""
+        """Return a sentence on whether the background predicts the answers.
+
+        See ``Declared.headline``.
+        """
         from tacit.probes.consistency.sentences import verdict
 
         return verdict(findings.summary)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """What was asked and what came out; see ``tacit.probes.consistency.sentences``."""
+        """Yield sentences on requests and results; see ``tacit.probes.consistency.sentences``."""
         from tacit.probes.consistency.sentences import sentences
 
         return sentences(findings.summary)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """How the figures are made; see ``tacit.probes.consistency.sentences``."""
+        """Yield sentences on how figures are made; see ``tacit.probes.consistency.sentences``."""
         from tacit.probes.consistency.sentences import notes
 
         return notes(findings.summary)
 
     @staticmethod
     def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """The questions, down to their prompts; see ``tacit.probes.consistency.views``."""
+        """Yield the questions, down to their prompts; see ``tacit.probes.consistency.views``."""
         from tacit.probes.consistency.views import views
 
         return views(findings, request, most)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """See ``ReadsReplies``.
+        """Check that replies in a chat can answer the questions; see ``ReadsReplies``.
 
         Raises:
-            RequestError: Choices are scored as texts, or answers are calibrated by their scores.
+            RequestError: Choices are scored as texts, or the preset for sampled replies is
+                ``calibrated``.
         """
         if "choice" in self.reading.anchoring:
             raise RequestError(
@@ -306,16 +313,16 @@ class ConsistencyProbe:
             )
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:
-        """As ``measure``, from the votes on each prompt; the summary counts replies, by ``votes``.
+        """Compute the findings from the votes on each prompt, and add vote counts to the summary.
 
         Raises:
-            RequestError: As ``check_replies``.
+            RequestError: See ``check_replies``.
         """
         self.check_replies(sampled=True)
         return self._found(self._voted(votes), {"votes": votes_summary(votes)})
 
     def _found(self, scored: Scored, told: Mapping[str, Any]) -> Findings:
-        """The findings, given what the summary tells of the scores themselves."""
+        """Compute the findings. ``told`` is the part of the summary that describes the scores."""
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
         beliefs = scored.beliefs(self.reading.method)
@@ -363,14 +370,14 @@ class ConsistencyProbe:
         return Findings(answer_tables.questions(self.asked, scored), tables, summary)
 
     def _scored(self, scores: Sequence[Scores]) -> Scored:
-        """The scores in the shapes that answers are read from."""
+        """Return the scores as arrays from which answers are computed."""
         tables = self._tables(scores)
         most = [at_most(one) for one in scores]
         bounds = Bounds() if most == scores else Bounds(*self._tables(most))
         return Scored(self.variants, self.choice_variants, *tables, self._sizes, bounds)
 
     def _tables(self, scores: Sequence[Scores]) -> tuple[Floats, Floats | None, Floats | None]:
-        """The scores of the background, of choices, and of verified choices."""
+        """Return the scores of background questions, choices and verified choices."""
         n = len(self.asked.texts) * len(self.variants)
         inputs = Inputs.of(self.variants)
         background, rest = inputs.table(scores[:n]), list(scores[n:])
@@ -392,7 +399,7 @@ class ConsistencyProbe:
         return background, choices, verified
 
     def _voted(self, votes: Sequence[Votes]) -> Scored:
-        """The votes in the shapes that answers are read from; anchors are verified."""
+        """Return the votes as arrays from which answers are computed; anchors are verified."""
         n = len(self.asked.texts) * len(self.variants)
         inputs, sizes = Inputs.of(self.variants), [len(anchor.choices) for anchor in self.anchors]
         return Scored(
@@ -407,7 +414,7 @@ class ConsistencyProbe:
 
     @cached_property
     def _sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The choices' UTF-8 bytes; 0 for no choice."""
+        """The choices' lengths in UTF-8 bytes; 0 is padding."""
         sizes = np.zeros((len(self.anchors), max(len(a.choices) for a in self.anchors)), np.int64)
         for at, anchor in enumerate(self.anchors):
             sizes[at, : len(anchor.choices)] = [len(choice.encode()) for choice in anchor.choices]
@@ -452,7 +459,7 @@ class ConsistencyProbe:
 
 
 def _keys(questions: int, variants: int) -> pl.DataFrame:
-    """The keys of questions in every variant, the variants of a question together."""
+    """Return the keys of all questions and prompt variants, sorted by question."""
     import polars as pl
 
     return pl.DataFrame(
@@ -464,7 +471,7 @@ def _keys(questions: int, variants: int) -> pl.DataFrame:
 
 
 def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | int | None]:
-    """The share of answered anchors that are right, clustered by question concept."""
+    """Return the share of answered anchors that are right, clustered by question concept."""
     done = anchors.drop_nulls("right")
     right = done["right"].cast(int).to_numpy()
     share = bootstrap.ratio(done["cluster"].to_numpy(), right, np.ones_like(right))
@@ -472,12 +479,12 @@ def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | 
 
 
 def _clear(beliefs: pl.DataFrame) -> int:
-    """How many questions have an interval of the share that lies on one side of one half."""
+    """Count the questions whose vote share has an interval on one side of one half."""
     return int(((beliefs["low"] > 1 / 2) | (beliefs["high"] < 1 / 2)).sum())
 
 
 def _unanswered(facts: pl.DataFrame) -> dict[str, int]:
-    """How many facts' own questions, and how many negatives' questions, have no answer."""
+    """Count the questions about facts and about negatives that have no answer."""
     asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
     return {
         f"{name}_without_answer": asked[side][f"{side}_right"].null_count()
@@ -486,7 +493,7 @@ def _unanswered(facts: pl.DataFrame) -> dict[str, int]:
 
 
 def _tokens(scores: Sequence[Scores]) -> dict[str, int]:
-    """How many inputs of the background have a word of several tokens, or one without a score."""
+    """Count the background inputs, those of several tokens, and those without a score."""
     words = [one for score in scores for one in score.answers]
     return {
         "inputs": len(words),
@@ -496,7 +503,7 @@ def _tokens(scores: Sequence[Scores]) -> dict[str, int]:
 
 
 def _anchor_tokens(scores: Sequence[Scores]) -> dict[str, int]:
-    """How many inputs of the anchors there are, choices and answer words, and without a score."""
+    """Count the anchor inputs (choices and answer words) and those without a score."""
     answers = [one for score in scores for one in score.answers]
     return {
         "anchor_inputs": len(answers),

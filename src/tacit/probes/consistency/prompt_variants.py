@@ -1,4 +1,4 @@
-"""The inputs that a yes/no question's scores are the columns of, and the tables of scores."""
+"""The inputs that form the columns of yes/no scores, and the tables of scores."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs (variant, word) of a yes/no question, ordered by variant and answer word.
+    """The inputs (prompt variant, answer word) of a yes/no question, by variant and answer word.
 
     Args:
-        variants: The variant of each input, from 0.
-        words: The answer word of each.
-        metas: The meta-prompts' numbers.
-        pairs: The pairs of answer words, the positive one first.
-        positive: Where a pair's positive word behind a meta-prompt is, shape (metas, pairs).
-        negative: Where its negative word is, shape (metas, pairs).
+        variants: The index of each input's prompt variant.
+        words: The answer word of each input.
+        metas: The numbers of the meta-prompts.
+        pairs: The pairs of answer words, positive word first.
+        positive: The index of the input with a meta-prompt and a pair's positive word, shape
+            (metas, pairs).
+        negative: The same for the pair's negative word.
     """
 
     variants: tuple[int, ...]
@@ -47,7 +48,7 @@ class Inputs:
 
     @classmethod
     def of(cls, variants: Sequence[PromptVariant]) -> Inputs:
-        """The inputs of a question that is put in all these variants."""
+        """Return the inputs of a question that is asked in all these prompt variants."""
         columns: dict[tuple[int, tuple[str, str]], int] = {}
         for variant in variants:
             for pair in zip(variant.answers[::2], variant.answers[1::2], strict=True):
@@ -65,10 +66,10 @@ class Inputs:
         )
 
     def indexes(self, meta: int, pair: tuple[str, str]) -> tuple[int, int]:
-        """Where a meta-prompt and a pair stand in ``metas`` and ``pairs``.
+        """Return the indices of a meta-prompt in ``metas`` and of a pair in ``pairs``.
 
         Raises:
-            RequestError: There is no such meta-prompt or pair.
+            RequestError: The meta-prompt or the pair does not exist.
         """
         if meta not in self.metas:
             raise RequestError(
@@ -80,25 +81,26 @@ class Inputs:
         return self.metas.index(meta), self.pairs.index(pair)
 
     def table(self, scored: Sequence[Scores]) -> Floats:
-        """The scores of questions, each put in all variants, side by side.
+        """Return the scores of questions as an array, one row per question.
 
         Args:
-            scored: For one question after the other, the scores of its variants in their order.
+            scored: For each question in turn, the scores of its prompt variants in order.
 
         Returns:
-            Log-probabilities in nats, shape (questions, inputs); nan where there is none.
+            Log-probabilities in nats, shape (questions, inputs); NaN for a missing score.
         """
         values = [nan_or(one.logprob) for scores in scored for one in scores.answers]
         return np.array(values, dtype=np.float64).reshape(-1, len(self.words))
 
     def votes(self, voted: Sequence[Votes]) -> Floats:
-        """The votes on questions, each put in all variants, side by side.
+        """Return the votes on questions as an array, one row per question.
 
         Args:
-            voted: For one question after the other, the votes of its variants in their order.
+            voted: For each question in turn, the votes on its prompt variants in order.
 
         Returns:
-            Counts, shape (questions, inputs); nan where no reply to the variant could be read.
+            Counts, shape (questions, inputs); NaN if no reply to the prompt variant could be
+            parsed.
         """
         each = [
             [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]
@@ -109,16 +111,16 @@ class Inputs:
 
 
 def nan_or(value: float | None) -> float:
-    """The value, or nan for a missing one."""
+    """Return the value, or NaN for None."""
     return float("nan") if value is None else value
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The tables of scores, each missing one replaced by what it is at most.
+    """The tables of scores with each missing score replaced by its upper bound.
 
-    Minus infinity stands for no candidate, infinity for one of which nothing is known. A table that
-    is None says that whatever is missing is no candidate.
+    Minus infinity marks an answer that is not a candidate, infinity an unknown score. If a table is
+    None, no answer without a score is a candidate.
     """
 
     background: Floats | None = None
@@ -127,16 +129,16 @@ class Bounds:
 
 
 def at_most(scores: Scores) -> Scores:
-    """A prompt's scores, each missing one replaced by what it is at most.
+    """Return a prompt's scores with each missing score replaced by its upper bound.
 
     Returns:
-        Nats. What the model cannot write is no candidate: minus infinity. What is outside of the
-        most probable tokens is at most the least of the answers that are one of them. Of whatever
-        else is missing nothing is known: infinity.
+        Nats. An answer that the model cannot write is not a candidate: minus infinity. An answer
+        outside the most probable tokens that a server returns is at most as probable as the least
+        probable answer inside. Any other missing score is unknown: infinity.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores
-    # An answer that shares a token with its text is read behind another text.
+    # An answer that shares a token with its text is conditioned on a different text.
     inside = [
         one.logprob
         for one in scores.answers

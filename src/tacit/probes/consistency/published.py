@@ -1,6 +1,7 @@
-"""The numbers that Sahu et al. (2022) print beside one's own: ours, published, difference.
+"""Comparison with the numbers that Sahu et al. (2022) print: ours, published, difference.
 
-They are about the method and the data. The paper draws its results and prints none of them.
+These numbers describe the method and the data. The paper plots its results without printing the
+values.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _ARXIV = "arxiv"
 
 
 def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.DataFrame:
-    """What the paper says of its method and data, beside a probe's.
+    """Compare the paper's numbers on its method and data with those of a probe.
 
     Args:
         probe: The probe.
-        relations: How many edges each relation of the knowledge base has.
+        relations: The number of edges of each relation in the knowledge base.
 
     Returns:
-        Columns table (where it is printed), row, ours, published, difference.
+        Columns table (of the paper), row, ours, published, difference.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""From facts and anchors to prompts: meta-prompts, label pairs, choices (section 3.2)."""
+"""Prompts from facts and anchors: meta-prompts, label pairs and choices (section 3.2)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
 
 @dataclass(frozen=True, slots=True)
 class PromptVariant:
-    """One way to put a question.
+    """A prompt variant: a meta-prompt, with a label pair if it names one.
 
     Args:
         meta: The meta-prompt's number in Table 1, from 1.
-        pair: The labels that it names; None when it names none.
-        answers: The answer words, the positive one of each pair before the negative one: all, or
-            the pair's.
-        text: The meta-prompt with its labels, and ``{question}``.
+        pair: The labels that the prompt names; None if it names none.
+        answers: The answer words, each pair's positive word first: those of ``pair``, or of all
+            pairs.
+        text: The meta-prompt with its labels filled in, and ``{question}``.
     """
 
     meta: int
@@ -44,11 +44,11 @@ class PromptVariant:
         convert_strings(self, "answers")
 
     def prompt(self, question: str, answers: Sequence[str] | None = None) -> Prompt:
-        """The prompt for a question without its question mark.
+        """Return the prompt for a question without its question mark.
 
         Args:
             question: The question.
-            answers: What may answer it; the answer words when None.
+            answers: The candidate answers; the answer words if None.
         """
         named = strings(answers or self.answers, "answers")
         return Prompt(self.text.format(question=question), named)
@@ -57,10 +57,10 @@ class PromptVariant:
 def prompt_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """All variants of a yes/no question: 24; in the arXiv version 23.
+    """Return all prompt variants of a yes/no question: 24, or 23 in the arXiv version.
 
     Raises:
-        RequestError: There is no such version.
+        RequestError: The version does not exist.
     """
     words = tuple(word for pair in templates.pairs for word in pair)
     return tuple(
@@ -73,12 +73,12 @@ def prompt_variants(
 def choice_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """The variants that a choice can answer, which is all but those that ask for a truth value.
+    """Return the prompt variants that a choice can answer: 23, or 22 in the arXiv version.
 
-    They are 23; in the arXiv version 22.
+    These variants exclude meta-prompts that ask for a truth value.
 
     Raises:
-        RequestError: There is no such version.
+        RequestError: The version does not exist.
     """
     return tuple(
         variant
@@ -88,7 +88,7 @@ def choice_variants(
 
 
 def background_question(fact: tuple[str, str, str], templates: Templates, wording: Wording) -> str:
-    """A fact (concept, relation, concept) as a question without its question mark.
+    """Return a fact (concept, relation, concept) as a question without its question mark.
 
     Raises:
         RequestError: The relation has no template.
@@ -98,19 +98,22 @@ def background_question(fact: tuple[str, str, str], templates: Templates, wordin
 
 
 def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list[Prompt]:
-    """A background question in every variant; its scores side by side are a row of the inputs."""
+    """Return a background question in every prompt variant.
+
+    The scores of these prompts form one row of ``Inputs.table``.
+    """
     return [variant.prompt(question) for variant in variants]
 
 
 def choice_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant]
 ) -> list[Prompt]:
-    """An anchor's question in every variant, to be answered by one of its choices.
+    """Return an anchor's question in every prompt variant, with its choices as answers.
 
     Args:
-        question: As the anchor has it; see ``bare``.
+        question: The anchor's question; see ``bare``.
         choices: The choices, all different.
-        variants: Those of ``choice_variants``.
+        variants: The result of ``choice_variants``.
     """
     choices = strings(choices, "choices")
     return [variant.prompt(bare(question), choices) for variant in variants]
@@ -119,7 +122,7 @@ def choice_prompts(
 def verify_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant], templates: Templates
 ) -> list[list[Prompt]]:
-    """For each choice, whether it is the answer: a yes/no question in every variant."""
+    """Ask of each choice whether it is the answer: a yes/no question in every prompt variant."""
     asked = bare(question)
     return [
         background_prompts(
@@ -131,11 +134,11 @@ def verify_prompts(
 
 
 def bare(question: str) -> str:
-    """An anchor's question without what ends it, for a meta-prompt that ends it in its own way.
+    """Return an anchor's question without its final punctuation, which the meta-prompt supplies.
 
-    Blanks around it are dropped, and at its end question marks with all marks behind them, or else
-    one full stop; three dots, and a question that ends in no mark, stay. Three underscores would be
-    the prompt's blank; a fourth makes them plain text.
+    Surrounding whitespace is removed. So is a final question mark with any marks behind it, or else
+    a single final full stop. An ellipsis stays. A run of three underscores would be the prompt's
+    blank; a fourth underscore is added, which makes the run plain text.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 
@@ -152,13 +155,13 @@ FACT = ("head", "relation", "tail")
 
 @dataclass(frozen=True)
 class Asked:
-    """The distinct facts of all anchors, and the distinct questions they come down to.
+    """The distinct facts of all anchors, and their distinct questions.
 
     Args:
-        facts: ``fact`` (from 0), head, relation, tail, negative (the other tail; null when there
-            is none), ``positive_question`` and ``negative_question`` (places in ``texts``; the
-            second null with the negative).
-        links: ``anchor`` and ``fact``: which anchor has which fact.
+        facts: ``fact`` (from 0), head, relation, tail, negative (the other tail; null if there is
+            none), ``positive_question`` and ``negative_question`` (indices into ``texts``; the
+            latter is null without a negative).
+        links: ``anchor`` and ``fact``: the facts of each anchor.
         texts: The questions, without their question mark.
     """
 
@@ -168,12 +171,12 @@ class Asked:
 
     @classmethod
     def of(cls, found: pl.DataFrame, templates: Templates, wording: Wording) -> Asked:
-        """Puts background facts as questions.
+        """Build the questions about background facts.
 
         Args:
-            found: ``question`` (the anchor's place), head, relation, tail and negative.
-            templates: How relations are asked about.
-            wording: How nouns are put.
+            found: ``question`` (the index of the anchor), head, relation, tail and negative.
+            templates: The templates of the relations.
+            wording: How concepts are inserted into the templates.
 
         Raises:
             RequestError: A relation has no template.
@@ -207,7 +210,7 @@ class Asked:
 
 
 def _refuse_unworded(found: pl.DataFrame, templates: Templates) -> None:
-    """Says at once which relations cannot be asked about, before much work."""
+    """Raise, before further work, if a relation has no template; the error names all of them."""
     unworded = sorted(set(found["relation"]) - set(templates.relations))
     if unworded:
         raise RequestError(

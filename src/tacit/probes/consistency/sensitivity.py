@@ -1,4 +1,4 @@
-"""How much the answers depend on the prompt: over meta-prompts and pairs of answer words."""
+"""Sensitivity of the answers to the prompt, over meta-prompts and pairs of answer words."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Alone:
     """The accuracy of each prompt variant, used alone.
 
     Args:
-        right: How many answers are right, in any shape of ways to ask.
-        scored: Of how many, in the same shape.
+        right: Number of correct answers per variant, or per meta-prompt and pair.
+        scored: Number of answers, in the same shape.
     """
 
     right: Ints
@@ -45,28 +45,28 @@ class Alone:
 
 
 def wins(answers: Answers, inputs: Inputs) -> Ints:
-    """How often each (meta-prompt, pair) holds the input that gave the answer.
+    """Count how often each combination of meta-prompt and pair contains the winning input.
 
-    Summed over the first axis it tells how often each pair wins, over the second each meta-prompt.
+    The sum over the first axis counts the wins of each pair, over the second of each meta-prompt.
 
     Returns:
-        Counts, shape (metas, pairs); answers without a winner are in none.
+        Counts, shape (metas, pairs). Answers without a winner are not counted.
     """
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Each variant alone, as ``choose`` takes it.
+    """Compute the accuracy of each prompt variant alone, with ``choose``.
 
     Args:
         scores: As for ``choose``.
         sizes: As for ``choose``.
-        right: The right choice of each anchor, from 0, shape (anchors,).
+        right: The index of each anchor's right choice, shape (anchors,).
         most: As for ``choose``.
 
     Returns:
-        Shape (variants,).
+        Counts, shape (variants,).
     """
     each = [
         choose(scores[:, [variant]], sizes, None if most is None else most[:, [variant]])
@@ -84,18 +84,18 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Each (meta-prompt, pair) alone, as ``verify`` takes it.
+    """Compute the accuracy of each combination of meta-prompt and pair alone, with ``verify``.
 
     Args:
         scores: As for ``verify``.
         inputs: As for ``verify``.
         sizes: As for ``choose``.
-        right: The right choice of each anchor, from 0, shape (anchors,).
+        right: The index of each anchor's right choice, shape (anchors,).
         most: As for ``verify``.
-        voted: Whether the scores are votes, so that of tied choices none is taken.
+        voted: Whether the scores are votes, so that tied choices are missing.
 
     Returns:
-        Shape (metas, pairs).
+        Counts, shape (metas, pairs).
     """
     each = [
         verify_between(scores, np.array([positive]), np.array([negative]), sizes, most)
@@ -118,7 +118,7 @@ _OF_VOTES: tuple[Preset, ...] = ("max", "count")
 
 
 def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
-    """The background read in every way: each preset, and each meta-prompt and pair alone.
+    """Compute the background results for each preset, and for each meta-prompt and pair alone.
 
     Args:
         scored: All scores.
@@ -126,11 +126,11 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
         anchors: ``right``, one row per anchor.
 
     Returns:
-        ``preset`` (``votes``: all sampled replies together), ``meta`` and ``pair`` (of
-        ``single``), ``n`` (anchors with a background score),
-        ``positive_accuracy``, ``negative_accuracy`` and ``background_score`` (the mean over these
-        anchors, Figure 6), ``consistency``, ``chance`` and ``lift``, and how many questions were
-        ``missing`` and ``tied``. Null where a figure is undefined.
+        ``preset`` (``votes``: all sampled replies together), ``meta`` and ``pair`` (for
+        ``single``), ``n`` (anchors with a background score), ``positive_accuracy``,
+        ``negative_accuracy`` and ``background_score`` (means over these anchors, Figure 6),
+        ``consistency``, ``chance`` and ``lift``, and the numbers of ``missing`` and ``tied``
+        questions. Undefined figures are null.
     """
     import polars as pl
 
@@ -148,11 +148,11 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
 
 
 def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """The anchors answered in each variant, or by each meta-prompt and pair, alone.
+    """Compute the anchor accuracy of each prompt variant, or meta-prompt and pair, alone.
 
     Returns:
-        ``anchoring`` (choice or verify), ``meta``, ``pair`` (null when the variant names none),
-        ``right``, ``n`` (answered ones), ``accuracy``.
+        ``anchoring`` (choice or verify), ``meta``, ``pair`` (null if the variant names none),
+        ``right``, ``n`` (number of answered anchors) and ``accuracy``.
     """
     import polars as pl
 
@@ -189,16 +189,16 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 def winners(
     answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
 ) -> pl.DataFrame:
-    """How often each meta-prompt and pair holds the input that gave the answer.
+    """Count how often each meta-prompt and pair contains the winning input.
 
     Args:
-        answers: Of the background questions.
+        answers: The answers to the background questions.
         scored: All scores.
-        anchors: Each way in which anchors were answered, and what it chose.
+        anchors: Each anchoring method and its choices.
 
     Returns:
-        ``of`` (background, choice or verify), ``meta``, ``pair`` (null when the variant names
-        none), ``count``, ``share`` of the answers that one input gave.
+        ``of`` (background, choice or verify), ``meta``, ``pair`` (null if the variant names none),
+        ``count``, and ``share`` of the answers that a single input decided.
     """
     import polars as pl
 
@@ -230,7 +230,7 @@ def _methods(scored: Scored) -> Iterator[Method]:
 
 
 def _preset(method: Method, scored: Scored) -> str:
-    """What a way is called."""
+    """Return the name of a method in the tables."""
     return "votes" if scored.voted and method.preset == "max" else method.preset
 
 
@@ -251,7 +251,7 @@ def _background_row(
 
 
 def _prediction(anchors: pl.DataFrame) -> tuple[float | None, float | None, float | None]:
-    """Consistency, its chance level and the lift."""
+    """Return consistency, its chance level and the lift."""
     right, score = anchors["right"].to_numpy(), anchors["background_score"].to_numpy()
     precision, chance = average_precision(right, score), chance_level(right, score)
     return precision, chance, lift(precision, chance)

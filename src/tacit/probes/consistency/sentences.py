@@ -1,4 +1,4 @@
-"""What the consistency probe asked and found, and how its figures are made, in sentences."""
+"""Sentences on what the consistency probe asked and found, and how its figures are computed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What was asked, what came out, and what could not be answered.
+    """Yield sentences on what was asked, what was found, and what has no answer.
 
     Args:
-        summary: The probe's summary.
+        summary: The summary of the probe's findings.
     """
     yield (
         f"It was asked {several(summary['anchors'], 'multiple-choice question')}, "
@@ -45,7 +45,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _relevant(row: Mapping[str, Any]) -> str:
-    """The relevance of a fact, with the counts of facts on either side."""
+    """Return a sentence about the relevance of a fact, with the counts of right and wrong facts."""
     right, wrong = several(row["facts_right"], "fact"), f"{row['facts_wrong']:,}"
     sides = f"{right} answered right and {wrong} answered wrong"
     if row["relevance"] is None:
@@ -56,7 +56,7 @@ def _relevant(row: Mapping[str, Any]) -> str:
 
 
 def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What has no answer, what is undecided, and what has no background score."""
+    """Yield sentences about missing answers, ties and missing background scores."""
     missing, without = summary["missing_questions"], summary["without_answer"]
     if missing or without:
         facts, negatives = (
@@ -90,7 +90,7 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What has no score, or was scored in a way that a reader should know of."""
+    """Yield sentences about missing scores, answers of several tokens and shared tokens."""
     for name, of, what in (
         ("inputs", "answer word", "background questions"),
         ("anchor_inputs", "answer", "questions"),
@@ -116,7 +116,7 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What could not be put as a question, or is put once."""
+    """Yield sentences about facts without a negative and repeated choices."""
     if summary["without_negative"]:
         lacking = summary["without_negative"]
         yield f"{several(lacking, 'fact has', 'facts have')} no possible negative."
@@ -128,10 +128,10 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """How facts were extracted, and how chance levels and intervals are made.
+    """Yield sentences on the extraction of facts, chance levels and intervals.
 
     Args:
-        summary: The probe's summary.
+        summary: The summary of the probe's findings.
     """
     from tacit.knowledge.background import counts_in_words
 
@@ -165,10 +165,10 @@ def _made(how: Mapping[str, Any]) -> str:
 
 
 def verdict(summary: Mapping[str, Any]) -> str:
-    """Whether the background score predicts the right answers, or why that cannot be said.
+    """Return a sentence on whether background scores predict correct answers, or why it is unknown.
 
     Args:
-        summary: The probe's summary.
+        summary: The summary of the probe's findings.
     """
     found = summary["consistency"]
     n, reason = several(found["n"], "question"), found["no_interval"]
@@ -194,7 +194,7 @@ def verdict(summary: Mapping[str, Any]) -> str:
 
 
 def _ranked(found: Mapping[str, Any], n: str) -> str:
-    """The sentence about a lift that is defined."""
+    """Return the sentence about a defined lift."""
     row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
     figures = (
         f"conceptual consistency is {score(found['consistency'])} where chance gives "
@@ -232,7 +232,7 @@ def _ranked(found: Mapping[str, Any], n: str) -> str:
 
 
 def _alike(summary: Mapping[str, Any]) -> str:
-    """Which answer was given to every background question, if one was."""
+    """Return a phrase if all background answers are the same, else an empty string."""
     for answer, other in (("positive", "negative"), ("negative", "positive")):
         if (summary[f"{answer}_accuracy"], summary[f"{other}_accuracy"]) == (1, 0):
             word = "yes" if answer == "positive" else "no"

@@ -19,10 +19,10 @@ VARIANT = (
 
 
 def sampled(before: str = "") -> tuple[Column, ...]:
-    """What only sampled replies have: the share of an answer among those that can be read.
+    """Return the columns for sampled replies: the vote share, its interval and unread replies.
 
     Args:
-        before: What stands before the columns' names.
+        before: Prefix of the columns' names.
     """
     return (
         Column(
@@ -93,11 +93,11 @@ _ANSWERED = (
 
 
 def _answer(before: str = "") -> tuple[Column, ...]:
-    """How a question was answered.
+    """Return the columns of an anchor's answer.
 
     Args:
-        before: What stands before the columns' names; of a way to answer that does not count, its
-            own name.
+        before: Prefix of the columns' names: the name of the anchoring method, or empty for the
+            method that counts.
     """
     optional = bool(before)
     return (
@@ -166,7 +166,7 @@ ANCHORS = TableSpec(
 
 
 def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
-    """How one of a fact's two questions is put and answered."""
+    """Return the columns of one of a fact's two questions and its answer."""
     named = f"{of}: "
     return (
         Column(f"{before}question", f"{named}question", meaning="The background question."),
@@ -240,7 +240,7 @@ CHANCE = Column("chance", "chance", "score", "The mean of CC over all permutatio
 
 
 def _predicts(name: Column) -> tuple[Column, ...]:
-    """How well the background score predicts right answers, of some of the questions."""
+    """Return the columns on how well the background score predicts correct answers in a subset."""
     return (
         Column(
             "subset", "subset", meaning="Of what they are: all, relation, concept.", shown=False
@@ -430,7 +430,7 @@ def _accuracy(findings: Findings) -> pl.DataFrame:
 
 
 def _relations(findings: Findings) -> pl.DataFrame:
-    """What is known of each relation, and whether that predicts the questions it stands behind."""
+    """Return the background score and the conceptual consistency of each relation."""
     known = findings.tables["background_by_relation"].select(
         "facts", name="relation", score="background_score"
     )

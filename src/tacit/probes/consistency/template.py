@@ -1,4 +1,4 @@
-"""The templates of section 3.2 and Tables 1 and 2, and the relations of a file of one's own."""
+"""The templates of section 3.2 and Tables 1 and 2, and user-defined relation templates."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ Worded = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class RelationTemplate:
-    """How a relation is asked about; ``consistency.yaml`` describes each field.
+    """The template of a relation's questions; ``consistency.yaml`` describes each field.
 
     Args:
-        text: As the paper prints it, with ``{c1}`` and ``{c2}``.
-        singular: In grammar, for a singular subject; None where ``text`` needs no repair.
-        plural: In grammar, for a plural one; None with ``singular``.
+        text: The paper's text, with ``{c1}`` and ``{c2}``.
+        singular: The grammatical text for a singular subject; None if ``text`` needs no repair.
+        plural: The grammatical text for a plural subject; None if ``singular`` is None.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -67,15 +67,15 @@ class RelationTemplate:
 
 @dataclass(frozen=True)
 class Templates:
-    """All that a question is made of (Tables 1 and 2).
+    """All templates of questions and prompts (Tables 1 and 2).
 
     Args:
-        relations: By ConceptNet's name.
+        relations: The relation templates, by ConceptNet's name of the relation.
         meta_prompts: In the order of Table 1, with ``{question}``, ``{label_a}``, ``{label_b}``.
-        pairs: The positive and the negative word of each.
-        versions: How many of the meta-prompts each version of the paper has.
+        pairs: The positive and the negative word of each pair.
+        versions: The number of meta-prompts in each version of the paper.
         asks_for_truth: The meta-prompts, from 1, that no choice can answer.
-        verify: Whether a choice is the answer, with ``{choice}`` and ``{question}``.
+        verify: The question whether a choice is the answer, with ``{choice}`` and ``{question}``.
     """
 
     relations: Mapping[str, RelationTemplate]
@@ -89,10 +89,10 @@ class Templates:
         convert_strings(self, "meta_prompts")
 
     def relation(self, name: str) -> RelationTemplate:
-        """The template of a relation.
+        """Return the template of a relation.
 
         Raises:
-            RequestError: There is none.
+            RequestError: The relation has no template.
         """
         if name not in self.relations:
             raise RequestError(
@@ -102,10 +102,10 @@ class Templates:
         return self.relations[name]
 
     def of_version(self, version: str) -> tuple[str, ...]:
-        """The meta-prompts of a version of the paper.
+        """Return the meta-prompts of a version of the paper.
 
         Raises:
-            RequestError: There is no such version.
+            RequestError: The version does not exist.
         """
         if version not in self.versions:
             raise RequestError(f"the version {version!r} is none of {', '.join(self.versions)}")
@@ -113,15 +113,16 @@ class Templates:
 
 
 def load_templates(own: Path | None = None) -> Templates:
-    """The templates that come with Tacit, and the relations of a file of one's own.
+    """Return Tacit's templates, extended by the relation templates of a user's file.
 
     Args:
-        own: A YAML file with ``relations``, each with the fields of ``consistency.yaml``. It adds
-            relations; one that it shares with the built-in ones is asked as the file says.
+        own: A YAML file with ``relations``, each with the fields of ``consistency.yaml``. Its
+            templates override the built-in ones of the same relation.
 
     Raises:
-        DataError: The file is missing or no YAML, or a relation has an unknown field, lacks
-            ``text`` or one of the two numbers, or does not name each concept once.
+        DataError: The file is missing or not valid YAML, or a relation has an unknown field, lacks
+            ``text``, has only one of ``singular`` and ``plural``, or does not contain each concept
+            once.
     """
     templates = _built_in()
     return (
@@ -148,7 +149,7 @@ def _built_in() -> Templates:
 
 
 class _File(BaseModel):
-    """What a file of one's own holds."""
+    """The content of a user's template file."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,4 +1,4 @@
-"""One anchor, followed from its question to its share in conceptual consistency."""
+"""The trace of one anchor, from its question to its contribution to conceptual consistency."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ TABLES = ("anchors", "links", "facts", "choices", "consistency")
 
 
 def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
-    """What a run found of one anchor.
+    """Return what a run found about one anchor.
 
     Args:
-        tables: The findings named in ``TABLES``.
+        tables: The findings' tables named in ``TABLES``.
         anchor: The anchor's id.
 
     Returns:
-        The row of ``anchors``, where ``facts_count`` is its number of facts; ``choices``, each
-        with its best variant in nats per byte; ``facts``, the rows of the finding; and
-        ``contribution``: ``background_score`` (the threshold), ``at_least`` (anchors with such a
-        score or a higher one), ``right`` of these, ``precision``, ``all_right`` (right anchors in
-        all), ``adds`` (precision over ``all_right``; 0 for an anchor that is wrong),
-        ``consistency`` (what all of them add up to). None where the anchor takes no part.
+        The row of ``anchors``, with these additions: ``facts_count``; ``choices``, each with its
+        best prompt variant in nats per byte; ``facts``, the rows of that table; and
+        ``contribution``, which is None for an anchor without a background score or an answer.
+        Otherwise the contribution has ``background_score`` (the threshold), ``at_least`` (number of
+        anchors with this score or a higher one), ``right`` (how many of these are right),
+        ``precision``, ``all_right`` (number of right anchors overall), ``adds`` (precision over
+        ``all_right``; 0 for a wrong anchor) and ``consistency`` (the sum over all anchors).
 
     Raises:
-        RequestError: There is no such anchor.
+        RequestError: The run has no such anchor.
     """
     import polars as pl
 
@@ -61,7 +62,7 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
 def _contribution(
     anchors: pl.DataFrame, place: int, consistency: pl.DataFrame
 ) -> dict[str, Any] | None:
-    """What the anchor adds to average precision: at its score, the precision over all right."""
+    """Return what the anchor adds to average precision; None without a score or an answer."""
     own = anchors.row(place, named=True)
     threshold = own["background_score"]
     if threshold is None or own["right"] is None:
@@ -82,7 +83,7 @@ def _contribution(
 
 
 def traced(found: Mapping[str, Any]) -> str:
-    """What ``tacit.probes.consistency.trace.trace`` gives, in lines."""
+    """Format the result of ``trace`` as text."""
     return "\n".join(
         [*_question_lines(found), "", *_fact_lines(found), "", *_contribution_lines(found)]
     )
@@ -91,7 +92,8 @@ def traced(found: Mapping[str, Any]) -> str:
 def _question_lines(found: Mapping[str, Any]) -> Iterator[str]:
     concept = "" if found["concept"] is None else f" (about {found['concept']})"
     yield f"{found['question']}{concept}"
-    # The way that counts has no name before its columns; of the other way, "choice" may be one.
+    # The columns of the method that counts have no prefix. If the other method is choice, its
+    # columns begin with "choice_".
     verified = "choice_choice" in found or not found["choices"]
     chosen = found.get("choice_choice", found["choice"])
     for choice in found["choices"]:
@@ -129,7 +131,7 @@ def _fact_lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _answer_text(fact: Mapping[str, Any], side: str) -> str:
-    """What was answered, and by how much: a word in nats, else in votes or contests."""
+    """Return the answer and its margin: a word in nats, or yes/no in votes or contests."""
     word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
     if fact[f"{side}_right"] is None:
         return "said nothing that could be scored"
@@ -143,7 +145,7 @@ def _answer_text(fact: Mapping[str, Any], side: str) -> str:
 
 
 def _replied(fact: Mapping[str, Any], side: str) -> str:
-    """Of sampled replies, the share of yes and how many could not be read."""
+    """Return the share of yes among sampled replies and the number of unparsed ones."""
     share = fact.get(f"{side}_share")
     if share is None:
         return ""

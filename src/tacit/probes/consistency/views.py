@@ -1,4 +1,4 @@
-"""The questions of a run with what lies behind them: choices, facts, and the scores of words."""
+"""The questions of a run with their details: choices, facts, and the scores of answer words."""
 
 from __future__ import annotations
 
@@ -60,12 +60,13 @@ _PROMPT = Column("prompt", "prompt", "prompt", within="background")
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """The questions; behind each its choices and facts, and behind those their scores.
+    """Yield the questions, then the choices and facts behind each, then the scores behind facts.
 
     Args:
-        findings: What was found, with its questions.
-        request: What was asked for; its version says what the prompts are.
-        most: So many scores at most are behind the questions, more or less.
+        findings: The findings, with their questions.
+        request: The run's options; ``paper_version``, if present, determines the prompts.
+        most: Approximate maximum number of scores behind the questions; beyond it, the questions
+            are sampled.
     """
     import polars as pl
 
@@ -93,7 +94,7 @@ def _questions(told: str) -> TableSpec:
 
 
 def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> pl.DataFrame:
-    """The choices of all questions, the best first."""
+    """Return the choices of all questions, best first."""
     import polars as pl
 
     asked_as = shown.select(
@@ -105,7 +106,7 @@ def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> 
 
 
 def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> View:
-    """Every answer word behind every prompt of the background questions that are here."""
+    """Return every answer word with every prompt, for the given background questions."""
     scores = findings.questions.rename({"question": "background"}).join(
         own.select("background").unique(maintain_order=True), on="background", how="semi"
     )
@@ -122,7 +123,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
 
 
 def _asked(facts: pl.DataFrame) -> pl.DataFrame:
-    """A row for each question about a fact, called ``background``, with its expected answer."""
+    """Return the questions about facts, as ``background``, with their expected answers."""
     import polars as pl
 
     names = ["question", "right", "margin", "word", "meta", "pair"]
@@ -143,7 +144,7 @@ def _asked(facts: pl.DataFrame) -> pl.DataFrame:
 def _sample(
     anchors: pl.DataFrame, asked: pl.DataFrame, findings: Findings, most: int
 ) -> tuple[pl.DataFrame, str]:
-    """The anchors that can be opened: all, or as many evenly spaced ones as have few scores."""
+    """Return the anchors to show and a caption: all, or an evenly spaced sample beyond ``most``."""
     import polars as pl
 
     questions = findings.questions
@@ -160,15 +161,15 @@ def _sample(
 
 
 def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
-    """The text of each meta-prompt and pair."""
+    """Return the text of each meta-prompt and pair."""
     import polars as pl
 
     from tacit.errors import TacitError
 
     schema = {"meta": pl.Int64, "pair": pl.String, "prompt": pl.String}
     try:
-        of = prompt_variants(load_templates(), str(request.get("version", "review-lexicon")))
-    except TacitError:  # a version of another Tacit: the prompts are not known
+        of = prompt_variants(load_templates(), str(request.get("paper_version", "review-lexicon")))
+    except TacitError:  # a version from another Tacit release: its prompts are unknown
         return pl.DataFrame(schema=schema)
     rows: dict[tuple[int, str | None], str] = {}
     for variant in of:

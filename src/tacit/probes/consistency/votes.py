@@ -1,8 +1,8 @@
-"""What sampled replies tell of a question: the share of those that say so, with its interval.
+"""Vote shares of sampled replies, with confidence intervals.
 
-Replies that could not be read are counted, and count for no side. Those to several prompts are
-taken together as draws of one share; where the prompts' shares differ, such draws vary less, and
-Wilson's interval is rather too wide than too narrow.
+Replies that cannot be parsed are counted separately and support no answer. Replies to several
+prompts are treated as draws of one share. If the prompts' true shares differ, these draws vary
+less, so Wilson's interval is conservative (rather too wide than too narrow).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ COLUMNS = ("share", "low", "high", "unparsed", "truncated")
 
 @dataclass(frozen=True)
 class Unread:
-    """Replies to background questions that could not be read; shape (questions, variants).
+    """Replies to background questions that could not be parsed; shape (questions, variants).
 
     Args:
-        unparsed: How many they are.
-        truncated: How many of them were cut while the model was thinking.
+        unparsed: Number of replies that could not be parsed.
+        truncated: How many of these were cut off while the model was reasoning.
     """
 
     unparsed: Ints
@@ -40,11 +40,11 @@ class Unread:
 
     @classmethod
     def of(cls, votes: Sequence[Votes], variants: int) -> Unread:
-        """Counts them.
+        """Count the replies that could not be parsed.
 
         Args:
-            votes: For one question after the other, those on its variants in their order.
-            variants: How many variants there are.
+            votes: For each question in turn, the votes on its prompt variants in order.
+            variants: The number of prompt variants.
         """
         unparsed, truncated = (
             np.array([getattr(each, name) for each in votes], dtype=np.int64).reshape(-1, variants)
@@ -56,19 +56,19 @@ class Unread:
 def of_questions(
     votes: Floats, unread: Unread, inputs: Inputs, positive: Ints, negative: Ints
 ) -> pl.DataFrame:
-    """How each background question is answered by all replies that count.
+    """Compute each background question's share of positive replies.
 
     Args:
-        votes: Shape (questions, inputs); nan where no reply to a variant could be read.
-        unread: What could not be read.
-        inputs: What the columns of votes are.
+        votes: Shape (questions, inputs); NaN if no reply to a prompt variant could be parsed.
+        unread: The counts of replies that could not be parsed.
+        inputs: The inputs of the columns of ``votes``.
         positive: The inputs that count as positive answers.
-        negative: Those that count as negative ones.
+        negative: The inputs that count as negative answers.
 
     Returns:
-        A row per question: ``share`` of positive answers with ``low`` and ``high`` (Wilson's 95 %
-        interval), null where no reply could be read; ``unparsed`` and of these ``truncated``
-        replies to the variants that count.
+        One row per question: ``share`` of positive answers with ``low`` and ``high`` (Wilson's 95 %
+        interval), null if no reply could be parsed; ``unparsed`` and, of these, ``truncated``
+        replies to the prompt variants that count.
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))
@@ -78,10 +78,10 @@ def of_questions(
 
 
 def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
-    """How often each answer word was the reply to its prompt.
+    """Compute each answer word's share of the replies to its prompt.
 
     Returns:
-        A row per question and input: as ``of_questions``, of the replies to the input's prompt.
+        One row per question and input, with the columns of ``of_questions``.
     """
     variants = np.array(inputs.variants)
     counts = np.nan_to_num(votes)

@@ -1,9 +1,10 @@
-"""The wording of a background question: as the paper prints it, or in grammar.
+"""The wording of a background question: as the paper prints it, or grammatical.
 
-``grammatical`` goes by a lexicon of single words and their parts of speech, and by the lists in
-``consistency.yaml``. It does not parse. What it leaves: a word that may be a noun or a verb counts
-as a noun, but where the template asks for what is done; a noun that may be mass or count is what
-the lists say, else count; words inside a phrase stay ("soak in hotspring", "chest of drawer").
+``grammatical`` uses a lexicon of single words with their parts of speech, and the lists in
+``consistency.yaml``. It does not parse, which limits it. A word that may be a noun or a verb is
+treated as a noun, except where the template asks for an activity. A noun that may be mass or count
+follows the lists, and is a count noun if unlisted. Words inside a phrase stay unchanged ("soak in
+hotspring", "chest of drawer").
 """
 
 from __future__ import annotations
@@ -25,41 +26,41 @@ if TYPE_CHECKING:
 
 Preset = Literal["paper", "grammatical"]
 
-# A gerund must be this frequent (Zipf's scale; about once in three million words) to be taken for
-# one: "barking" and "growling" are, "pillowing" and "paining" are not.
+# Minimum frequency of a gerund (on Zipf's scale; about once in three million words): "barking" and
+# "growling" pass, "pillowing" and "paining" do not.
 _CURRENT = 2.5
 _PLURAL_PRONOUNS = frozenset({"i", "you", "we", "they"})
 
 
 class Wording(Protocol):
-    """Puts a fact as a question."""
+    """The protocol of classes that phrase a fact as a question."""
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """The question without its question mark, its first letter a capital."""
+        """Return the question without its question mark, its first letter capitalised."""
 
 
 class Paper:
-    """As printed."""
+    """The wording that the paper prints."""
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """See ``Wording``."""
+        """Return the question as printed; see ``Wording``."""
         return _ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
 
 
 @dataclass(frozen=True)
 class Grammatical:
-    """Articles, number and verb forms repaired.
+    """The wording with articles, number and verb forms repaired.
 
     Args:
         nouns: The exceptions to the rules of number and article.
-        words: The lists that ``consistency.yaml`` describes, by their names.
+        words: The lists that ``consistency.yaml`` describes, by name.
     """
 
     nouns: Nouns
     words: Mapping[str, frozenset[str]]
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """See ``Wording``."""
+        """Return the question in correct grammar; see ``Wording``."""
         first, second = _spaced(first), _spaced(second)
         if template.singular is None or template.plural is None:
             return Paper().question(template, first, second)
@@ -67,7 +68,7 @@ class Grammatical:
         return _ended(text.format(**self._wordings("c1", first), **self._wordings("c2", second)))
 
     def is_plural(self, concept: str) -> bool:
-        """Whether the verb of a concept is plural."""
+        """Check whether a concept takes a plural verb."""
         first = _first(concept)
         if first in self.words["determiners"]:
             return first in _PLURAL_PRONOUNS
@@ -85,7 +86,7 @@ class Grammatical:
         }
 
     def noun(self, concept: str) -> str:
-        """A noun with its article, where it takes one; a verb as what is done."""
+        """Return a noun with its article, if it takes one; a verb becomes a gerund."""
         if self._is_verb(concept):
             return _gerund(concept)
         if self._is_determined(concept) or self._is_plural_noun(concept) or self._is_mass(concept):
@@ -93,17 +94,17 @@ class Grammatical:
         return f"{self.nouns.article(concept)} {concept}"
 
     def plural(self, concept: str) -> str:
-        """A noun in the plural; what has none, or is determined, as ``noun``."""
+        """Return a noun in the plural; a verb, determined or mass noun is worded as by ``noun``."""
         if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
             return self.noun(concept)
         return concept if self._is_plural_noun(concept) else _pluralised(concept)
 
     def doing(self, concept: str) -> str:
-        """A word that may be a verb as what is done; any other as it stands."""
+        """Return a concept that may be a verb as a gerund, and any other as by ``_agreeing``."""
         return _gerund(concept) if self._is_verb(concept, eager=True) else self._agreeing(concept)
 
     def _agreeing(self, concept: str) -> str:
-        """``two eyes`` of ``two eye``; other concepts as they are."""
+        """Return ``two eyes`` for ``two eye``; other concepts are unchanged."""
         singular = not self._is_plural_noun(concept)
         return _pluralised(concept) if singular and self._is_many(concept) else concept
 
@@ -136,7 +137,7 @@ class Grammatical:
         first, *rest = concept.split(" ")
         kinds = _lemmas(first)
         if first not in kinds.get("VERB", ()) or not _inflected(first, "VBG"):
-            return False  # "may" is a verb of which there is no such form
+            return False  # "may" is a verb without a gerund
         if not {"NOUN", "ADJ"} & set(kinds):
             return True
         if rest and (first in self.words["verbs"] or rest[0] in self.words["determiners"]):
@@ -145,10 +146,10 @@ class Grammatical:
 
 
 def wording(preset: str) -> Wording:
-    """The wording of a preset, ``paper`` or ``grammatical``.
+    """Return the wording of a preset, ``paper`` or ``grammatical``.
 
     Raises:
-        RequestError: There is no such preset.
+        RequestError: The preset does not exist.
     """
     if preset == "paper":
         return Paper()
@@ -168,7 +169,7 @@ def _first(concept: str) -> str:
 
 
 def _ended(question: str) -> str:
-    """Without its question mark, and with a capital."""
+    """Remove the question mark and capitalise the first letter."""
     bare = question.rstrip().removesuffix("?").rstrip()
     return bare[:1].upper() + bare[1:]
 
@@ -194,7 +195,7 @@ def _is_current(word: str) -> bool:
 
 @cache
 def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
-    """A word's lemmas by part of speech; none where the lexicon does not list it."""
+    """Return a word's lemmas by part of speech; empty if the lexicon does not list it."""
     from lemminflect import getAllLemmas
 
     lemmas: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
@@ -202,13 +203,13 @@ def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _plurals(noun: str) -> tuple[str, ...]:
-    """A noun's plurals, the usual one first; the noun among them when it may be mass."""
+    """Return a noun's plurals, the usual one first; a mass noun may be among its plurals."""
     return _inflected(noun, "NNS")
 
 
 @cache
 def _inflected(word: str, tag: str) -> tuple[str, ...]:
-    """What the lexicon lists; none where it does not know the word as a noun or verb."""
+    """Return the inflections in the lexicon; empty if it lacks the word as a noun or verb."""
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=False))

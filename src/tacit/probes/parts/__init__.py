@@ -1,1 +1,1 @@
-"""Is the model's picture of an everyday thing free of contradictions? (Gu et al. 2023, ParRoT)."""
+"""The parts probe: are beliefs about everyday things consistent? (Gu et al. 2023, ParRoT)."""

@@ -1,7 +1,7 @@
-"""How far each stage agrees with people's drawings (section 6, Tables 4 and 6, Figures 3 to 6).
+"""Agreement of each stage with people's drawings (section 6, Tables 4 and 6, Figures 3 to 6).
 
-A statement is judged rightly when it is true and labelled true, or not true and labelled false.
-One without a belief is left out of every share, and counted as missing.
+A stage is right about a statement that is true and labelled true, or not true and labelled false.
+Statements without a belief are excluded from every share, and counted as missing.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 
 
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
-    """The beliefs with the threshold moved so that as many are true as in repaired beliefs.
+    """Return the truth under a threshold that yields as many true statements as repair does.
 
-    The order of the beliefs is kept: a statement is true when its belief is above the threshold.
-    At the threshold itself only some can be true; each counts with the share that is.
+    The order of the beliefs does not change: a statement is true when its belief is above the
+    threshold. Of the statements exactly at the threshold, only some can be true, so each counts
+    with that share.
 
     Args:
-        beliefs: ``p_true`` (null where missing) and a Boolean column named ``stage``.
-        stage: The repaired beliefs.
+        beliefs: ``p_true`` (null when missing) and a Boolean column named ``stage``.
+        stage: The column of the repaired beliefs.
 
     Returns:
-        For each row the share, 0 to 1, of it that is true; null where the belief is missing.
+        For each row, the share from 0 to 1 that is true; null when the belief is missing.
     """
     import polars as pl
 
@@ -51,9 +52,9 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
 
 
 def of_relation_majority() -> pl.Expr:
-    """Whether the label is the one that most statements of the same relation have; ties are true.
+    """Return an expression: whether the label equals the majority label of its relation.
 
-    An expression over the columns ``relation`` and ``label``.
+    The expression uses the columns ``relation`` and ``label``. Ties count as a majority of true.
     """
     import polars as pl
 
@@ -76,13 +77,13 @@ _SHIFTED = {objective: f"{objective} shifted" for objective in OBJECTIVES}
 def tables(
     beliefs: pl.DataFrame, symmetric: Collection[str], bootstrap: Bootstrap
 ) -> dict[str, pl.DataFrame]:
-    """All tables of accuracy, without rows where there is no gold.
+    """Compute all accuracy tables; they have no rows without gold labels.
 
     Args:
-        beliefs: thing, annotator, subject, relation, object, p_true, label (null where no label
-            is implied), and one Boolean column per stage.
-        symmetric: The symmetric relations, which the set ``ASYMMETRIC`` leaves out.
-        bootstrap: How intervals are made, over things.
+        beliefs: thing, annotator, subject, relation, object, p_true, label (null when no label is
+            implied), and one Boolean column per stage.
+        symmetric: The symmetric relations, which the set ``ASYMMETRIC`` excludes.
+        bootstrap: The bootstrap for the intervals, over things.
     """
     verdicts = judge(beliefs)
     by_drawing = of_drawings(verdicts)
@@ -99,13 +100,13 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Whether each gold statement is judged rightly.
+    """Determine which labelled statements each stage gets right.
 
     Returns:
-        The gold statements: thing, annotator, relation, label, ``agreed`` (all annotators of the
-        thing agree: ParRoT++), ``n`` (there is a belief), ``missing`` (there is none), for each
-        stage whether the belief is there and right, and for each objective ``<objective>
-        shifted``: the same of the shifted beliefs (``baselines.shifted``), a fraction at ties.
+        The labelled statements: thing, annotator, relation, label, ``agreed`` (all annotators of
+        the thing agree: ParRoT++), ``n`` (the belief exists), ``missing`` (it does not), for each
+        stage whether the belief exists and the stage is right, and for each objective ``<objective>
+        shifted``: the same for the beliefs of :func:`shifted`, as a fraction at ties.
     """
     import polars as pl
 
@@ -131,10 +132,10 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Accuracy on each set: on all statements, those labelled true or false, and balanced.
+    """Compute the accuracy on each set: all statements, those labelled true or false, and balanced.
 
-    Balanced accuracy is the mean of the accuracy on statements labelled true and on those labelled
-    false; it is undefined where one of the two has no statement with a belief.
+    Balanced accuracy is the mean of the accuracies on statements labelled true and on statements
+    labelled false. It is undefined if either label has no statement with a belief.
 
     Returns:
         Columns set, gold (``all``, ``true``, ``false``, ``balanced``), stage, n, missing, accuracy,
@@ -156,12 +157,12 @@ def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFr
 
 
 def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """The accuracy of judges that know nothing of the statement, on the same statements.
+    """Compute the accuracy of baselines that do not use the model, on the same statements.
 
     Returns:
         Columns set, baseline (one of ``BASELINES``), n, accuracy, low, high. The majority by
-        relation is that of the labels it is measured on, so it is the best that a judge who sees
-        the relation alone can do.
+        relation is computed on the evaluated labels, so it is the best possible accuracy that
+        depends on the relation only.
     """
     import polars as pl
 
@@ -184,10 +185,11 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 
 
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """What repair adds to accuracy, paired: both of the same statements and resamples.
+    """Compute the accuracy gain of repair, paired by statement and resample.
 
-    The whole gain is split in two: what a shift towards true adds that keeps the order of beliefs
-    and makes as many statements true as repair does, and what consistency adds above it.
+    The whole gain is the sum of two parts: the gain of a shift towards true that preserves the
+    order of beliefs and makes as many statements true as repair does, and the additional gain of
+    consistency.
 
     Returns:
         Columns set, objective, part (one of ``GAIN_PARTS``), n, gain, low, high.
@@ -222,7 +224,11 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Accuracy of each relation (Figure 4): relation, stage, n, missing, accuracy, low, high."""
+    """Compute the accuracy of each relation (Figure 4).
+
+    Returns:
+        Columns relation, stage, n, missing, accuracy, low, high.
+    """
     import polars as pl
 
     rows = [
@@ -234,12 +240,12 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Accuracy of each thing (Figures 5, 6 and 11), over all statements of its drawings.
+    """Compute the accuracy of each thing over all statements of its drawings (Figures 5, 6, 11).
 
     Returns:
         Columns thing, rank (1 = the best before repair; ties by name), band (``best 20``,
-        ``middle`` or ``worst 20``; of fewer than 40 things the better half is best and the worse
-        half worst), stage, n, missing, accuracy. Rank and band are null without any belief.
+        ``middle`` or ``worst 20``), stage, n, missing, accuracy. With fewer than 40 things, the
+        better half is best and the worse half worst. Rank and band are null without any belief.
     """
     import polars as pl
 
@@ -274,15 +280,15 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Accuracy of each drawing: thing, annotator, n, missing, and a column per stage."""
+    """Compute each drawing's accuracy: thing, annotator, n, missing, and one column per stage."""
     return _divided(_summed(verdicts, DRAWING))
 
 
 def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Accuracy@s: the share of drawings with an accuracy of s per cent or more (Figure 3).
+    """Compute accuracy@s: the share of drawings with an accuracy of at least s per cent (Figure 3).
 
     Returns:
-        Columns s, stage, n (drawings with any belief), share, low, high.
+        Columns s, stage, n (drawings with at least one belief), share, low, high.
     """
     import polars as pl
 
@@ -291,7 +297,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     rows = []
     for s in PERCENTS if by_drawing.height else ():
         for stage in STAGES:
-            # The nearest doubles of equal fractions are equal, so that >= is exact.
+            # Equal fractions have the same nearest double, so >= is exact.
             share = bootstrap.ratio(known["thing"], known[stage] >= s / 100, one)
             figures = {"share": share.value, "low": share.low, "high": share.high}
             rows.append({"s": s, "stage": stage, "n": known.height, **figures})
@@ -302,7 +308,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 def _sets(
     verdicts: pl.DataFrame, beliefs: pl.DataFrame, symmetric: Collection[str]
 ) -> dict[str, pl.DataFrame]:
-    """The verdicts of each set; the asymmetric ones are shifted by themselves."""
+    """Return the verdicts of each set; the shift of the asymmetric set uses its statements only."""
     import polars as pl
 
     if verdicts.is_empty():
@@ -312,7 +318,7 @@ def _sets(
 
 
 def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """How many statements have a belief, how many have none, and how many are right."""
+    """Count the statements with a belief, without a belief, and right under each stage."""
     import polars as pl
 
     sums = (pl.col(name).sum().cast(pl.Int64) for name in _SUMS)
@@ -321,7 +327,7 @@ def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _divided(summed: pl.DataFrame) -> pl.DataFrame:
-    """Shares in place of the counts of what is right; null where n is 0."""
+    """Convert counts of right statements to shares; null if n is 0."""
     import polars as pl
 
     n = pl.when(pl.col("n") > 0).then(pl.col("n"))
@@ -330,7 +336,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """One row per stage: the accuracy over all these verdicts."""
+    """Return the accuracy over all these verdicts, one row per stage."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
     for stage in STAGES:
@@ -342,7 +348,7 @@ def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]
 
 
 def _balanced(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """One row per stage: the mean of the accuracies on both labels."""
+    """Return the mean of the accuracies on both labels, one row per stage."""
     import polars as pl
 
     sides = {"true": pl.col("label"), "false": ~pl.col("label")}

@@ -34,19 +34,19 @@ def answered(
     scores: Sequence[Scores],
     template: Template,
 ) -> pl.DataFrame:
-    """The questions with what the model answered.
+    """Return the questions with the scores of the model.
 
     Returns:
-        The questions' columns and ``text``, ``logprob_true``, ``logprob_false`` (nats; null where
-        missing), ``p_true`` = P(True)/(P(True) + P(False)), null where missing, and ``filled``:
-        whether p_true stands for a missing one, as the template says; a prompt that was skipped
-        as too long stays without a belief.
+        The questions' columns and ``text``, ``logprob_true``, ``logprob_false`` (nats; null when
+        missing), ``p_true`` = P(True)/(P(True) + P(False)), null when missing, and ``filled``:
+        whether p_true is the template's value for missing beliefs. A prompt that was skipped as too
+        long has no belief.
     """
     import polars as pl
 
     sides = [template.logprobs(score) for score in scores]
     found = [belief(true, false) for true, false in sides]
-    # A prompt that was not asked has no belief to fill in.
+    # A prompt that was skipped has no belief to fill in.
     asked = [all(answer.missing != TOO_LONG for answer in score.answers) for score in scores]
     filled = [
         p is None and template.filled is not None and was_asked
@@ -63,10 +63,10 @@ def answered(
 
 
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """Return each drawing's statements with the belief about each.
+    """Return each drawing's statements with their beliefs.
 
-    Drawings of a thing share the answer to a question, unless the answers have a column
-    ``annotator``: then each drawing has its own.
+    Drawings of the same thing share the answer to a question, unless the answers have a column
+    ``annotator``. In this case, each drawing has separate answers.
     """
     key = STATEMENT if by_drawing(answers) else QUESTION
     return statements.join(
@@ -75,23 +75,23 @@ def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_drawing(answers: pl.DataFrame) -> bool:
-    """Return whether each drawing has answers of its own."""
+    """Return whether each drawing has separate answers."""
     return "annotator" in answers.columns
 
 
 def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return how the distinct questions were answered.
+    """Return summary statistics of the answers to the distinct questions.
 
     Args:
-        answers: The questions' columns and ``p_true``; ``filled`` where beliefs were filled in;
-            ``annotator`` where each drawing has answers of its own.
-        bootstrap: How intervals are made, over things.
+        answers: The questions' columns and ``p_true``; ``filled`` if beliefs can be filled in;
+            ``annotator`` if each drawing has separate answers.
+        bootstrap: The bootstrap for the intervals, over things.
 
     Returns:
-        ``by_drawing`` (whether each drawing has answers of its own, so that a question that two
-        drawings share counts twice), the counts ``questions``, ``missing``, ``filled`` and
-        ``ties`` (a belief of one half, taken as false), ``true_share`` of the questions with a
-        belief (%True; None without any), and ``true_share_interval``.
+        ``by_drawing`` (whether each drawing has separate answers, so that a question of two
+        drawings counts twice), the counts ``questions``, ``missing``, ``filled`` and ``ties``
+        (beliefs of one half, which count as false), ``true_share`` of the questions with a belief
+        (%True; None without beliefs), and ``true_share_interval``.
     """
     import polars as pl
 
@@ -115,12 +115,12 @@ def voted(
     votes: Sequence[Votes],
     template: Template,
 ) -> pl.DataFrame:
-    """The questions with what the model replied.
+    """Return the questions with the votes of the model's sampled replies.
 
     Returns:
         The questions' columns and ``text``, ``votes_true``, ``votes_false``, ``unparsed``,
-        ``truncated`` (of the unparsed, those cut while thinking), ``p_true`` with ``low`` and
-        ``high`` (Wilson's 95 % CI), all three null where no reply could be read, and
+        ``truncated`` (unparsed replies that were cut off while reasoning), ``p_true`` with ``low``
+        and ``high`` (Wilson's 95 % CI), all three null when no reply could be parsed, and
         ``filled``, which is false.
     """
     import polars as pl
@@ -145,12 +145,12 @@ log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Return what the probe asks with the beliefs of a file; what the file lacks is missing.
+    """Return the probe's questions with the beliefs of a file, null for those the file lacks.
 
     Without a column ``annotator``, a row is the belief about a question, which all drawings of the
-    thing share. With it, a row is the belief about the statement of one drawing. Where all
-    drawings that share a question have the same belief about it, for every question, the result
-    has one row per question, as without the column.
+    thing share. With it, a row is the belief about a statement of one drawing. If all drawings that
+    share a question have the same belief about it, for every question, the result has one row per
+    question, as without the column.
 
     Args:
         path: Beliefs with a column ``thing``; TSV, CSV, JSONL or Parquet. Columns other than
@@ -159,12 +159,13 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
         ontology: The relations that the file may use.
 
     Returns:
-        One row per question: thing, subject, relation, object and ``p_true``. Or, where drawings
-        differ, one row per statement of each drawing, with ``annotator`` behind thing.
+        One row per question: thing, subject, relation, object and ``p_true``. If drawings differ,
+        one row per statement of each drawing, with ``annotator`` after thing.
 
     Raises:
-        DataError: The file is malformed, gives a question (or a drawing's statement) two beliefs,
-            or answers nothing that is asked. A warning counts rows that answer nothing.
+        DataError: The file is malformed, contains two beliefs about a question (or about a
+            drawing's statement), matches no question, or contains no belief. Rows that match no
+            question are counted in a warning.
     """
     import polars as pl
 
@@ -173,7 +174,7 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
         raise DataError("has no column thing, which says what the parts are parts of", path)
     if "annotator" not in beliefs.columns:
         return _answers(path, beliefs, questions(statements), QUESTION)
-    # An undrawn thing's annotator has the empty name, which a file writes as a missing value.
+    # The annotator of a thing without drawing is "", which files store as a missing value.
     named = beliefs.with_columns(pl.col("annotator").cast(pl.String).fill_null(""))
     own = _answers(path, named, statements.select(STATEMENT), STATEMENT)
     shared = own.select(*QUESTION, "p_true").unique(maintain_order=True)
@@ -183,7 +184,7 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 def _answers(
     path: Path, beliefs: pl.DataFrame, asked: pl.DataFrame, key: Sequence[str]
 ) -> pl.DataFrame:
-    """Return what is asked with ``p_true``, joined by the columns of a key."""
+    """Return the questions with ``p_true``, joined by the key columns."""
     distinct = beliefs.select(*key, "p_true").unique(maintain_order=True)
     twice = distinct.select(key).is_duplicated()
     if twice.any():

@@ -1,4 +1,4 @@
-"""Several models beside one another: what differs, paired, with intervals."""
+"""Paired comparison of several models, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _VIOLATION = "violation, micro, before repair"
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Each two models' accuracy and contradictions, and the difference between them.
+    """Compare the accuracy and the constraint violations of each pair of models.
 
-    Both are measured on the same drawings; the interval resamples things, the same for both.
+    Both models are measured on the same drawings. The bootstrap resamples the same things for both.
 
     Args:
-        found: What each model shows, by its name.
-        bootstrap: How intervals are made.
+        found: The findings by model name.
+        bootstrap: The bootstrap for the intervals.
 
     Returns:
-        Columns figure, first, second (models), first_value, second_value, difference (second
-        minus first), low, high, first_undecided, second_undecided. Null where a figure is
-        undefined; the last two count undecided constraints and are null for other figures.
+        Columns figure, first, second (models), first_value, second_value, difference (second minus
+        first), low, high, first_undecided, second_undecided. A value is null when the figure is
+        undefined. The last two columns count undecided constraints, and are null for other figures.
     """
     import polars as pl
 
@@ -60,13 +60,13 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _undecided(findings: Findings, figure: str) -> int | None:
-    """How many constraints are undecided, for the figure that counts constraints."""
+    """Return the number of undecided constraints for the violation rate, None for other figures."""
     by_drawing = findings.tables["violation_by_drawing"]
     return int(by_drawing["undecided"].sum()) if figure == _VIOLATION else None
 
 
 def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
-    """For each figure what it divides, summed by thing: thing, over, under."""
+    """Return each figure's numerator ``over`` and denominator ``under``, summed by ``thing``."""
     import polars as pl
 
     verdicts = accuracy.judge(findings.tables["beliefs"])

@@ -1,4 +1,4 @@
-"""What follows from people's drawings, and how much of it there is (Gu et al. 2023, section 4)."""
+"""Statements that follow from people's drawings, and their counts (Gu et al. 2023, section 4)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Every statement that follows from drawings, labelled, and the counts.
+    """Return every statement that follows from drawings, with its label, and counts.
 
     Args:
         path: A folder of drawings, or one annotations file.
-        things: Only these.
+        things: The things to include; None for all.
 
     Returns:
-        thing, annotator, subject, relation, object, label; and how many there are, by category of
-        the relations, as the paper's Table 1 counts them, and to be asked.
+        A table thing, annotator, subject, relation, object, label; and counts: totals, by category
+        of the relations, by the categories of the paper's Table 1, and of statements to ask.
 
     Raises:
-        RequestError: The file holds things without relations.
-        DataError: A file is missing or malformed, or a statement comes out both true and false.
+        RequestError: The file contains things without relations.
+        DataError: A file is missing or malformed, or a statement is both true and false.
     """
     if is_things(path):
         raise RequestError(f"{path} holds things and parts without relations: nothing follows")
@@ -48,7 +48,7 @@ def enriched_drawings(
 
 
 def _summary(found: list[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
-    """The counts that the command prints; ``categories`` are the ontology's."""
+    """Return the counts that the command prints, with the ontology's ``categories``."""
     asked = all_statements(found, ontology.relations)
     together = agreed(enriched)
     drawn = _by_category(drawing_statements(found), ontology)
@@ -79,7 +79,7 @@ def _labels(labelled: pl.DataFrame) -> dict[str, int]:
 
 
 def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]:
-    """How many statements each category of relations has, in the ontology's order."""
+    """Count the statements of each category of relations, in the ontology's order."""
     counts = dict(statements["relation"].value_counts().iter_rows())
     totals: dict[str, int] = {}
     for name, relation in ontology.relations.items():
@@ -89,7 +89,7 @@ def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]
 
 
 def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str, int]:
-    """The categories as the paper's Table 1 has them: required by stands with the spatial."""
+    """Return the categories as in the paper's Table 1, which counts ``required by`` as spatial."""
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}

@@ -1,7 +1,7 @@
-"""The figures of the parts probe, from its findings (Gu et al. 2023, Figures 3 to 6 and 11).
+"""The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11).
 
-Every figure compares the raw beliefs with the stage repaired under one objective, with a row of
-panels per model. A table with nothing to show gives no figure.
+Every figure compares the raw beliefs with the beliefs repaired under one objective, with one row of
+panels per model. A figure without data is None.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _INTERVAL = "95 % bootstrap intervals, clustered by thing"
 _GAIN = "gain: after repair less before, in percentage points"
-_COLUMN = 20  # things below one another
+_COLUMN = 20  # things per column
 _BEFORE = "before repair"
 
 
@@ -37,7 +37,7 @@ _BEFORE = "before repair"
     "Figure 3 of the paper. Higher is better; the further right, the stricter.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
-    """Figure 3: the share of drawings with at least s % of their gold statements right."""
+    """Plot Figure 3: the share of drawings with at least s % of their gold statements right."""
     import polars as pl
 
     table, look = _by_objective("accuracy_at", "share", shown), shown.look
@@ -70,9 +70,9 @@ def accuracy_at(shown: Shown) -> Chart | None:
     "Figure 4 of the paper: agreement with people's drawings before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
-    """Figure 4: accuracy before and after repair for each relation, and the gain.
+    """Plot Figure 4: accuracy before and after repair for each relation, and the gain.
 
-    Relations stand by falling accuracy before repair.
+    Relations are sorted by decreasing accuracy before repair.
     """
     table = _by_objective("accuracy_by_relation", "accuracy", shown)
     if table is None:
@@ -93,7 +93,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
 
 @figure("The best and the worst things", "Figures 5 and 6 of the paper.")
 def best_and_worst_things(shown: Shown) -> Chart | None:
-    """Figures 5 and 6: the things with the best and the worst accuracy before repair."""
+    """Plot Figures 5 and 6: the things with the best and the worst accuracy before repair."""
     import polars as pl
 
     return _things(shown, pl.col("band") != "middle", "band")
@@ -101,7 +101,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
 
 @figure("The things between", "Figure 11 of the paper.")
 def all_things(shown: Shown) -> Chart | None:
-    """Figure 11: the things between the best and the worst (ranks 21 to 80 of 100)."""
+    """Plot Figure 11: the things between the best and the worst (ranks 21 to 80 of 100)."""
     import polars as pl
 
     return _things(shown, pl.col("band") == "middle", "column")
@@ -119,7 +119,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
-    """Accuracy by thing, a panel for each value of ``by``, those of a model side by side."""
+    """Plot accuracy by thing: one panel per value of ``by``, with one row of panels per model."""
     import polars as pl
 
     table = _by_objective("accuracy_by_thing", "accuracy", shown)
@@ -155,7 +155,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
 def _rows(
     part: pl.DataFrame, names: Mapping[str, str], key: str, heading: str, look: Theme
 ) -> alt.LayerChart:
-    """A row per key: both accuracies, with their intervals or what lies between, and the gain."""
+    """Plot a row per key: both accuracies with intervals or a connecting line, and the gain."""
     import polars as pl
 
     labelled = part.with_columns(label=pl.col(key).replace_strict(names))
@@ -180,7 +180,7 @@ def _rows(
 
 
 def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
-    """A finding before and after repair, with the stage as ``series``; None of nulls alone."""
+    """Return a finding before and after repair, labelled by ``series``; None without values."""
     import polars as pl
 
     table = shown.defined(name, column)
@@ -201,7 +201,7 @@ def _series(look: Theme) -> tuple[Series, Series]:
 
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
-    """The keys that have both shares, and ``gain``: after less before."""
+    """Return the keys that have both shares, and ``gain``: after minus before."""
     import polars as pl
 
     before = table.filter(series=_BEFORE).select(*keys, before=share)
@@ -220,5 +220,5 @@ def _left_out(table: pl.DataFrame) -> str:
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:
-    """What stands beside a row: its name and its n."""
+    """Return the label of each row: its name and its n."""
     return [f"{name} ({n:,})" for name, n in table.select(name, "n").iter_rows()]

@@ -23,18 +23,20 @@ def _of_drawings(path: Path) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class PartsOptions:
-    """What is asked about, and how it is put."""
+    """The drawings to ask about, and the wording of the questions."""
 
     drawings: Path = option(
         help="A folder of drawings, an annotations file, or a file of things and parts.",
         data=_of_drawings,
     )
-    things: str | None = option(None, help="Only these things, with commas between.")
-    limit: int | None = option(None, help="Only the first so many drawings.", least=1)
+    things: str | None = option(None, help="Only these things, separated by commas.")
+    limit: int | None = option(None, help="Only the first N drawings.", least=1)
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
-        "plain", help="How a question is put."
+        "plain", help="Prompt template for a question."
     )
-    prompt: Path | None = option(None, help="A YAML template of your own, in place of a preset.")
+    prompt: Path | None = option(
+        None, help="A YAML file with your own template, instead of a preset."
+    )
     number: Literal["paper", "grammar"] = option(
         "paper", help="paper (plural when it ends in s) or grammar."
     )
@@ -43,12 +45,12 @@ class PartsOptions:
     )
     graphs: str | None = option(
         None,
-        help="With --figures: the things to draw as graphs; one typical drawing if none.",
+        help="With --figures: things to draw as graphs (default: one typical drawing).",
         requested=False,
     )
 
     def template(self) -> Template:
-        """How a statement is put to the model.
+        """Return the prompt template.
 
         Raises:
             RequestError: Two templates are given.
@@ -62,10 +64,10 @@ class PartsOptions:
 
     @property
     def chosen_things(self) -> list[str] | None:
-        """The names of the things, as the drawings write them."""
+        """The names of the things, spelled as in the drawings."""
         return names(self.things)
 
 
 def names(listed: str | None) -> list[str] | None:
-    """Names with commas between, as the drawings write them."""
+    """Split names at commas and convert them to the spelling of the drawings."""
     return None if listed is None else [name.strip().lower() for name in listed.split(",")]

@@ -1,4 +1,4 @@
-"""The parts probe, whole: drawings in, questions out, answers in, findings out."""
+"""The parts probe: drawings, questions, answers, findings."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _LABELS = ("labelled", "contradicted")
 
 @dataclass(frozen=True)
 class PartsProbe:
-    """Asks about every ordered pair of parts of every drawing, with each of the relations.
+    """Probe that asks about every ordered pair of parts of every drawing, with each relation.
 
     Args:
-        drawings: What people drew.
+        drawings: The annotators' drawings.
         ontology: The relations and their constraints.
-        template: How a statement is put to the model.
-        wording: How nouns are put.
+        template: The prompt template.
+        wording: The wording of nouns.
     """
 
     name: ClassVar[str] = "parts"
@@ -71,8 +71,8 @@ class PartsProbe:
         """See ``Probe.of``.
 
         Raises:
-            RequestError: Two templates are given.
-            DataError: A file is missing or malformed.
+            RequestError: Two templates are given, or the options for nouns contradict each other.
+            DataError: A file is missing or malformed, or no question can be asked.
         """
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
@@ -83,16 +83,17 @@ class PartsProbe:
     def read(
         cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
     ) -> Self:
-        """Reads drawings, or things that nobody drew, and puts them as the paper did.
+        """Read drawings, or things without drawings; the template and the wording are the defaults.
 
         Args:
-            path: A folder of drawings or of ``things.tsv`` alone, an annotations file, or a file
+            path: A folder of drawings or with ``things.tsv`` only, an annotations file, or a file
                 of things and parts.
-            things: Only these things; all when None.
-            limit: Only the first so many drawings; all when None.
+            things: The things to include; None for all.
+            limit: The number of drawings to include, from the first; None for all.
 
         Raises:
-            DataError: A file is missing or malformed, or nothing can be asked of the drawings.
+            DataError: A file is missing or malformed, a thing is unknown, or no thing has two
+                parts.
         """
         ontology = Ontology.load("parts")
         if is_things(path):
@@ -121,12 +122,12 @@ class PartsProbe:
 
     @cached_property
     def gold(self) -> pl.DataFrame:
-        """What the drawings imply: their statements and ``label``."""
+        """The statements that the drawings imply, with ``label``."""
         return enrich(drawing_statements(self.drawings), self.ontology)
 
     @staticmethod
     def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """How models differ, paired; see ``tacit.probes.parts.compare``."""
+        """Compare models, paired; see ``tacit.probes.parts.compare``."""
         from tacit.probes.parts.compare import compare
 
         return compare(found)
@@ -140,44 +141,44 @@ class PartsProbe:
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
-        """What was asked and what came out."""
+        """See ``Declared.sentences``."""
         from tacit.probes.parts.sentences import sentences
 
         return sentences(findings)
 
     @staticmethod
     def notes(findings: Findings) -> Iterator[str]:
-        """How figures are made."""
+        """See ``Declared.notes``."""
         from tacit.probes.parts.sentences import notes
 
         return notes(findings)
 
     @staticmethod
     def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Every statement with its prompt, or those of some drawings."""
+        """See ``Declared.views``: all statements with prompts, or those of sampled drawings."""
         from tacit.probes.parts.reading import views
 
         return views(findings, request, most)
 
     @staticmethod
     def report_graphs(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-        """The graphs of drawings, before and after repair."""
+        """See ``Declared.graphs``: the parts graphs of drawings, before and after repair."""
         from tacit.probes.parts.reading import graph_set
 
         return graph_set(found, look)
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:
-        """The figures, by name."""
+        """Return the figures by name."""
         from tacit.probes.parts.figures import FIGURES
 
         return FIGURES
 
     def check_graphs(self, options: PartsOptions) -> None:
-        """Refuses graphs of things that nobody drew.
+        """Check that the drawings contain the things to draw as graphs.
 
         Raises:
-            RequestError: There is one.
+            RequestError: A thing is not among the drawings.
         """
         things = names(options.graphs) or []
         unknown = sorted(set(things) - {drawing.thing for drawing in self.drawings})
@@ -188,7 +189,7 @@ class PartsProbe:
 
     @staticmethod
     def graphs(shown: Shown, probe: PartsProbe, options: PartsOptions) -> list[tuple[str, str]]:
-        """The graphs of some drawings, each with its name: those of the things that are named."""
+        """Return name and SVG of each graph: the options' things, or one typical drawing."""
         from tacit.probes.parts.graph import graphs
 
         things = names(options.graphs)
@@ -200,10 +201,10 @@ class PartsProbe:
         return graphs(known, probe.ontology, shown.look, drawings)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """See ``ReadsReplies``: replies answer every question of this probe."""
+        """See ``ReadsReplies``; chat replies can answer every question of this probe."""
 
     def requests(self) -> Mapping[str, Requests]:
-        """See ``Probe.requests``: one group, a row per distinct question."""
+        """See ``Probe.requests``; one group, with one row per distinct question."""
         return {"questions": Requests(self.questions, self.prompts)}
 
     def measure(self, answers: Answers) -> Findings:
@@ -218,29 +219,29 @@ class PartsProbe:
         return self.measure_beliefs(answers_in(beliefs, self.statements, self.ontology))
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:
-        """Findings from the votes on each prompt; the summary also counts replies, by ``votes``."""
+        """Compute findings from each prompt's votes; the summary's ``votes`` counts replies."""
         answers = voted(self.questions, self.prompts, votes, self.template)
         findings = self.measure_beliefs(answers)
         return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
 
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
-        """Findings from one score per prompt; the summary also counts answers ``spanned``."""
+        """Compute findings from each prompt's scores; the summary counts ``spanned`` answers."""
         answers = beliefs.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)
         spanned = sum(answer.spanned for score in scores for answer in score.answers)
         return replace(findings, summary={**findings.summary, "spanned": spanned})
 
     def measure_beliefs(self, answers: pl.DataFrame) -> Findings:
-        """Contradictions, the stages that repair makes, and accuracy, from beliefs.
+        """Compute constraint violations, repaired beliefs and accuracy from beliefs.
 
         Args:
             answers: One row per question, with the questions' columns and ``p_true`` (null =
-                missing); or, with a column ``annotator`` as well, one row per statement of each
-                drawing. Any other column is kept.
+                missing). With an additional column ``annotator``, one row per statement of each
+                drawing. Other columns are carried along.
 
         Returns:
-            Tables with intervals clustered by thing. Where people drew nothing, those of accuracy
-            have no rows.
+            Findings with intervals clustered by thing. Without drawings, the accuracy tables have
+            no rows.
 
         Raises:
             DataError: A belief is malformed.

@@ -1,4 +1,4 @@
-"""What Gu et al. (2023) print beside one's own: ours, published, difference."""
+"""Comparison with the published values of Gu et al. (2023): ours, published, difference."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ SCHEMA = ("table", "row", "column", "model", "ours", "published", "difference", 
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """What is about the drawings alone: Tables 1 and 5, labels and the majority class.
+    """Compare the values that depend only on the drawings: Tables 1 and 5, labels, majority class.
 
     Args:
-        probe: The drawings.
-        seed: The seed parts that the annotators were given; None where they are not there.
+        probe: The probe, with its drawings.
+        seed: The seed parts that the annotators were given; None if not available.
 
     Returns:
-        Columns table, row, column, model (null), ours, published, difference, elicitation (null);
-        averages are rounded to the two decimals that the paper prints. ``ours`` is null where it
-        cannot be had.
+        Columns table, row, column, model (null), ours, published, difference, elicitation (null).
+        Averages are rounded to two decimals, as in the paper. ``ours`` is null when it cannot be
+        computed.
     """
     tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
     printed = [cell for cell in printed_values(PAPER, tables) if cell.model is None]
@@ -37,11 +37,11 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
-    """Tables 3, 4, 6 and 7, Figure 3 and changed drawings, beside each of the paper's models.
+    """Compare Tables 3, 4, 6 and 7, Figure 3 and changed drawings with each of the paper's models.
 
     Returns:
-        As :func:`data_tables`, with ``model`` the paper's, and ``elicitation`` how the beliefs were
-        elicited, where that is known; shares in per cent with two decimals.
+        The columns of :func:`data_tables`. ``model`` is the paper's model, and ``elicitation`` the
+        elicitation method of the findings, if known. Shares are in per cent with two decimals.
     """
     import polars as pl
 
@@ -71,7 +71,7 @@ def _figures(figures: Mapping[str, float | None]) -> pl.DataFrame:
 
 
 def _sizes(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Table 1's figures."""
+    """Return the values of Table 1."""
     import polars as pl
 
     drawn = [relation for _, _, _, relation, _ in drawing_statements(probe.drawings).iter_rows()]
@@ -112,12 +112,12 @@ def _category(probe: PartsProbe, relation: str) -> str | None:
 
 
 def _as_table_1(probe: PartsProbe, relation: str) -> str | None:
-    """The category under which Table 1 counts: it has ``required by`` with the spatial ones."""
+    """Return the category in Table 1, which counts ``required by`` as spatial."""
     return "spatial" if relation == "required by" else _category(probe, relation)
 
 
 def _agreed(probe: PartsProbe) -> pl.DataFrame:
-    """How many statements all annotators of a thing agree on, also where that is none."""
+    """Return the number of statements that all annotators of a thing agree on, including 0."""
     import polars as pl
 
     counts = dict(agreed(probe.gold)["thing"].value_counts().iter_rows())
@@ -127,7 +127,7 @@ def _agreed(probe: PartsProbe) -> pl.DataFrame:
 
 
 def _labels(probe: PartsProbe) -> pl.DataFrame:
-    """Labels, agreement and contradictions among annotators, and the majority in whole per cent."""
+    """Return label counts, agreement, contradictions and the majority class (rounded to 1 %)."""
     found, n = agreement(probe.gold), probe.gold.height
     true = int(probe.gold["label"].sum())
     return _figures(
@@ -142,7 +142,7 @@ def _labels(probe: PartsProbe) -> pl.DataFrame:
 
 
 def _changed(findings: Findings) -> pl.DataFrame:
-    """The shares of drawings that repair under the paper's objective changes."""
+    """Return the shares of drawings that improve, worsen or stay the same (``paper`` objective)."""
     ours = findings.tables["repair"].filter(objective="paper").row(0, named=True)
     names = ("improved", "worse", "same")
     n = sum(ours[name] or 0 for name in names)

@@ -1,4 +1,4 @@
-"""How statements about the parts of things are put to a model, and its answers become beliefs."""
+"""Prompts for statements about the parts of things, and beliefs from their scores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Number = Literal["paper", "grammar"]
 
 @dataclass(frozen=True)
 class Wording:
-    """How nouns are put: by the paper's rule, or by grammar.
+    """The wording of nouns: by the paper's rule, or by grammar.
 
     Args:
         number: The preset.
@@ -52,10 +52,10 @@ class Wording:
 
     @classmethod
     def of(cls, number: str, own: Path | None = None) -> Wording:
-        """The wording of a preset, with one's own exceptions.
+        """Return the wording of a preset, with the user's exceptions.
 
         Raises:
-            RequestError: The preset is unknown, or exceptions come with the paper's rule.
+            RequestError: The preset is unknown, or exceptions are combined with the paper's rule.
             DataError: The exceptions cannot be read.
         """
         if number == "paper":
@@ -67,17 +67,17 @@ class Wording:
         raise RequestError(f"the number preset {number!r} is none of paper, grammar")
 
     def is_plural(self, noun: str) -> bool:
-        """Whether the verb behind a subject is plural."""
+        """Return whether a noun takes a plural verb."""
         return noun.endswith("s") if self.number == "paper" else self.nouns.is_plural(noun)
 
     def with_article(self, noun: str) -> str:
-        """The noun behind its indefinite article; by grammar, a plural has none."""
+        """Return the noun with its indefinite article; by grammar, plurals have none."""
         if self.number == "paper":
             return f"{'an' if begins_with_vowel(noun) else 'a'} {noun}"
         return noun if self.is_plural(noun) else f"{self.nouns.article(noun)} {noun}"
 
     def statement(self, subject: str, relation: Relation, obj: str) -> str:
-        """The statement in words, its verb in the subject's number."""
+        """Return the statement in words, with a verb that agrees with the subject."""
         wording = relation.plural if self.is_plural(subject) else relation.singular
         return wording.format(subject=subject, object=obj)
 
@@ -87,16 +87,17 @@ AS_IN_THE_PAPER = Wording()
 
 @dataclass(frozen=True)
 class Template:
-    """How a statement is put to a model; ``parts.yaml`` describes each field.
+    """The prompt template for a statement; ``parts.yaml`` describes each field.
 
     Args:
-        name: The preset's name, or a file's.
-        text: With ``{a_thing}`` and ``{statement}``.
-        separator: Stands between the text and the answer.
+        name: The name of the preset or of the file.
+        text: The text, with ``{a_thing}`` and ``{statement}``.
+        separator: The text between the prompt and the answer.
         positive: The answers that mean true.
         negative: The answers that mean false.
-        lacking: What an answer without a score means: a missing belief, or no probability.
-        filled: What a missing belief is replaced by; None replaces nothing.
+        lacking: The treatment of an answer without a score: the belief is missing, or the answer's
+            probability is zero.
+        filled: The value that replaces missing beliefs; None for no replacement.
     """
 
     name: str
@@ -112,10 +113,10 @@ class Template:
 
     @classmethod
     def load(cls, name: str = "plain") -> Template:
-        """Reads a preset.
+        """Read a preset.
 
         Raises:
-            RequestError: There is no such preset.
+            RequestError: The preset does not exist.
         """
         path = resources.files("tacit") / "data" / "templates" / "parts.yaml"
         presets = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -125,7 +126,7 @@ class Template:
 
     @classmethod
     def read(cls, path: Path) -> Template:
-        """Reads a template of one's own: a YAML file with the fields of a preset.
+        """Read a user's template: a YAML file with the fields of a preset.
 
         Raises:
             DataError: The file is missing, or a field is unknown, missing or malformed.
@@ -133,14 +134,16 @@ class Template:
         return _template(path.name, read_as(_Content, path).content)
 
     def prompt(self, a_thing: str, statement: str) -> Prompt:
-        """The prompt for a worded statement about a thing with its article."""
+        """Return the prompt for a worded statement about a thing with its article."""
         text = self.text.format(a_thing=a_thing, statement=statement)
         return Prompt(text, self.positive + self.negative, self.separator)
 
     def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
-        """Log of the summed probability of the positive and of the negative answers, in nats.
+        """Return the logs of the summed probabilities of positive and negative answers, in nats.
 
-        None where it is missing: by ``lacking``, when any answer lacks a score, or when all do.
+        With ``lacking`` = ``missing``, a value is None if any of its answers lacks a score. With
+        ``zero``, answers without a score count as probability zero, and both values are None if no
+        answer has a score.
         """
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]
@@ -156,11 +159,11 @@ class Template:
 
 
 def belief(logprob_true: float | None, logprob_false: float | None) -> float | None:
-    """P(True)/(P(True) + P(False)) from the two log-probabilities; None where one is missing."""
+    """Return P(True)/(P(True) + P(False)) from two log-probabilities; None if either is missing."""
     if logprob_true is None or logprob_false is None:
         return None
     margin = logprob_true - logprob_false
-    # The two forms are the same number; each is exact where the other would overflow.
+    # Both forms are equal; each is exact for margins at which the other overflows.
     if margin >= 0:
         return 1 / (1 + math.exp(-margin))
     return math.exp(margin) / (1 + math.exp(margin))
@@ -193,7 +196,7 @@ _Side = Annotated[tuple[_Answer, ...], Field(min_length=1), AfterValidator(_each
 
 
 class _Content(BaseModel):
-    """What a template's file, or a preset, holds; ``parts.yaml`` describes each field."""
+    """The fields of a template file or preset; ``parts.yaml`` describes each field."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -212,7 +215,7 @@ class _Content(BaseModel):
         return self
 
     def spellings(self, answers: Sequence[str]) -> tuple[str, ...]:
-        """A side's answers; in any case: each as it stands, capitalised and in capitals, once."""
+        """Return the distinct answers; with ``any_case``, also capitalised and in upper case."""
         if not self.any_case:
             return tuple(answers)
         return tuple(dict.fromkeys(f for a in answers for f in (a, a.capitalize(), a.upper())))
@@ -222,14 +225,14 @@ QUESTION = ("thing", "subject", "relation", "object")
 
 
 def questions(statements: pl.DataFrame) -> pl.DataFrame:
-    """The distinct (thing, subject, relation, object) of all statements, in their order."""
+    """Return the distinct (thing, subject, relation, object) of all statements, in their order."""
     return statements.select(QUESTION).unique(maintain_order=True)
 
 
 def prompts(
     questions: pl.DataFrame, ontology: Ontology, template: Template, wording: Wording
 ) -> Sequence[Prompt]:
-    """One prompt per question."""
+    """Return one prompt per question."""
     return [
         template.prompt(
             wording.with_article(thing),

@@ -1,4 +1,4 @@
-"""What a report shows of single drawings: their graphs, and every statement with its prompt."""
+"""The parts of a report on single drawings: their graphs, and their statements with prompts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _QUESTION = ("thing", "subject", "relation", "object")
 
 
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-    """The graphs of each model's drawings, all of them or a sample; None without beliefs."""
+    """Return the graphs of each model's drawings, all or a sample; None without beliefs."""
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
@@ -62,7 +62,7 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """Every statement with its prompt and its belief, or those of some drawings."""
+    """Yield a table of all statements with prompts and beliefs, or those of sampled drawings."""
     import polars as pl
 
     del request
@@ -75,7 +75,7 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
     keys = pl.DataFrame(chosen, dict.fromkeys(_KEY, pl.String), orient="row")
     some = beliefs.join(keys, on=_KEY, how="semi", maintain_order="left")
     asked = findings.questions
-    # Where each drawing has answers of its own, a question has a row for each drawing.
+    # If each drawing has separate answers, a question has one row per drawing.
     key = [*_QUESTION, *(["annotator"] if "annotator" in asked.columns else [])]
     more = [name for name in _OF_ANSWERS if name in asked.columns]
     wide = some.join(asked.select(*key, *more), on=key, how="left", maintain_order="left")
@@ -83,14 +83,14 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:
-    """Which drawings are shown: all, or some from the least to the most contradictory.
+    """Select the drawings to show: all, or a sample from the least to the most contradictory.
 
     Args:
         drawings: The finding ``violation_by_drawing``.
-        most: How many at most.
+        most: The maximum number of drawings.
 
     Returns:
-        (thing, annotator) of each, and a sentence that says which part of all they are.
+        (thing, annotator) of each drawing, and a sentence that describes the selection.
     """
     keys = drawings.select(_KEY).rows()
     if len(keys) <= most:

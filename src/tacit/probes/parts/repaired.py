@@ -1,4 +1,4 @@
-"""What is believed, and the stages that repair makes of it; how far each contradicts itself."""
+"""The raw beliefs and the beliefs repaired under each objective, with their violations."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ TYPES = ("symmetric", "asymmetric", "inverse", "transitive")
 
 @dataclass(frozen=True)
 class RepairedBeliefs:
-    """The raw beliefs, and the stage that each objective makes of them.
+    """The raw beliefs, and the repaired beliefs of each objective.
 
     Args:
         beliefs: thing, annotator, subject, relation, object, p_true, and one Boolean column per
-            stage: what is true in it. A missing belief is not true before repair.
+            stage: whether the statement is true in it. Before repair, a missing belief is not true.
         before: The check of the raw beliefs.
-        groups: For each stage, its check's counts by drawing.
-        repairs: For each objective, how repair went.
+        groups: For each stage, the counts of its check by drawing.
+        repairs: For each objective, the result of repair.
     """
 
     beliefs: pl.DataFrame
@@ -43,7 +43,7 @@ class RepairedBeliefs:
 
 
 def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBeliefs:
-    """Checks the beliefs, and repairs them under each objective.
+    """Check the beliefs, and repair them under each objective.
 
     Args:
         beliefs: thing, annotator, subject, relation, object, p_true (null = missing).
@@ -56,7 +56,7 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
     from tacit.coherence.repair import repair
 
     before = check(beliefs, ontology)
-    # Findings must not depend on how quick a machine is.
+    # Findings must not depend on the speed of the machine.
     repairs = {
         objective: repair(beliefs, ontology, objective, time_limit=None) for objective in OBJECTIVES
     }
@@ -74,16 +74,17 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
 
 
 def violation(groups: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Conditional violation by constraint type in each stage (Table 3).
+    """Compute the conditional violation by constraint type in each stage (Table 3).
 
     Args:
-        groups: For each stage, the counts by drawing, as ``Check.groups`` has them.
-        bootstrap: How intervals are made, over things.
+        groups: For each stage, the counts by drawing, as in ``Check.groups``.
+        bootstrap: The bootstrap for the intervals, over things.
 
     Returns:
         Columns constraint, stage, violated, applicable, undecided, rate, low, high. A rate is
-        violated over applicable less undecided, and null where nothing is decided. ``macro``
-        averages the types' defined rates and has no counts; ``micro`` is over all types.
+        violated / (applicable - undecided), and null when no constraint is decided. ``macro`` is
+        the mean of the types' defined rates and has no counts; ``micro`` is computed over all
+        types.
     """
     import polars as pl
 
@@ -124,16 +125,16 @@ def _violation(stage: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[t
 
 
 def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Measures of whole drawings, of ``Check.groups``; shares are None where there is none.
+    """Compute measures of whole drawings from ``Check.groups``; undefined shares are None.
 
     Args:
         groups: The counts by drawing.
-        bootstrap: How intervals are made, over things.
+        bootstrap: The bootstrap for the intervals, over things.
 
     Returns:
         ``drawings_with_violation``, the share ``consistent`` of drawings whose believed statements
-        can all be true together, ``contradiction_density`` (violated over decided constraints of
-        each drawing where any is decided, averaged), and an interval of each of the two shares.
+        can all be true together, ``contradiction_density`` (violated over decided constraints,
+        averaged over drawings with a decided constraint), and an interval for each of the two.
     """
     import polars as pl
 
@@ -152,15 +153,15 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """How repair went under each objective, and in how many drawings it changed accuracy.
+    """Return the result of repair under each objective, with the drawings whose accuracy changes.
 
     Args:
-        repairs: For each objective, how repair went.
-        by_drawing: ``accuracy_by_drawing``; no rows where there is no gold.
+        repairs: For each objective, the result of repair.
+        by_drawing: ``accuracy_by_drawing``; no rows without gold labels.
 
     Returns:
         Columns objective, groups, optimal, value, bound, turned_true, turned_false, free, and the
-        drawings improved, same and worse; these are null where there is no gold.
+        numbers of drawings improved, same and worse, which are null without gold labels.
     """
     import polars as pl
 
@@ -182,10 +183,10 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
 
 
 def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
-    """Drawings by what repair made of their accuracy; one without a known accuracy is in none."""
+    """Count drawings by change of accuracy; drawings without a known accuracy are excluded."""
     if by_drawing.is_empty():
         return dict.fromkeys(("improved", "same", "worse"))
-    # Both are counts over the same number, so that equal ones are equal to the last bit.
+    # Both shares have the same denominator, so equal shares are exactly equal.
     before, after = by_drawing["before"], by_drawing[objective]
     return {
         "improved": int((after > before).sum()),
@@ -195,7 +196,7 @@ def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
 
 
 def repair_by_drawing(repairs: Mapping[Objective, Repaired]) -> pl.DataFrame:
-    """The objective and the columns of ``Repaired.table``, one row per objective and drawing."""
+    """Return the objective and ``Repaired.table``, one row per objective and drawing."""
     import polars as pl
 
     return pl.concat(

@@ -1,4 +1,4 @@
-"""What the parts probe found, in sentences."""
+"""The sentences on the findings of the parts probe."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KINDS = {
 
 
 def headline(findings: Findings) -> str:
-    """Constraint violations before repair, and what repair gains."""
+    """Return the violation rate before repair and the accuracy gain of repair in a sentence."""
     summary = findings.summary
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
@@ -48,7 +48,7 @@ def headline(findings: Findings) -> str:
 
 
 def sentences(findings: Findings) -> Iterator[str]:
-    """What was asked and what came out."""
+    """Yield sentences on the questions and the results."""
     summary = findings.summary
     yield _asked(summary)
     yield judged(summary)
@@ -81,7 +81,7 @@ def _asked(summary: Mapping[str, Any]) -> str:
 
 
 def judged(summary: Mapping[str, Any]) -> str:
-    """How many of the questions are believed."""
+    """Return a sentence on how many of the questions are believed."""
     return f"It judged {percent(summary['true_share'])} of them true{_ties(summary)}."
 
 
@@ -93,7 +93,7 @@ def _ties(summary: Mapping[str, Any]) -> str:
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What accuracy and the gain of repair have to be compared with."""
+    """Yield the baselines of accuracy and of the gain of repair."""
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     without = _row(summary["accuracy_gain"], set=ASYMMETRIC, objective="paper", part="whole")
     if always:
@@ -132,7 +132,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _worst(summary: Mapping[str, Any]) -> str:
-    """The kind of contradiction that there is the most of."""
+    """Return a sentence on the most common type of violation."""
     rows = [
         row
         for row in summary["violation"]
@@ -148,7 +148,7 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What has no belief, was filled in, or was scored with its neighbour's token."""
+    """Yield the counts of missing and filled-in beliefs, and of answers that share a token."""
     without = several(summary["missing"], "question has", "questions have")
     yield f"{without} no belief." if summary["missing"] else "Every question has a belief."
     if summary["missing_statements"]:
@@ -170,7 +170,7 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(findings: Findings) -> Iterator[str]:
-    """How intervals are made, and what a belief and an accuracy are."""
+    """Yield notes on intervals, beliefs and accuracy."""
     made = findings.summary["intervals"]
     yield (
         f"Intervals hold {level(made['level'])}: {made['method']} that resamples things, "

@@ -300,7 +300,7 @@ BY_NAME = {spec.name: spec for spec in TABLES}
 
 
 def decided(row: Mapping[str, Any]) -> str:
-    """How many of the applicable constraints are violated or kept, in words."""
+    """Return the number of applicable constraints that are violated or satisfied, in words."""
     return several(row["applicable"] - row["undecided"], "applicable constraint")
 
 

@@ -1,12 +1,14 @@
-"""The parts graph of one drawing: before repair, after it, and what the annotator drew.
+"""The parts graph of one drawing: before repair, after repair, and as the annotator drew it.
 
-An edge stands for a statement and its wording the other way round (``above`` and ``below``, or a
-symmetric relation both ways). A violated edge differs in colour, dashes and width, and a pointer
-resting on it reads why: ``yolk surrounds shell, and shell surrounds yolk``. A drawing whose stages
-have at most ``drawing.MOST_LINES`` lines is drawn as a graph for each, else as tables.
+An edge represents a statement and its equivalent in the other direction (``above`` and ``below``,
+or both directions of a symmetric relation). A violated edge differs in colour, dashes and width,
+and its tooltip names the violation: ``yolk surrounds shell, and shell surrounds yolk``. If every
+stage of a drawing has at most ``drawing.MOST_LINES`` lines, the stages are shown as graphs;
+otherwise, they are shown as tables. They are also shown as tables if the labels of a line would
+overlap others.
 
-In graphs, faultless edges of a transitive relation that follow from two others are left out (the
-transitive reduction); captions count them. Tables show all.
+Graphs omit the edges of a transitive relation that violate nothing and follow from two other such
+edges (the transitive reduction), and captions count them. Tables show all edges.
 """
 
 from __future__ import annotations
@@ -33,21 +35,21 @@ _GROUP = ("model", "thing", "annotator")
 
 
 def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = None) -> str:
-    """Draws the graph of one drawing.
+    """Return the parts graph of one drawing.
 
     Args:
-        beliefs: The rows of the finding ``beliefs`` of one drawing: thing, annotator, subject,
-            relation, object, p_true, before, the objective's column and, when there is gold,
-            label.
+        beliefs: The rows of the finding ``beliefs`` for one drawing: thing, annotator, subject,
+            relation, object, p_true, before, the objective's column and, with gold labels, label.
         ontology: The relations and their constraints.
-        look: Palette and objective.
+        look: The palette and the objective.
 
     Returns:
-        An SVG document; the same beliefs give the same bytes. Without gold it has two columns.
+        An SVG document; equal beliefs return equal bytes. Without gold labels, it has two columns.
 
     Raises:
-        DataError: There are no beliefs, or those of several drawings, or a column is missing.
-        RequestError: The palette is not known.
+        DataError: There are no beliefs, the beliefs belong to several drawings, or a column is
+            missing.
+        RequestError: The palette is unknown.
     """
     look = look or Theme()
     colours = look.colours
@@ -68,20 +70,20 @@ def graphs(
     look: Theme,
     drawings: Collection[tuple[str, str]] | None = None,
 ) -> list[tuple[str, str]]:
-    """The graphs of some drawings.
+    """Return the parts graphs of selected drawings.
 
     Args:
-        tables: The findings' tables; none without ``beliefs``.
+        tables: The findings' tables; the result is empty without ``beliefs``.
         ontology: The relations.
-        look: Palette and objective.
-        drawings: (thing, annotator) of each; when None, one typical drawing.
+        look: The palette and the objective.
+        drawings: (thing, annotator) of each drawing; None for one typical drawing.
 
     Returns:
-        A name for the file, without suffix, and the SVG of each; one per model when the beliefs
-        have a column ``model``.
+        The file name (without suffix) and the SVG of each graph; one per model if the beliefs have
+        a column ``model``.
 
     Raises:
-        RequestError: The beliefs have no such drawing.
+        RequestError: The beliefs do not contain a drawing.
     """
     import polars as pl
 
@@ -102,7 +104,7 @@ def graphs(
         for names, rows in mine.group_by(keys, maintain_order=True):
             stem = "-".join(["parts_graph", *map(_slug, map(str, names))])
             taken = {name.casefold() for name, _ in found}
-            # Names that differ only in what a file's name cannot hold are numbered.
+            # Number names that differ only in characters that a file name cannot contain.
             free = [stem, *(f"{stem}-{number}" for number in range(2, len(found) + 3))]
             name = next(each for each in free if each.casefold() not in taken)
             found.append((name, parts_graph(rows, ontology, look)))
@@ -159,7 +161,7 @@ def _subject(beliefs: pl.DataFrame) -> Subject:
 
 
 def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple[str, str]:
-    """The drawing with the median number of violated constraints; else the first."""
+    """Return the drawing with the median number of violated constraints, or else the first."""
     violations = tables.get("violation_by_drawing")
     if violations is None or violations.is_empty():
         return beliefs["thing"][0], beliefs["annotator"][0]
@@ -169,5 +171,5 @@ def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple
 
 
 def _slug(name: str) -> str:
-    """The name as part of a file's name."""
+    """Return the name with characters that are safe in a file name."""
     return re.sub(r"[^0-9A-Za-z.]+", "_", name).strip("._")[:60] or "_"

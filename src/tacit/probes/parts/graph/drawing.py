@@ -1,9 +1,9 @@
-"""The stages of one drawing as SVG: graphs while they can be followed, else tables.
+"""The stages of one drawing as SVG: graphs if they are readable, otherwise tables.
 
-A graph has the parts on a ring, in the same places in every stage, and one line for all that
-holds between two parts, with its relations on it. Where a stage has more than ``MOST_LINES`` lines,
-or the relations of one find no place clear of the others, every stage is drawn as tables instead,
-one for each relation: rows are subjects, columns objects.
+A graph has its parts on a ring, at the same positions in every stage. One line connects two parts,
+and its labels list all relations between them. If a stage has more than ``MOST_LINES`` lines, or
+the labels of a line would overlap others, every stage is shown as tables instead: one table per
+relation, with subjects as rows and objects as columns.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 MOST_LINES = 24
 """Lines that can be followed on one ring."""
 
-_LETTER = 0.66  # the width of a letter, as a share of the font's size: seldom more
+_LETTER = 0.66  # the width of a letter, relative to the font size; rarely exceeded
 _TITLE, _HEADING, _SMALL = 16.0, 12.0, 10.5
-_LINE = 1.25  # the height of a line of text, as a share of the font's size
+_LINE = 1.25  # the height of a line of text, relative to the font size
 _MARGIN, _GAP, _COLUMN = 20.0, 30.0, 290.0
 _KEY = 26.0
 _DOT, _ARROW = 4.0, 8.0
-_PITCH = 16.0  # of a table's rows and columns
-_NAME, _LONGEST = 16, 48  # letters of a line of a part's name, and of all of it
+_PITCH = 16.0  # row height and column width of tables
+_NAME, _LONGEST = 16, 48  # letters per line of a part's name, and in total
 _DASHES = ("7 3", "2 3", "9 3 2 3")
-_FACTORS = (1.0, 1.25, 1.5)  # how much larger a ring may get to find a place for each relation
-_SHARES = (0.5, 0.43, 0.57, 0.36, 0.64, 0.3, 0.7, 0.24, 0.76)  # of a line, for its relations
+_FACTORS = (1.0, 1.25, 1.5)  # ring sizes to try until all labels fit
+_SHARES = (0.5, 0.43, 0.57, 0.36, 0.64, 0.3, 0.7, 0.24, 0.76)  # label positions, shares of a line
 _CROSS = "\N{MULTIPLICATION SIGN} "
 
 
 @dataclass(frozen=True)
 class Column:
-    """One stage, and what stands above it.
+    """One stage and its heading.
 
     Args:
         graph: The stage.
-        colour: Its colour in all figures.
-        title: What it is.
-        about: Its counts, a line each.
+        colour: The stage's colour in all figures.
+        title: The title.
+        about: The stage's counts, one line each.
     """
 
     graph: Graph
@@ -65,7 +65,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is drawn: its title, the line below it, and its parts in their own order."""
+    """The subject of the figure: its title, a second line, and its parts in their order."""
 
     title: str
     about: str
@@ -73,10 +73,10 @@ class Subject:
 
 
 def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colours: Palette) -> str:
-    """The figure as SVG.
+    """Return the figure as SVG.
 
     Args:
-        subject: What is drawn.
+        subject: The subject of the figure.
         columns: The stages, from left to right.
         ontology: The relations.
         colours: The palette.
@@ -95,13 +95,13 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
 
 @dataclass(frozen=True)
 class _Line:
-    """All that holds between two parts.
+    """All relations between two parts.
 
     Args:
-        tail: Where the line begins, and its relations are read from.
-        head: Where it ends.
+        tail: The part where the line starts; relations are read from it.
+        head: The part where the line ends.
         names: Each relation as read from tail to head, with its edge.
-        directed: Whether any of them has a direction.
+        directed: Whether any of the relations has a direction.
     """
 
     tail: str
@@ -111,19 +111,19 @@ class _Line:
 
     @property
     def gravity(self) -> int:
-        """The rank of its gravest fault; more than any rank when it has none."""
+        """The rank of the most severe fault; greater than any rank without faults."""
         faults = [edge.fault for _, edge in self.names if edge.fault is not None]
         return min(faults, default=len(FAULTS))
 
     @property
     def size(self) -> Point:
-        """About how wide and how high its relations stand, as letters go."""
+        """The approximate width and height of the labels, from their number of letters."""
         longest = max(len(name) + 2 * (edge.fault is not None) for name, edge in self.names)
         return longest * _LETTER * _SMALL, len(self.names) * _SMALL * _LINE
 
 
 def _lines(graph: Graph, ontology: Ontology) -> list[_Line]:
-    """The edges that are drawn, those between the same two parts together, the gravest first."""
+    """Group the edges to draw by pair of parts, the pairs with the most severe faults first."""
     found: dict[frozenset[str], list[Edge]] = {}
     for edge in graph.drawn:
         found.setdefault(frozenset((edge.tail, edge.head)), []).append(edge)
@@ -143,7 +143,7 @@ def _gravity(line: _Line) -> int:
 
 
 def _with_left_out(column: Column) -> Column:
-    """The column, its counts with how many edges are not drawn."""
+    """Return the column with a count of the edges that are not drawn."""
     edges = column.graph.edges
     follow = len(edges) - len(column.graph.drawn)
     if not follow:
@@ -155,10 +155,10 @@ def _with_left_out(column: Column) -> Column:
 
 @dataclass(frozen=True)
 class _Page:
-    """What is drawn, and the room for its headings.
+    """The subject and the stages of a figure, with the space for their headings.
 
     Args:
-        subject: What is drawn.
+        subject: The subject of the figure.
         columns: The stages.
         colours: The palette.
     """
@@ -169,17 +169,17 @@ class _Page:
 
     @property
     def kinds(self) -> list[int]:
-        """The kinds of fault that any stage has."""
+        """The kinds of fault that occur in any stage."""
         edges = (edge for each in self.columns for edge in each.graph.edges)
         return sorted({edge.fault for edge in edges if edge.fault is not None})
 
     @property
     def top(self) -> float:
-        """Where the stages begin."""
+        """The y coordinate where the stages start."""
         return _MARGIN + 70 + 15 * max(len(each.about) for each in self.columns) + 22
 
     def begin(self, column: float, body: float) -> Element:
-        """A document with its title and headings, for columns of a width and a height."""
+        """Create a document with title and headings, for this column width and body height."""
         width = 2 * _MARGIN + column * len(self.columns)
         height = self.top + body + _KEY * (1 + len(self.kinds)) + _MARGIN
         root = document(width, height, f"{self.subject.title}: {self.subject.about}")
@@ -207,7 +207,7 @@ class _Page:
         return root
 
     def finished(self, root: Element, bottom: float, *, tables: bool) -> str:
-        """Draws the key below, with the signs of tables, and gives all as text."""
+        """Add the key at the bottom, with signs for tables, and return the document as text."""
         words = ["believed, and no constraint violated"]
         words += [f"violated: {FAULTS[kind][0]}" for kind in self.kinds]
         for rank, (kind, told) in enumerate(zip([None, *self.kinds], words, strict=True)):
@@ -245,7 +245,7 @@ def _graphs(
 def _label_positions(
     lines: Sequence[_Line], spots: Mapping[str, Point]
 ) -> dict[_Line, Point] | None:
-    """Where the relations of each line stand: on it, clear of all else; None where one cannot."""
+    """Return a label position on each line without overlaps; None if a label does not fit."""
     taken = [(x - 12, y - 12, x + 12, y + 12) for x, y in spots.values()]
     for part, (x, y) in spots.items():
         tall = len(_name(part)) * _HEADING * _LINE / 2
@@ -271,7 +271,7 @@ def _overlap(one: Box, other: Box) -> bool:
 
 
 def _ordered(parts: Sequence[str], lines: Sequence[_Line]) -> list[str]:
-    """The parts in an order that puts those with lines near one another on a ring."""
+    """Order the parts so that connected parts are close to each other on the ring."""
     place = {part: rank for rank, part in enumerate(parts)}
 
     def length() -> int:
@@ -292,14 +292,14 @@ def _ordered(parts: Sequence[str], lines: Sequence[_Line]) -> list[str]:
 
 
 def _spot(rank: int, n: int, radius: float) -> Point:
-    """A place on the ring, clockwise from the top, none at the very top or bottom."""
+    """Return a position on the ring, clockwise from the top, never at the very top or bottom."""
     start = 0.5 if n % 2 == 0 else 0.25
     angle = (rank + start) * 2 * math.pi / n - math.pi / 2
     return radius * math.cos(angle), radius * math.sin(angle)
 
 
 def _part(parent: Element, part: str, spot: Point, colours: Palette) -> None:
-    """A dot, and beside it the part's name in lines."""
+    """Draw a dot, and the part's name beside it."""
     x, y = spot
     add(parent, "circle", class_="part", cx=x, cy=y, r=_DOT, fill=colours.ink)
     side = 1 if x > 0 else -1
@@ -314,7 +314,7 @@ def _part(parent: Element, part: str, spot: Point, colours: Palette) -> None:
 def _draw(
     parent: Element, line: _Line, at: Point, spots: Mapping[str, Point], colours: Palette
 ) -> None:
-    """A line, and its relations on it."""
+    """Draw a line with its labels."""
     group = add(parent, "g")
     tip(group, "\n".join(edge.description for _, edge in line.names))
     fault = line.gravity if line.gravity < len(FAULTS) else None
@@ -343,7 +343,7 @@ def _line(
     *,
     arrow: bool = False,
 ) -> None:
-    """A line from dot to dot; violated ones differ in colour, dashes and width."""
+    """Draw a line between two dots; violated lines differ in colour, dashes and width."""
     length = math.dist(*ends) or 1.0
     (x1, y1), (x2, y2) = ends
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
@@ -406,7 +406,7 @@ def _table(
     left: float,
     colours: Palette,
 ) -> None:
-    """Rows are subjects, columns objects, known by the numbers beside the rows."""
+    """Draw a table: rows are subjects, and columns are objects with the numbers of the rows."""
     side = _PITCH * len(names)
     rule: dict[str, Value] = {"stroke": colours.faint, "stroke_width": 1.0}
     for rank in range(len(names) + 1):
@@ -428,7 +428,7 @@ def _table(
 
 
 def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -> Element:
-    """The sign of an edge in a table: a dot, a cross, a ring, or a triangle."""
+    """Draw the sign of an edge in a table: a dot, a cross, a ring or a triangle."""
     x, y = middle
     group = add(parent, "g")
     if fault is None:
@@ -446,7 +446,7 @@ def _sign(parent: Element, middle: Point, fault: int | None, colours: Palette) -
 
 
 def _edge_attributes(edge: Edge) -> Mapping[str, str]:
-    """The attributes that say which edge an element shows."""
+    """Return the attributes that identify the edge of an element."""
     return {
         "class_": "edge" if edge.fault is None else "edge violated",
         "data_relation": edge.relation,
@@ -456,15 +456,15 @@ def _edge_attributes(edge: Edge) -> Mapping[str, str]:
 
 
 def _wide(part: str) -> float:
-    """About how wide a part's name stands, as letters go."""
+    """Return the approximate width of a part's name, from its number of letters."""
     return max(map(len, _name(part))) * _LETTER * _HEADING
 
 
 def _name(part: str) -> list[str]:
-    """A part's name in lines."""
+    """Split a part's name into lines."""
     return textwrap.wrap(_short(part, _LONGEST), _NAME) or [""]
 
 
 def _short(words: str, most: int) -> str:
-    """At most so many letters, the last a sign that there are more."""
+    """Truncate text to a number of letters, with an ellipsis at the end."""
     return words if len(words) <= most else words[: max(1, most - 1)] + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,8 +1,8 @@
-"""From the beliefs about one drawing to what is drawn: pictures of stages, made of edges.
+"""The edges of a parts graph, computed from the beliefs about one drawing.
 
-An edge stands for a statement and for the ones that say the same: of an inverse pair the relation
-that the ontology names first, of a symmetric relation the pair of parts in their order. Its faults
-are the violated constraints that it has a part in.
+An edge represents a statement and the equivalent ones. It uses the relation of an inverse pair that
+the ontology lists first, and orders the parts of a symmetric relation. The faults of an edge are
+the violated constraints that involve its statements.
 """
 
 from __future__ import annotations
@@ -27,28 +27,29 @@ if TYPE_CHECKING:
 BEFORE = "before"
 """The stage of the raw beliefs."""
 
-# The kinds of constraint by how their violation is drawn.
+# The kinds of constraint, grouped by how their violation is shown.
 FAULTS = (
     ("believed both ways round", ("asymmetric", "excludes")),
     ("believed in one of two wordings that say the same", ("inverse", "symmetric", "implies")),
     ("chain of two without what follows", ("transitive",)),
 )
 _RANK = {kind: rank for rank, (_, kinds) in enumerate(FAULTS) for kind in kinds}
-_TOLD = 6  # faults listed for one edge; the rest is counted
+_TOLD = 6  # maximum faults listed per edge; the rest are counted
 
 
 @dataclass(frozen=True)
 class Edge:
-    """What is believed about two parts in one relation, in either wording.
+    """A believed relation between two parts, in either direction.
 
     Args:
         relation: The relation, the first of its inverse pair in the ontology.
-        tail: Its subject.
-        head: Its object.
-        held: The statements believed, one or two.
-        faults: (rank in ``FAULTS``, what clashes) of each violated constraint, gravest first.
-        follows: Whether two other edges make it true, so that it need not be drawn.
-        gold: What the annotator's drawing implies of it, or None.
+        tail: The subject.
+        head: The object.
+        held: The believed statements, one or two.
+        faults: (rank in ``FAULTS``, explanation) of each violated constraint, the most severe
+            first.
+        follows: Whether two other edges imply this one, so that it can be omitted.
+        gold: The truth value that the annotator's drawing implies, or None.
     """
 
     relation: str
@@ -61,12 +62,12 @@ class Edge:
 
     @property
     def fault(self) -> int | None:
-        """The rank of its gravest fault; None when it has none."""
+        """The rank of the most severe fault; None without faults."""
         return self.faults[0][0] if self.faults else None
 
     @property
     def description(self) -> str:
-        """All about it in words, one thing per line."""
+        """The description of the edge, one fact per line."""
         lines = [" and ".join(" ".join(statement) for statement in self.held)]
         lines += [f"violated: {why}" for _, why in self.faults[:_TOLD]]
         if len(self.faults) > _TOLD:
@@ -81,13 +82,13 @@ class Graph:
     """One stage of one drawing.
 
     Args:
-        stage: The column that it was read from.
-        edges: In the order of relations, tails and heads.
-        statements: How many statements there are.
-        believed: How many of them are true in this stage.
-        violated: How many constraints are violated.
-        decided: How many of those that apply are violated or kept.
-        undecided: How many apply and are undecided.
+        stage: The column that contains the stage's truth values.
+        edges: The edges, sorted by relation, tail and head.
+        statements: Number of statements.
+        believed: Number of statements that are true in this stage.
+        violated: Number of violated constraints.
+        decided: Number of applicable constraints that are violated or satisfied.
+        undecided: Number of applicable constraints that are undecided.
     """
 
     stage: str
@@ -100,7 +101,7 @@ class Graph:
 
     @cached_property
     def by_relation(self) -> Mapping[str, tuple[Edge, ...]]:
-        """The edges of each relation that has any."""
+        """The edges by relation, for relations that have edges."""
         found: dict[str, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.relation, []).append(edge)
@@ -108,27 +109,27 @@ class Graph:
 
     @property
     def drawn(self) -> tuple[Edge, ...]:
-        """The edges but for those that follow."""
+        """The edges that do not follow from others."""
         return tuple(edge for edge in self.edges if not edge.follows)
 
 
 def parts_of(beliefs: pl.DataFrame) -> list[str]:
-    """The parts in order of first mention."""
+    """Return the parts in order of first mention, all subjects before all objects."""
     return list(dict.fromkeys([*beliefs["subject"], *beliefs["object"]]))
 
 
 def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
-    """The edges of one stage.
+    """Return the graph of one stage.
 
     Args:
-        beliefs: subject, relation, object, p_true, a Boolean column ``stage`` and, when there is
-            gold, ``label``, about one drawing.
+        beliefs: The beliefs about one drawing: subject, relation, object, p_true, a Boolean column
+            ``stage`` and, with gold labels, ``label``.
         ontology: The relations and their constraints.
-        stage: The column that says what is true in it (null = not known). A statement without
-            a belief is not known in the stage ``before``.
+        stage: The column with the stage's truth values (null = unknown). In the stage ``before``, a
+            statement without a belief is unknown.
 
     Raises:
-        DataError: A column is missing, or a statement is malformed or there twice.
+        DataError: A column is missing, or a statement is malformed or occurs twice.
     """
     import polars as pl
 
@@ -165,7 +166,7 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
 
 @dataclass(frozen=True)
 class _Keys:
-    """Which edge a statement belongs to, and the order of edges."""
+    """Maps statements to edges, and sorts edges."""
 
     ontology: Ontology
     ranks: Mapping[str, int]
@@ -207,7 +208,7 @@ def _faults(violations: pl.DataFrame, keys: _Keys) -> dict[Key, list[tuple[int, 
 
 
 def _why(row: Mapping[str, Any]) -> str:
-    """What clashes: ``yolk surrounds shell, and shell surrounds yolk``."""
+    """Explain a violation: ``yolk surrounds shell, and shell surrounds yolk``."""
     there = ", and ".join(" ".join(each) for each in _statements(row, believed=True))
     absent = " nor ".join(" ".join(each) for each in _statements(row, believed=False))
     return f"{there}, but not {absent}" if absent else there
@@ -222,10 +223,10 @@ def _statements(row: Mapping[str, Any], *, believed: bool) -> list[Statement]:
 
 
 def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
-    """Marks the edges that follow from others, where nothing about them is in doubt.
+    """Mark the edges that follow from other edges.
 
-    Only faultless edges of a transitive relation follow or make others follow, and only when they
-    have no cycle: then what is left out can be had back from what is drawn.
+    Only faultless edges of a transitive relation can follow or imply others, and only if they
+    contain no cycle. The omitted edges can then be recovered from the remaining ones.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)

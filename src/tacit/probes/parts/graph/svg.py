@@ -1,4 +1,4 @@
-"""SVG, element by element: everything escaped, numbers short, the same input the same bytes."""
+"""SVG elements: all text is escaped, numbers are rounded, and equal input returns equal bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value: TypeAlias = str | float
 
 
 def document(width: float, height: float, title: str) -> Element:
-    """An empty drawing on white; the title is what a screen reader says."""
+    """Create an empty document with a white background; screen readers announce the title."""
     root = ET.Element("svg")
     size = {"width": number(width), "height": number(height)}
     root.attrib |= {
@@ -29,37 +29,37 @@ def document(width: float, height: float, title: str) -> Element:
 
 
 def add(parent: Element, tag: str, **attributes: Value) -> Element:
-    """Adds an element; an underscore in an attribute's name stands for a hyphen."""
+    """Add an element; underscores in attribute names become hyphens."""
     element = ET.SubElement(parent, tag)
     mark(element, **attributes)
     return element
 
 
 def mark(element: Element, **attributes: Value) -> None:
-    """Gives an element attributes, as :func:`add` does."""
+    """Set attributes of an element, with names as in :func:`add`."""
     for name, value in attributes.items():
         text = legal(value) if isinstance(value, str) else number(value)
         element.set(name.rstrip("_").replace("_", "-"), text)
 
 
 def write(parent: Element, x: float, y: float, words: str, **attributes: Value) -> Element:
-    """Adds one line of text; y is its baseline."""
+    """Add one line of text; y is the baseline."""
     element = add(parent, "text", x=x, y=y, **attributes)
     element.text = legal(words)
     return element
 
 
 def tip(element: Element, words: str) -> None:
-    """What a pointer resting on the element reads."""
+    """Add a tooltip to an element."""
     title = ET.Element("title")
     title.text = legal(words)
     element.insert(0, title)
 
 
 def serialised(root: Element) -> str:
-    """The document as text, ending in a line break."""
+    """Return the document as text that ends in a line break."""
     ET.indent(root, " ")
-    # White space within a text would be drawn.
+    # White space inside a text element would be rendered.
     for element in root.iter("text"):
         for child in element:
             child.tail = None
@@ -67,6 +67,6 @@ def serialised(root: Element) -> str:
 
 
 def number(value: float) -> str:
-    """A number to one tenth of a pixel."""
+    """Format a number to one tenth of a pixel."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
