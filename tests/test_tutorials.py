@@ -61,6 +61,36 @@ def test_the_shell_tutorial_runs(tmp_path: Path) -> None:
     assert "part of" in (tmp_path / "repaired.csv").read_text(encoding="utf-8")
 
 
+HOW_TO = Path(__file__).parents[1] / "docs" / "how-to"
+SAVED = re.compile(r"[Ss]ave this as\s+`([^`]+)`.*?\n\n```\w+\n(.*?)```|```sh\n(.*?)```", re.DOTALL)
+OWN_DATA = ("own-drawings", "own-norms", "own-questions", "own-templates")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OWN_DATA)
+def test_a_page_on_own_data_runs(name: str, tmp_path: Path) -> None:
+    """Its files are saved and its commands run, in their order, in an empty folder."""
+    page = (HOW_TO / f"{name}.md").read_text(encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "TACIT_STORE"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    commands = 0
+    for path, content, block in SAVED.findall(page):
+        if path:
+            (tmp_path / path).write_text(content, encoding="utf-8")
+            continue
+        commands += 1
+        ran = subprocess.run(
+            ["bash", "-eu", "-c", block],  # noqa: S607 - whichever shell there is
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, block + ran.stderr
+    assert commands
+
+
 ADD_A_PROBE = Path(__file__).parents[1] / "docs" / "how-to" / "add-a-probe.md"
 PLUGIN = Path(__file__).parent / "plugins" / "synonyms.py"
 DRAWN = Path(__file__).parent / "test_plugin_probe.py"
