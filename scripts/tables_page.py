@@ -50,7 +50,7 @@ def _shared() -> Iterator[str]:
     yield "## Of every probe"
     yield ""
     yield from _table(SKIPPED)
-    yield "`comparison.parquet` stands beside the runs of several models:"
+    yield "`comparison.parquet` is written for runs of several models:"
     yield ""
     yield from _table(COMPARISON)
 

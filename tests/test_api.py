@@ -53,7 +53,7 @@ def test_a_run_is_the_command_line_s(tmp_path: Path) -> None:
         assert table.equals(loaded.tables[name]), name
     again = tacit.run("parts", model="demo", out=tmp_path / "run", **PARTS)
     assert again.tables["accuracy"].equals(made.tables["accuracy"])
-    with pytest.raises(RequestError, match="another request"):
+    with pytest.raises(RequestError, match="a run with different options"):
         tacit.run("parts", model="demo", out=tmp_path / "run", **{**PARTS, "limit": 1})
 
 
@@ -81,7 +81,7 @@ def test_findings_and_beliefs_show_themselves() -> None:
     assert "asymmetric" in checked._repr_html_()
     repaired = tacit.repair(ROWS, processes=1)
     assert repr(repaired) == (
-        "Repaired(paper; 0 turned true, 1 turned false; 1 of 1 groups proven best)"
+        "Repaired(paper; 0 turned true, 1 turned false; 1 of 1 groups proven optimal)"
     )
     assert "repaired" in repaired._repr_html_()
 
@@ -95,7 +95,7 @@ def test_a_run_shows_itself() -> None:
     assert f"<td>{made.summary['questions']:,}</td>" in html
     assert isinstance(made.figure("accuracy_by_relation"), alt.VConcatChart)
     assert made.report("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    with pytest.raises(RequestError, match="draws no figure 'pie'; it draws accuracy_at"):
+    with pytest.raises(RequestError, match="has no figure 'pie'; its figures are accuracy_at"):
         made.figure("pie")
     with pytest.raises(RequestError, match="palette"):
         made.figure("accuracy_at", palette="pink")
@@ -119,7 +119,7 @@ def test_several_models_are_compared() -> None:
     assert "<table" in runs._repr_html_()
     with pytest.raises(RequestError, match="nothing to compare"):
         tacit.compare(runs["demo"])
-    with pytest.raises(RequestError, match="holds several runs: load one of them"):
+    with pytest.raises(RequestError, match="contains several runs: load one of them"):
         tacit.load_run("runs")
 
 
@@ -136,7 +136,7 @@ def test_runs_that_differ_in_more_than_the_model_are_not_compared() -> None:
     ("given", "message"),
     [
         ({"drawing": "x"}, "no option 'drawing'; did you mean drawings"),
-        ({"zzz": 1}, "no option 'zzz'; they are drawings"),
+        ({"zzz": 1}, "no option 'zzz'; expected one of drawings"),
         ({"preset": "fancy"}, "preset is 'fancy'; it must be one of plain"),
         ({"dtype": "float12"}, "dtype is 'float12'; it must be one of auto"),
         ({"drawings": "nowhere/"}, "nowhere"),
@@ -174,7 +174,7 @@ def test_consistency_is_run_from_triples_to_a_comparison() -> None:
     )
     assert made.comparison is not None
     assert made.comparison.columns[:3] == ["figure", "first", "second"]
-    with pytest.raises(RequestError, match="the demo has no 'kb'"):
+    with pytest.raises(RequestError, match="there is no demo data 'kb'"):
         tacit.demo_data("kb")
 
 
@@ -213,7 +213,7 @@ class Clash:
 def test_a_probe_of_a_name_that_is_taken_is_refused() -> None:
     """So that no run is read as another's."""
     kind: Any = Clash
-    with pytest.raises(RequestError, match="another probe that is called parts"):
+    with pytest.raises(RequestError, match="another probe is registered as 'parts'"):
         tacit.run(kind, model="demo")
     assert base.probe("parts").__name__ == "PartsProbe"
 

@@ -47,7 +47,7 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError) as refused:
         read(path)
     assert str(refused.value).startswith(f"{path}, line {line}: ")
-    assert f"the key {key!r} stands twice" in str(refused.value)
+    assert f"the key {key!r} occurs twice" in str(refused.value)
 
 
 def test_other_keys_and_aliases_are_read(tmp_path: Path) -> None:

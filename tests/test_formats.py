@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-NEWER = r"was written by a newer Tacit: format 3, this one reads up to 1; upgrade tacit-lm"
+NEWER = (
+    r"was written by a newer version of Tacit: it has format 3, and this version reads formats up "
+    r"to 1; upgrade tacit-lm"
+)
 REQUEST = {"probe": "parts"}
 ABOUT = {"model": {"name": "m", "fingerprint": "f"}, "data": {}}
 
@@ -70,7 +73,9 @@ def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     assert manifest_of(tmp_path)["format"] == files.RUN
     assert read_findings(tmp_path, ["beliefs"])["beliefs"]["p_true"].unique().to_list() == [0.9]
     rewritten(tmp_path / "manifest.json", format=3, status={"new": "finished"}, model=[])
-    with pytest.raises(RequestError, match=rf"manifest\.json {NEWER}, or choose another --out"):
+    with pytest.raises(
+        RequestError, match=rf"manifest\.json {NEWER}\. To start a new run, choose another --out"
+    ):
         RunFolder(tmp_path, {"probe": "parts", "more": 1})
     with pytest.raises(DataError, match=rf"manifest\.json: {NEWER}"):
         read_findings(tmp_path, ["accuracy"])
@@ -81,7 +86,7 @@ def test_a_format_that_is_no_number_is_damage(number: object, tmp_path: Path) ->
     """It is said to be so."""
     finished(tmp_path)
     change(tmp_path / "manifest.json", format=number)
-    with pytest.raises(DataError, match=r"is damaged: its format is .*, which is no number"):
+    with pytest.raises(DataError, match=r"is damaged: its format is .*, which is not a number"):
         read_findings(tmp_path, ["accuracy"])
 
 

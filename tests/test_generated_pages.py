@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
+PAGES = ("cli_page", "data_page", "glossary_page", "python_page", "tables_page")
 
 
 def script(name: str) -> Any:  # noqa: ANN401 - a module
@@ -23,7 +24,7 @@ def script(name: str) -> Any:  # noqa: ANN401 - a module
     return module
 
 
-@pytest.mark.parametrize("name", ["cli_page", "data_page", "python_page", "tables_page"])
+@pytest.mark.parametrize("name", PAGES)
 def test_the_page_is_what_the_script_writes(name: str) -> None:
     """From the registry of sources, the declared tables, the options, and the public names."""
     module = script(name)

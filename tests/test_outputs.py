@@ -18,13 +18,13 @@ COUNTS = table_with("a table of counts", "name", "count")
 @pytest.mark.parametrize(
     ("outputs", "problem"),
     [
-        (["a.tsv", "./a.tsv"], "is named for two results"),
-        (["a.tsv", "link.tsv"], "is named for two results"),
-        (["b.csv", "folder/../in.tsv"], "is a file that is read"),
+        (["a.tsv", "./a.tsv"], "is given for two results"),
+        (["a.tsv", "link.tsv"], "is given for two results"),
+        (["b.csv", "folder/../in.tsv"], "is an input file"),
         (["b.csv", "folder.tsv"], "is a folder"),
-        (["b.csv", "b.txt"], "has the suffix '.txt'"),
-        (["in.tsv/b.tsv"], "cannot be a file's path: Not a directory"),
-        (["x" * 5000 + ".tsv"], r"xxx\.\.\.: cannot be a file's path"),
+        (["b.csv", "b.txt"], "has the unsupported suffix '.txt'"),
+        (["in.tsv/b.tsv"], "cannot be used as a file's path: Not a directory"),
+        (["x" * 5000 + ".tsv"], r"xxx\.\.\.: cannot be used as a file's path"),
     ],
 )
 @pytest.mark.parametrize("force", [False, True])
@@ -91,5 +91,5 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     """A device would be replaced by a file of its name."""
     link = tmp_path / "null"
     link.symlink_to("/dev/null")
-    with pytest.raises(RequestError, match="is no regular file"):
+    with pytest.raises(RequestError, match="is not a regular file"):
         check_outputs([], [(link, Kind("a page", lambda _: True))], force=True)

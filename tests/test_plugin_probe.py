@@ -190,9 +190,9 @@ def test_findings_that_are_not_as_declared_are_refused(
         monkeypatch.setattr(kind, "measure", found)
 
     for change, message in {
-        "missing": "no table accuracy",
-        "renamed": "column m, not declared",
-        "retyped": "holds String, and is declared as count",
+        "missing": "the declared table accuracy is missing",
+        "renamed": "undeclared column m",
+        "retyped": "has the type String, but is declared as count",
         "more": "a table others",
     }.items():
         spoilt(change)
@@ -204,13 +204,13 @@ def test_a_table_of_another_version_is_refused_when_it_is_read(pairs: Path) -> N
     """With the file and what to do."""
     run = tacit.run("synonyms", model="demo", pairs=pairs, out="run", progress=False)
     run.tables["accuracy"].rename({"n": "m"}).write_parquet("run/findings/accuracy.parquet")
-    with pytest.raises(DataError, match=r"accuracy\.parquet.*not what the run wrote"):
+    with pytest.raises(DataError, match=r"accuracy\.parquet.*has changed since the run"):
         tacit.load_run("run")
     digest = hashlib.sha256(Path("run/findings/accuracy.parquet").read_bytes()).hexdigest()
     digests = json.loads(Path("run/manifest.json").read_text())["sha256"]
     digests["findings"]["accuracy"] = digest
     manifests.change(Path("run/manifest.json"), sha256=digests)
-    with pytest.raises(DataError, match=r"the table accuracy.*column m.*makes it anew"):
+    with pytest.raises(DataError, match=r"the table accuracy.*column m.*repeat the run"):
         tacit.load_run("run")
 
 

@@ -123,7 +123,7 @@ def _base(folder: Path) -> KnowledgeBase:
 )
 def test_a_string_is_no_sequence_of_strings(take: Callable[[Any], object]) -> None:
     """A string given for a sequence of strings is refused, with the string in the message."""
-    with pytest.raises(RequestError, match=r"is the string 'Paris'.*write \['Paris'\]"):
+    with pytest.raises(RequestError, match=r"is the string 'Paris'.*such as \['Paris'\]"):
         take("Paris")
 
 
@@ -132,7 +132,7 @@ def test_a_string_beside_a_file_is_refused(
     take: Callable[[Any, Path], object], tmp_path: Path
 ) -> None:
     """Functions that also read a file refuse a string for a sequence of strings."""
-    with pytest.raises(RequestError, match=r"is the string 'Paris'.*write \['Paris'\]"):
+    with pytest.raises(RequestError, match=r"is the string 'Paris'.*such as \['Paris'\]"):
         take("Paris", tmp_path)
 
 
@@ -158,7 +158,9 @@ def test_a_set_stays_a_set() -> None:
     assert Nouns(plural={"glasses"}).plural == frozenset({"glasses"})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("given", "message"), [(3, "answers is 3"), (["a", 1], "answers holds 1")])
+@pytest.mark.parametrize(
+    ("given", "message"), [(3, "answers is 3"), (["a", 1], "answers contains 1")]
+)
 def test_what_holds_no_strings_is_refused(given: Any, message: str) -> None:  # noqa: ANN401
     """Anything but an iterable of strings is refused."""
     with pytest.raises(RequestError, match=message):

@@ -24,8 +24,8 @@ def check_holds_no_password(text: str, where: str) -> None:
     """
     if _PASSWORD.search(text) or _BUCKET.search(text):
         raise RequestError(
-            f"{where} holds a user or a password before an @, which messages and logs would show: "
-            "leave it out. A server takes the key in the variable TACIT_API_KEY; a store's "
-            "package finds its own (s3fs: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
-            "~/.aws/credentials)"
+            f"{where} contains a user or a password before an @, which messages and logs would "
+            "show: remove it. Set a server's key in the environment variable TACIT_API_KEY, and a "
+            "store's credentials as its package expects them (s3fs: AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials)"
         )

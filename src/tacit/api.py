@@ -143,7 +143,9 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
     found = named([*(one for one in runs if not isinstance(one, str | Path)), *read])
     probes = sorted({one.probe for one in found})
     if len(probes) > 1:
-        raise RequestError(f"these runs are of several probes ({', '.join(probes)})")
+        raise RequestError(
+            f"these runs are of several probes ({', '.join(probes)}); give runs of one probe"
+        )
     check_comparable(found, force=force)
     return Runs(tuple(found))
 
@@ -169,7 +171,7 @@ def load_run(folder: str | Path) -> Run:
     found = read_runs([Path(folder)])
     if len(found) > 1:
         names = ", ".join(str(run.folder) for run in found)
-        raise RequestError(f"{folder} holds several runs: load one of them ({names})")
+        raise RequestError(f"{folder} contains several runs: load one of them ({names})")
     return found[0]
 
 
@@ -278,7 +280,7 @@ def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) ->
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(known)}"
+            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
             raise RequestError(f"the probe {probe} has no option {name!r}; {hint}")
 
 
@@ -317,6 +319,6 @@ def _frame(given: Any, ontology: Ontology) -> pl.DataFrame:  # noqa: ANN401 - an
         return pl.DataFrame(list(given), infer_schema_length=None)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise RequestError(
-            "the beliefs are no table; expected a polars or pandas frame, a list of rows as "
+            "the beliefs are not a table; expected a polars or pandas frame, a list of rows as "
             f"mappings, or a file: {error}"
         ) from error

@@ -173,7 +173,8 @@ def _planted(found: Mapping[str, Run]) -> str:
         f"Planted: the {len(made.withheld)} withheld words score below the taught ones (AUROC "
         f"{apart['consistency']:.2f} in background, {apart['assumptions']:.2f} in retrieval, "
         f"{apart['parts']:.2f} in parts); {wrong} of {several(len(made.wrong), 'fact')} taught "
-        f"wrong are answered wrong; {both} of {len(made.contradictions)} contradictions are found."
+        "incorrectly are answered incorrectly; "
+        f"{both} of {len(made.contradictions)} contradictions are found."
     )
 
 

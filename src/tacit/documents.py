@@ -27,7 +27,7 @@ _EXPECTED = {
     "list_type": "must be a list",
     "missing": "is missing",
     "model_type": "must be a mapping",
-    "string_type": "must be text (in quotes, if need be)",
+    "string_type": "must be text (in quotes, if necessary)",
     "too_short": "is empty",
     "tuple_type": "must be a list",
 }
@@ -163,7 +163,7 @@ class _Once(yaml.SafeLoader):
             name = self.construct_object(key, deep=True)
             if name in known:
                 raise yaml.constructor.ConstructorError(
-                    problem=f"the key {name!r} stands twice; expected it once",
+                    problem=f"the key {name!r} occurs twice; expected it once",
                     problem_mark=key.start_mark,
                 )
             known.append(name)

@@ -39,7 +39,7 @@ class TacitError(Exception):
         ...     tacit.demo_data("poems")
         ... except tacit.TacitError as error:
         ...     print(error)
-        the demo has no 'poems'; it has drawings, facts, questions, norms
+        there is no demo data 'poems'; expected one of drawings, facts, questions, norms
     """
 
     exit_code = 1

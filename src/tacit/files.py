@@ -37,11 +37,11 @@ def unreadable(found: object, known: int) -> str | None:
     """
     text = str(found)
     if not text.isascii() or not text.isdigit() or isinstance(found, bool):
-        return f"is damaged: its format is {text[:40]!r}, which is no number"
+        return f"is damaged: its format is {text[:40]!r}, which is not a number"
     if int(text[:9]) > known:
         return (
-            f"was written by a newer Tacit: format {text[:9]}, this one reads up to {known}; "
-            f"upgrade {DISTRIBUTION}"
+            f"was written by a newer version of Tacit: it has format {text[:9]}, and this version "
+            f"reads formats up to {known}; upgrade {DISTRIBUTION}"
         )
     return None
 
@@ -84,7 +84,7 @@ def is_full(error: OSError) -> bool:
 
 def unwritable(path: Path | str, error: OSError) -> str:
     """Return a message that a file cannot be written, with advice if space ran out."""
-    advice = "; make room there, or name another place, and give the same command again"
+    advice = "; free some space or choose another location, and run the same command again"
     return f"{path}: cannot be written: {error}{advice if is_full(error) else ''}"
 
 

@@ -148,7 +148,7 @@ def _within(one: Field[Any]) -> type:
     """Return the nested dataclass of options of a field that is not an option itself."""
     kind = one.default_factory
     if kind is MISSING or not isinstance(kind, type):
-        raise TypeError(f"the field {one.name} is no option, and no dataclass of options")
+        raise TypeError(f"the field {one.name} is neither an option nor a dataclass of options")
     return kind
 
 

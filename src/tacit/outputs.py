@@ -72,14 +72,14 @@ def check_outputs(
         if place.is_dir():
             raise RequestError(f"{path} is a folder; name a file for the result")
         if place in read:
-            raise RequestError(f"{path} is a file that is read; name another for the result")
+            raise RequestError(f"{path} is an input file; name another file for the result")
         if place in written:
-            raise RequestError(f"{path} is named for two results; name a file for each")
+            raise RequestError(f"{path} is given for two results; name a different file for each")
         written.add(place)
         if not place.exists():
             continue
         if not place.is_file():
-            raise RequestError(f"{path} is no regular file; name another for the result")
+            raise RequestError(f"{path} is not a regular file; name another file for the result")
         if not (force or place.stat().st_size == 0 or kind.is_own(place)):
             raise RequestError(
                 f"{path} exists and is not {kind.name}: name another file for the result, or "

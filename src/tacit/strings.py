@@ -23,8 +23,8 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
     """
     if isinstance(given, str):
         raise RequestError(
-            f"{name} is the string {_shown(given)}, and a sequence of strings is expected: write "
-            f"[{_shown(given)}] if this string is the only one"
+            f"{name} is the string {_shown(given)}; expected a sequence of strings, such as "
+            f"[{_shown(given)}]"
         )
     try:
         found = tuple(given)
@@ -32,7 +32,7 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
         raise RequestError(f"{name} is {_shown(given)}; expected a sequence of strings") from error
     for one in found:
         if not isinstance(one, str):
-            raise RequestError(f"{name} holds {_shown(one)}; expected strings alone")
+            raise RequestError(f"{name} contains {_shown(one)}; expected only strings")
     return found
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import files
+from tacit.english import several
 from tacit.errors import DataError
 from tacit.files import publish_bytes
 from tacit.strings import strings
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 LONGEST_SHOWN = 200
-_JSON_KINDS = {str: "text", int: "number", float: "number", bool: "truth value"}
+_JSON_KINDS = {str: "text", int: "number", float: "number", bool: "Boolean"}
 _TOO_LARGE = 1 << 63
 
 
@@ -73,7 +74,7 @@ def _separator_hint(columns: Sequence[str], suffix: str) -> str:
     used = next((name for mark, name in others.items() if mark in columns[0]), None)
     if used is None:
         return ""
-    return f"; the columns seem to be separated by {used}, and {suffix} needs {expected[1]}"
+    return f"; the columns seem to be separated by {used}, but {suffix} requires {expected[1]}"
 
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
@@ -126,7 +127,8 @@ def line_of_row(path: Path | str, row: int) -> int:
 def _suffix_of(path: Path) -> str:
     if path.suffix not in SUFFIXES:
         raise DataError(
-            f"has the suffix {path.suffix!r}; a table is one of {', '.join(SUFFIXES)}", path
+            f"has the unsupported suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}",
+            path,
         )
     return path.suffix
 
@@ -143,7 +145,7 @@ def resolved(path: Path) -> Path:
             place.stat()  # raises the errors that `is_file` and `is_dir` suppress
     except (OSError, RuntimeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise DataError(f"cannot be a file's path: {reason}", _shown(path)) from error
+        raise DataError(f"cannot be used as a file's path: {reason}", _shown(path)) from error
     return place
 
 
@@ -161,7 +163,7 @@ def check_file(path: Path) -> None:
     """
     place = resolved(path)
     if place.is_dir():
-        raise DataError("there is no such file, but a folder", path)
+        raise DataError("is a folder; expected a file", path)
     if not place.is_file():
         raise DataError("there is no such file", path)
 
@@ -181,7 +183,7 @@ def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield begin, row
                     begin = reader.line_num + 1
             except csv.Error as error:
-                raise DataError(f"is no row of CSV: {error}", path, begin) from error
+                raise DataError(f"is not valid CSV: {error}", path, begin) from error
 
 
 def _read_separated(path: Path) -> pl.DataFrame:
@@ -199,7 +201,8 @@ def _read_separated(path: Path) -> pl.DataFrame:
     for line, cells in rows:
         if len(cells) != len(header):
             raise DataError(
-                f"has {len(cells)} cells; the header names {len(header)}: {', '.join(header)}",
+                f"has {several(len(cells), 'cell')}; the header has {len(header)}: "
+                f"{', '.join(header)}",
                 path,
                 line,
             )
@@ -220,7 +223,9 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 # An escape can be a lone surrogate (\ud800), which UTF-8 cannot encode.
                 json.dumps(record, ensure_ascii=False).encode()
             except UnicodeEncodeError as error:
-                raise DataError("holds half of a surrogate pair", path, number) from error
+                raise DataError(
+                    "has an unpaired surrogate; expected valid Unicode", path, number
+                ) from error
             except RepeatedKeyError as error:
                 raise DataError(str(error), path, number) from error
             except (ValueError, RecursionError) as error:
@@ -290,11 +295,11 @@ def _check_kinds(record: dict[str, Any], kinds: dict[str, str], path: Path, line
                 line,
             )
         if kind == "number" and abs(cell) >= _TOO_LARGE and isinstance(cell, int):
-            raise DataError(f"has a whole number of over 64 bits in {name}", path, line)
+            raise DataError(f"has an integer of more than 64 bits in {name}", path, line)
         if kinds.setdefault(name, kind) != kind:
             raise DataError(
-                f"has a {kind} in {name}, where the lines above have a {kinds[name]}; "
-                "write all cells of a column alike",
+                f"has a {kind} in {name}, but the lines above have a {kinds[name]}; "
+                "use one type per column",
                 path,
                 line,
             )
@@ -306,7 +311,7 @@ def _refuse_nested(frame: pl.DataFrame, path: Path) -> None:
     for name, dtype in frame.schema.items():
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
             raise DataError(
-                f"column {name} holds {dtype}; expected text, numbers or truth values", path
+                f"column {name} has the type {dtype}; expected text, numbers or Booleans", path
             )
 
 
@@ -345,14 +350,15 @@ def _refuse_breaks(frame: pl.DataFrame, path: Path) -> None:
     for name in frame.columns:
         if any(character in name for character in "\t\r\n"):
             raise DataError(
-                f"the name of column {name!r} holds a tab or a line break; write CSV instead", path
+                f"the name of column {name!r} contains a tab or a line break; write CSV instead",
+                path,
             )
         column = frame[name]
         if column.dtype in (pl.String, pl.Categorical, pl.Enum):
             broken = column.cast(pl.String).str.contains(r"[\t\r\n]").any()
             if broken:
                 raise DataError(
-                    f"column {name} holds a tab or a line break; write CSV instead", path
+                    f"column {name} contains a tab or a line break; write CSV instead", path
                 )
 
 

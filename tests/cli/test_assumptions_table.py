@@ -51,7 +51,7 @@ def test_nothing_is_wider_than_the_terminal(shown: Printed, made: Made) -> None:
     """No column of a table is cut, nor any number or interval broken."""
     findings = made.findings()
     lines = shown(findings)
-    below = next(at for at, line in enumerate(lines) if line.startswith("It finds "))
+    below = next(at for at, line in enumerate(lines) if line.startswith("The mean reciprocal rank"))
     assert below > 40
     assert max(map(len, lines[:below])) <= 80
     assert not any("\N{HORIZONTAL ELLIPSIS}" in line for line in lines)
@@ -156,16 +156,21 @@ def test_what_is_not_there_is_not_printed(printed: Printed) -> None:
     tables = {name: table.clear() for name, table in Made().findings().tables.items()}
     assert [line for line in printed(Findings(pl.DataFrame(), tables, {})) if line] == []
     lines = printed(Findings(pl.DataFrame(), tables, {"several": 3, "missing": 0}))
-    told = "3 candidates took several tokens: their sum counts."
-    assert [line for line in lines if line] == [told]
+    told = (
+        "3 candidates have several tokens; the score is the sum of the tokens' log-probabilities."
+    )
+    assert " ".join(line for line in lines if line) == told
 
 
 def test_what_was_asked_and_left_out_is_told(printed: Printed) -> None:
     """In sentences below the tables."""
     text = " ".join(printed(Made().findings()))
-    assert "(16 concepts, 1 to 10 properties), and 80 times what people say of a concept." in text
-    assert "It was asked 160 times which concept has the properties" in text
-    assert "Concepts left out: 4 not one word, 4 begins with a vowel sound." in text
-    assert "Candidates of retrieval: 20,000 words (shared)." in text
-    assert "percentile bootstrap that resamples concepts, 2,000 times, seed 0." in text
-    assert "Candidates of elicitation: vocabulary: 20,000 words; sensible: 60 words." in text
+    assert (
+        "(16 concepts), and 80 elicitation prompts, which ask for the properties of a concept."
+        in text
+    )
+    assert "It was given 160 retrieval prompts, which ask for a concept by" in text
+    assert "Concepts left out, by filter: not one word (4), begins with a vowel sound (4)." in text
+    assert "Retrieval ranks 20,000 candidate words (vocabulary: shared)." in text
+    assert "percentile bootstrap intervals over concepts (2,000 resamples, seed 0)." in text
+    assert "Elicitation candidates: vocabulary: 20,000 words; sensible: 60 words." in text

@@ -85,7 +85,7 @@ def test_a_server_takes_no_template_from_here(
         *("--chat", "--out", workplace / "r"),
     )
     assert ran.code == 2
-    assert "--chat, --adapter and --device-map are for models in this process" in ran.err
+    assert "--chat, --adapter and --device-map apply only to models in this process" in ran.err
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_sampled_replies_answer_the_parts_probe(
     )
     assert code == 0, err
     assert "Elicitation: votes of 12 samples, in chat" in out
-    assert "replies are no answer for certain and count as none" in out
+    assert "replies could not be read as an answer and are not counted" in out
     assert "at most 623 calls" in err
     manifest = json.loads((workplace / "r" / "manifest.json").read_text())
     assert manifest["model"]["elicitation"] == "votes of 12 samples, in chat"
@@ -212,7 +212,7 @@ def test_thoughts_that_are_cut_are_told(
     assert code == 0, err
     votes = json.loads((workplace / "r" / "manifest.json").read_text())["summary"]["votes"]
     assert 0 < votes["truncated"] < votes["unparsed"]
-    assert f"{votes['truncated']:,} of them cut while thinking" in out
+    assert f"{votes['truncated']:,} of them cut off during reasoning" in out
 
 
 def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, workplace: Path) -> None:
@@ -288,7 +288,7 @@ def test_models_that_one_command_asks_otherwise_are_compared_under_a_warning(
     assert code == 0, err
     assert "Parts: these models' beliefs come from different elicitation methods" in err
     told = out[out.index("Differences between models") :]
-    assert all(f"Obtained, {name}: {way}\n" in told for name, way in ways.items())
+    assert all(f"Elicitation, {name}: {way}\n" in told for name, way in ways.items())
     together = pl.read_parquet(workplace / "r" / "comparison.parquet")
     assert together["first_elicitation"].to_list() == [ways[n] for n in together["first"].to_list()]
     assert together["second_elicitation"].to_list() == [
@@ -300,7 +300,7 @@ def test_models_that_one_command_asks_otherwise_are_compared_under_a_warning(
     ("options", "reason"),
     [
         (("--api", "chat", "--thinking-tokens", "few"), "must be a number of tokens, or all"),
-        (("--samples", 3), "add --api chat"),
+        (("--samples", 3), "require --api chat"),
         (("--api", "chat", "--samples", 0), "it must be at least 1"),
     ],
 )
@@ -326,7 +326,7 @@ def test_a_local_model_is_not_sampled(
         *("--out", workplace / "r"),
     )
     assert ran.code == 2
-    assert "for a server's chat: add --api chat" in ran.err
+    assert "--samples and --thinking-tokens require --api chat" in ran.err
 
 
 def test_a_dry_run_refuses_what_a_run_would(tacit: Tacit, workplace: Path) -> None:
@@ -346,7 +346,7 @@ def test_a_local_model_has_no_api(tacit: Tacit, drawings: Path, workplace: Path)
         *("--out", workplace / "r"),
     )
     assert ran.code == 2
-    assert "a model in this process takes --chat" in ran.err
+    assert "use --chat for a model in this process" in ran.err
 
 
 def test_choices_are_not_compared_as_texts_in_a_chat(tacit: Tacit, workplace: Path) -> None:
@@ -402,7 +402,7 @@ def test_sampled_replies_answer_the_consistency_probe(
     shown = tacit("show", "anchor", "run", "q1")
     assert "in votes or contests; " in shown.out
     assert " of the replies yes, 95 % CI " in shown.out
-    assert "(all replies, ahead by " in shown.out
+    assert "(all replies, margin " in shown.out
     ran = tacit("report", "run", "--out", "report.html")
     assert ran.code == 0, ran.err
     page = Page((workplace / "report.html").read_text())
@@ -411,7 +411,7 @@ def test_sampled_replies_answer_the_consistency_probe(
     for table in ("facts", "scores"):
         columns = page.blob(f"table-consistency-0-{table}")["columns"]
         headings = {column["name"]: column["heading"] for column in columns}
-        assert headings["share"] == "share of replies"
+        assert headings["share"] == "vote share"
         assert headings["low"] == "95 % CI"
         assert {"high", "unparsed", "truncated"} <= set(headings)
 

@@ -105,14 +105,14 @@ def test_what_is_missing_is_told_in_terminal_and_report(
     asked = len(probe.asked.texts)
     for sentence in (
         f"{by_hand['words']:,} of {asked * 84:,} answer words of background questions have no ",
-        f"{by_hand['answers']:,} of {by_hand['all answers']:,} answers of questions have no score.",
-        f"{by_hand['questions']} background questions (of {by_hand['facts']} facts and ",
-        f" facts and {by_hand['negatives']} negatives) and {by_hand['anchors']} questions have no",
-        f"{asked - by_hand['questions']} background questions have an answer, but not by how much",
+        f"{by_hand['answers']:,} of {by_hand['all answers']:,} answers of anchor questions have ",
+        f"{by_hand['questions']} background questions (about {by_hand['facts']} facts and ",
+        f"{by_hand['negatives']} negatives) and {by_hand['anchors']} anchor questions have no",
+        f"{asked - by_hand['questions']} background questions have an answer but no known margin",
     ):
         assert sentence in printed
         assert sentence in page
-    assert f"7 answers without a score: {OUTSIDE}." in page
+    assert f"7 answers have no score: {OUTSIDE}." in page
 
 
 def test_terminal_and_report_give_the_same_verdict(
@@ -121,8 +121,8 @@ def test_terminal_and_report_give_the_same_verdict(
     """One sentence, made in one place; and both counts of facts beside their relevance."""
     row = found.summary["relevance"]
     assert row["facts_right"] < 20
-    sides = f"{row['facts_right']} facts answered right and {row['facts_wrong']} answered wrong"
-    for sentence in (verdict(found.summary), f"({sides}, no interval: {row['no_interval']})."):
+    sides = f"{row['facts_right']} facts answered correctly and {row['facts_wrong']} incorrectly"
+    for sentence in (verdict(found.summary), f", from {sides}; no interval: {row['no_interval']}."):
         assert sentence in printed
         assert sentence in page
 
@@ -167,4 +167,4 @@ def test_main_figures_are_printed(found: Findings, printed: str) -> None:
 def test_a_fact_without_a_margin_is_followed(found: Findings) -> None:
     """What was said is told, and that nobody knows by how much."""
     text = traced(trace(found.tables, "two choices"))
-    assert "said 'On' (meta-prompt 1, On/Off, by how much is not known)" in text
+    assert "answered 'On' (meta-prompt 1, On/Off, margin unknown)" in text

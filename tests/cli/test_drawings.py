@@ -40,9 +40,7 @@ def test_the_demo_drawings_are_enriched(out: Path) -> None:
     table = pl.read_csv(out, separator="\t")
     assert (done.returncode, done.stderr) == (0, "")
     assert table.columns == ["thing", "annotator", "subject", "relation", "object", "label"]
-    assert (
-        "9 drawings of 3 things: 52 parts, 61 relations (0 repeated rows left out)" in done.stdout
-    )
+    assert "9 drawings of 3 things: 52 parts, 61 relations (0 repeated rows removed)" in done.stdout
     assert f"Written: {out}" in done.stdout
     assert table.height == 278
 
@@ -133,12 +131,12 @@ def drawing(*rows: str) -> str:
         (drawing("trunk,above"), ", line 2: has 5 cells"),
         (drawing("trunk,above,trunk"), ", line 2: relates 'trunk' to itself"),
         (drawing() + drawing(), ", line 2: begins a second drawing of 'tree' by 'ann'"),
-        ("\t\t---\ta\tabove\tb\n", ", line 1: continues a drawing and none stands above"),
+        ("\t\t---\ta\tabove\tb\n", ", line 1: continues a drawing, but none precedes it"),
         (
             drawing("roots,above,trunk"),
-            "thing 'tree', annotator 'ann': 'trunk above roots' comes out both true and false",
+            "thing 'tree', annotator 'ann': 'trunk above roots' is implied to be both true",
         ),
-        ("", "holds no drawing"),
+        ("", "contains no drawings"),
     ],
 )
 def test_a_malformed_file_is_refused(tmp_path: Path, out: Path, text: str, message: str) -> None:
@@ -157,12 +155,12 @@ def test_a_malformed_file_is_refused(tmp_path: Path, out: Path, text: str, messa
     [
         (["missing", "--out", "out/e.tsv"], "missing: there is no such file or folder"),
         ([".", "--out", "out/e.tsv"], "expected files named annotations-*.tsv"),
-        ([DEMO, "--out", "out/e.xlsx"], "has the suffix '.xlsx'; a table is one of .tsv"),
-        (["missing", "--out", "out/e"], "has the suffix ''"),
-        ([DEMO, "--out", "out/e.tsv", "--things", "peac"], "of 'peac'; near it: peach"),
+        ([DEMO, "--out", "out/e.xlsx"], "has the unsupported suffix '.xlsx'; expected one of .tsv"),
+        (["missing", "--out", "out/e"], "has the unsupported suffix ''"),
+        ([DEMO, "--out", "out/e.tsv", "--things", "peac"], "of 'peac'; similar names: peach"),
         ([DEMO, "--out", "out/e.tsv", "--things", "peach,"], "no drawing of ''"),
         ([DEMO, "--out", "out/e.tsv", "--things", ""], "no drawing of ''"),
-        ([DEMO, "--out", DEMO / "annotations-7.tsv"], "give --out another name"),
+        ([DEMO, "--out", DEMO / "annotations-7.tsv"], "choose another name"),
         ([DEMO / "annotations-0.tsv", "--out", DEMO / "annotations-0.tsv"], "another name"),
         ([DEMO], "--out"),
     ],

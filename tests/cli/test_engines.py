@@ -21,15 +21,18 @@ SERVER = "http://127.0.0.1:1/v1"
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--model", "demo", "--workers", 2), "--workers goes with --engine ray"),
-        (("--model", "demo", "--address", "auto"), "--address goes with --engine ray"),
-        (("--model", "demo", "--gpus-per-worker", 1), "--gpus-per-worker goes with --engine ray"),
-        (("--model", SERVER, "--engine", "ray"), "--engine ray is for models that are loaded"),
-        (("--model", SERVER, "--threads", 1), "--threads is for models that are loaded"),
+        (("--model", "demo", "--workers", 2), "--workers requires --engine ray"),
+        (("--model", "demo", "--address", "auto"), "--address requires --engine ray"),
+        (("--model", "demo", "--gpus-per-worker", 1), "--gpus-per-worker requires --engine ray"),
+        (
+            ("--model", SERVER, "--engine", "ray"),
+            "--engine ray applies only to models that Tacit loads",
+        ),
+        (("--model", SERVER, "--threads", 1), "--threads applies only to models that Tacit loads"),
         (("--model", "demo", "--engine", "ray", "--device", "cuda:1"), "--device is cuda:1"),
         (
             ("--model", "demo", "--engine", "ray", "--device", "cpu", "--gpus-per-worker", 1),
-            "--device is cpu",
+            "--gpus-per-worker and --device cpu exclude each other",
         ),
     ],
 )

@@ -84,7 +84,7 @@ def test_facts_as_json(tacit: Tacit, base: Path) -> None:
 def test_a_cap_that_bites_is_told(tacit: Tacit, base: Path) -> None:
     """The table says how many facts are left out."""
     ran = tacit("kb", "facts", base, "A puppy, an animal", "--length", 2, "--cap", 1)
-    assert "and 1 more, which --cap leaves out" in ran.out
+    assert "and 1 more, left out by --cap" in ran.out
 
 
 def test_words_that_the_lexicon_does_not_list_are_found(tacit: Tacit, base: Path) -> None:
@@ -119,7 +119,7 @@ def test_parts_and_verbatim_concepts_are_options(tacit: Tacit, base: Path) -> No
 
 def test_whether_the_frequency_cap_bites_is_reported(tacit: Tacit, base: Path) -> None:
     """By import and info of the default cap, and by background of the cap it used."""
-    words = "Words that a negative can be: 7; left out by the cap of the {} most frequent: {}"
+    words = "Words eligible as negatives: 7; excluded by the limit to the {} most frequent: {}"
     ran = tacit("kb", "import", "triples.tsv", "--out", "again.kb")
     assert words.format("10,000", "none") in ran.out
     about = json.loads(tacit("kb", "info", base, "--json").out)
@@ -177,7 +177,7 @@ def test_a_gzipped_dump_cut_short_leaves_nothing(tacit: Tacit, base: Path) -> No
     base.with_name("cut.gz").write_bytes(packed[: len(packed) // 2])
     ran = tacit("kb", "import", "cut.gz", "--out", "cut.kb")
     assert ran.code == 2
-    assert "cut.gz: breaks off or is damaged" in ran.err
+    assert "cut.gz: is truncated or damaged" in ran.err
     assert not [file for file in base.parent.iterdir() if "cut.kb" in file.name]
 
 
@@ -186,7 +186,7 @@ def test_bad_lines_are_told_and_too_many_refused(tacit: Tacit, base: Path) -> No
     base.with_name("few.tsv").write_text(TRIPLES * 20 + "half a line\n", encoding="utf-8")
     ran = tacit("kb", "import", "few.tsv", "--out", "few.kb")
     assert ran.code == 0
-    assert "1 of 121 lines could not be read: line 121: 'half a line'" in ran.err
+    assert "skipped 1 of 121 lines that could not be read: line 121: 'half a line'" in ran.err
     base.with_name("many.tsv").write_text(TRIPLES + "half a line\n", encoding="utf-8")
     ran = tacit("kb", "import", "many.tsv", "--out", "many.kb")
     assert ran.code == 2
@@ -197,31 +197,37 @@ def test_bad_lines_are_told_and_too_many_refused(tacit: Tacit, base: Path) -> No
     ("arguments", "message"),
     [
         (("import", "nothing.tsv", "--out", "x.kb"), "nothing.tsv: there is no such file"),
-        (("import", "questions.csv", "--out", "x.kb"), "is no dump"),
-        (("import", "triples.tsv", "--out", "triples.tsv"), "is a file that is read"),
+        (("import", "questions.csv", "--out", "x.kb"), "is not a dump"),
+        (("import", "triples.tsv", "--out", "triples.tsv"), "is an input file"),
         (("import", "triples.tsv", "--out", "."), "is a folder"),
-        (("import", "triples.tsv", "--out", "x.kb", "--columns", "head,tail"), "are not relation"),
+        (
+            ("import", "triples.tsv", "--out", "x.kb", "--columns", "head,tail"),
+            "are invalid; expected relation",
+        ),
         (("info", "nothing.kb"), "there is no such file"),
-        (("info", "questions.csv"), "is no knowledge base"),
+        (("info", "questions.csv"), "is not a knowledge base"),
         (("facts", "small.kb", ""), "is empty"),
-        (("facts", "small.kb", "What?", "one"), "one choice is no choice"),
+        (("facts", "small.kb", "What?", "one"), "requires at least two"),
         (("facts", "small.kb", "What?", "one", " "), "is empty"),
         (("facts", "small.kb", "A dog", "--relations", "Loves"), "has no relation Loves"),
-        (("facts", "small.kb", "A dog", "--length", "4"), "is not 1, 2 or 3"),
-        (("facts", "small.kb", "A dog", "--cap", "-1"), "leaves none"),
+        (("facts", "small.kb", "A dog", "--length", "4"), "invalid length 4"),
+        (("facts", "small.kb", "A dog", "--cap", "-1"), "invalid cap of"),
         (
             ("facts", "small.kb", "A dog", "--paper-version", "0"),
             "is not one of",
         ),
-        (("facts", "small.kb", "A dog", "--paper-version", "review"), "a tagger go together"),
+        (("facts", "small.kb", "A dog", "--paper-version", "review"), "review requires --tagger"),
         (("facts", "small.kb", "A dog", "--overlap", "half"), "is not one of 'all-words'"),
         (("facts", "small.kb", "A dog", "--parts", "all"), "is not one of 'separate', 'pooled'"),
         (("facts", "small.kb", "A dog", "--verbatim", "no"), "is not one of 'on', 'off'"),
-        (("facts", "small.kb", "A dog", "--frequent", "0"), "leave nothing to draw from"),
-        (("facts", "small.kb", "A dog", "--frequent", "9" * 30), "give 1 to 1,000,000,000"),
-        (("facts", "small.kb", "A dog", "--relations", ","), "has no relation without a name"),
-        (("import", "triples.tsv", "--out", "small.kb/x.kb"), "cannot be a file's path"),
-        (("info", "."), "there is no such file, but a folder"),
+        (
+            ("facts", "small.kb", "A dog", "--frequent", "0"),
+            "cannot draw negatives from the 0 most frequent words",
+        ),
+        (("facts", "small.kb", "A dog", "--frequent", "9" * 30), "expected 1 to 1,000,000,000"),
+        (("facts", "small.kb", "A dog", "--relations", ","), "has no relation with an empty name"),
+        (("import", "triples.tsv", "--out", "small.kb/x.kb"), "cannot be used as a file's path"),
+        (("info", "."), "is a folder; expected a file"),
         (("background", "small.kb", "--questions", "q.csv", "--out", "b.tsv"), "no such file"),
         (("background", "small.kb", "--questions", "questions.csv", "--out", "b.x"), "suffix"),
     ],
@@ -265,7 +271,7 @@ def test_triples_may_name_concepts_by_their_uri(tacit: Tacit, base: Path) -> Non
     base.with_name("uris.tsv").write_text(header + lines + "/r/\tdog\tanimal\n", encoding="utf-8")
     ran = tacit("kb", "import", "uris.tsv", "--out", "uris.kb", "--json")
     assert json.loads(ran.out)["facts"] == 1
-    assert "1 of 302 lines could not be read: line 302" in ran.err
+    assert "skipped 1 of 302 lines that could not be read: line 302" in ran.err
     asked = ("kb", "facts", "uris.kb", "A guide dog is an animal", "--relations", "is a", "--json")
     (fact,) = json.loads(tacit(*asked).out)["facts"]
     assert (fact["head"], fact["relation"], fact["tail"]) == ("guide dog", "IsA", "animal")

@@ -40,7 +40,7 @@ def test_prompts_are_written(tacit: Tacit, norms: Path) -> None:
     assert "cslb: 40 rows, 40 properties of 4 concepts" in ran.out
     assert "has a sense tag                         1        3" in ran.out
     assert "begins with a vowel sound               1        2" in ran.out
-    assert "20 prompts of 2 concepts\n\nWritten: p.tsv" in ran.out
+    assert "20 prompts for 2 concepts\n\nWritten: p.tsv" in ran.out
 
 
 def test_counts_as_json(tacit: Tacit, norms: Path) -> None:
@@ -97,7 +97,7 @@ def test_responses_follow_the_participants(tacit: Tacit, workplace: Path) -> Non
     found = {}
     for preset in ("people", "feature", "first"):
         ran = tacit(*command, "--responses", preset)
-        assert "alternatives not aligned with participants: 1 of 2 rows; by line: 3" in ran.out
+        assert "alternatives not aligned with participants: 1 of 2 rows; lines 3" in ran.out
         found[preset] = json.loads(pl.read_ndjson("e.jsonl")["responses"][0])
     assert found == {
         "people": {"fur": 3, "claws": 3, "hair": 1},
@@ -115,7 +115,7 @@ def test_corrections_are_used_and_idle_ones_told(
     own = "feature\twording\nhas legs\twalks on legs\nhas wheels\trolls\n"
     (workplace / "own.tsv").write_text(own, encoding="utf-8")
     command = ("norms", "prompts", "--norms", norms, "--corrections", "own.tsv", "--out", "p.tsv")
-    assert "corrections that met no property: 'has wheels'" in tacit(*command).out
+    assert "corrections that match no property: 'has wheels'" in tacit(*command).out
     assert pl.read_csv("p.tsv", separator="\t")["text"][0] == "A ___ walks on legs."
     counts = json.loads(tacit(*command, "--json").out)
     assert counts["unmatched_corrections"] == ["'has wheels'"]
@@ -156,7 +156,7 @@ def test_no_prompt_is_no_error(tacit: Tacit, norms: Path) -> None:
     ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--least", 11)
     assert ran.code == 0
     assert (norms.parent / "p.tsv").read_text(encoding="utf-8") == "concept\tn\ttext\n"
-    assert "0 prompts of 0 concepts" in ran.out
+    assert "0 prompts for 0 concepts" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -166,15 +166,15 @@ def test_no_prompt_is_no_error(tacit: Tacit, norms: Path) -> None:
         (("--norms", "norms.dat", "--vocabulary", "none.txt"), "none.txt: cannot be read"),
         (("--norms", "norms.dat", "--vocabulary", "empty.txt"), "empty.txt: is empty"),
         (("--norms", "norms.dat", "--corrections", "none.tsv"), "none.tsv: there is no such file"),
-        (("--norms", "norms.dat", "--no-preface"), "--no-preface would do nothing"),
-        (("--norms", "norms.dat", "--responses", "first"), "--responses would do nothing"),
+        (("--norms", "norms.dat", "--no-preface"), "--no-preface has no effect"),
+        (("--norms", "norms.dat", "--responses", "first"), "--responses has no effect"),
         (
             ("--norms", "norms.dat", "--vocabulary", "norms.dat"),
             "norms.dat, line 1: has 'feature type\\tconcept",
         ),
         (
             ("--norms", "norms.dat", "--elicitation", "--least", 3, "--articles", "candidate"),
-            "--articles, --least would do nothing with --elicitation",
+            "--articles, --least has no effect with --elicitation",
         ),
     ],
 )
@@ -195,5 +195,5 @@ def test_nothing_is_written_over_what_is_read(tacit: Tacit, workplace: Path) -> 
     path = workplace / "norms.tsv"
     path.write_text("concept\tfeature\tpf\nbear\thas fur\t3\n", encoding="utf-8")
     ran = tacit("norms", "prompts", "--norms", path, "--out", path)
-    assert (ran.code, "is a file that is read" in ran.err) == (2, True)
+    assert (ran.code, "is an input file" in ran.err) == (2, True)
     assert path.read_text(encoding="utf-8").startswith("concept")

@@ -116,10 +116,10 @@ def test_several_models_write_beside_no_foreign_files(
     asked = ("run", "parts", "--drawings", DRAWINGS, "--model", "demo", "--model", "demo-masked")
     refused = tacit(*asked, "--out", "out", "--dry-run")
     assert refused.code == 2
-    assert f"{Path('out') / name} exists, and out holds none of these runs" in refused.err
+    assert f"{Path('out') / name} exists, but out contains none of these runs" in refused.err
     (out / "demo").mkdir()
     (out / "demo" / "run.yaml").touch()
-    assert "holds none of these runs" not in tacit(*asked, "--out", "out", "--dry-run").err
+    assert "contains none of these runs" not in tacit(*asked, "--out", "out", "--dry-run").err
 
 
 def test_the_demo_keeps_a_foreign_report(tacit: Tacit, workplace: Path) -> None:

@@ -159,7 +159,7 @@ def test_a_run_that_two_workers_began_is_ended_by_one(
 
     ran = on_ray("run", 2, stop)
     assert ran.code == 130, ran.err
-    assert "goes on from here" in ran.err
+    assert "run the same command again to resume" in ran.err
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "unfinished"
     stored, whole = segments(workplace / "run.store"), segments(workplace / "local.store")
@@ -186,7 +186,7 @@ def test_a_run_that_loses_a_worker_and_a_node_ends_as_the_local_one(
     removed: list[int] = []
 
     def elsewhere() -> int:
-        return sum("is asked elsewhere" in message for message in caplog.messages)
+        return sum("is sent to another worker" in message for message in caplog.messages)
 
     def disturb(executor: RayExecutor, number: int) -> None:
         if number == 1:

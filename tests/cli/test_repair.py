@@ -168,7 +168,7 @@ def test_carried_columns_stand_in_the_repaired_beliefs(tacit: Tacit, tmp_path: P
         "id,subject,relation,object,p_true\n1,trunk,above,roots,0.9\n2,roots,above,trunk,0.8\n"
     )
     ran = tacit("repair", numbered, "--out", out)
-    assert "column 'id' is carried along" in ran.err
+    assert "column 'id' is copied to the results" in ran.err
     assert out.read_text().splitlines()[1:] == [
         "1,trunk,above,roots,0.9,True,True",
         "2,roots,above,trunk,0.8,True,False",

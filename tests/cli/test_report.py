@@ -23,7 +23,7 @@ def test_report_of_no_run_is_refused(tacit: Tacit, workplace: Path) -> None:
     (workplace / "empty").mkdir()
     done = tacit("report", "empty")
     assert done.code == 2
-    assert "empty is no run's folder and holds none" in done.err
+    assert "empty contains no run" in done.err
 
 
 def test_compare_refuses_and_goes_on_when_forced(tacit: Tacit, workplace: Path) -> None:
@@ -36,7 +36,7 @@ def test_compare_refuses_and_goes_on_when_forced(tacit: Tacit, workplace: Path) 
     assert not (workplace / "both.html").exists()
     assert tacit("compare", "runs", "--out", "both.html", "--force").code == 0
     html = (workplace / "both.html").read_text(encoding="utf-8")
-    assert "They are compared all the same, as was asked" in html
+    assert "They are compared anyway (--force)" in html
     assert "Paired differences" in html
 
 
@@ -45,4 +45,4 @@ def test_report_of_a_file_says_that_it_is_one(tacit: Tacit, workplace: Path) -> 
     (workplace / "notes.txt").write_text("x", encoding="utf-8")
     ran = tacit("report", "notes.txt")
     assert ran.code == 2
-    assert "notes.txt: is a file; name the folder of a run" in ran.err
+    assert "notes.txt is a file; expected the folder of a run" in ran.err

@@ -66,7 +66,7 @@ def test_how_a_runs_beliefs_were_obtained_is_told(tacit: Tacit, tmp_path: Path) 
     ran = tacit("reproduce", "sta", tmp_path / "run")
     assert ran.code == 0, ran.err
     assert "\nElicitation: log-probabilities of whole answers\n" in ran.out
-    assert "\n3 candidates could not be scored, and are left out\n" in ran.out
+    assert "\n3 candidates could not be scored and are left out\n" in ran.out
     rows = json.loads(tacit("reproduce", "sta", tmp_path / "run", "--json").out)
     assert {row["elicitation"] for row in rows} == {"log-probabilities of whole answers"}
 
@@ -90,7 +90,7 @@ def test_a_run_of_another_probe_is_refused(tacit: Tacit, tmp_path: Path) -> None
     """With its name and what is expected."""
     ran = tacit("reproduce", "sta", make(tmp_path / "run", "parts", finish=False))
     assert ran.code == 2
-    assert "holds a run of the probe parts" in ran.err
+    assert "contains a run of the probe parts" in ran.err
     assert "tacit run assumptions" in ran.err
 
 
@@ -137,5 +137,5 @@ def test_ranks_among_other_candidates_are_told_apart(
     assert ran.code == 0, ran.err
     lines = [" ".join(line.split()) for line in ran.out.splitlines()]
     (row,) = (line for line in lines if line.startswith("MRR at 1 property"))
-    assert row.endswith("0.121 of 34 0.230")
-    assert any(line.startswith("No difference (MRR at 1 property, MRR") for line in lines)
+    assert row.endswith("0.121 among 34 0.230")
+    assert any(line.startswith("Not compared (MRR at 1 property, MRR") for line in lines)

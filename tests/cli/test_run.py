@@ -66,14 +66,14 @@ def test_things_that_nobody_drew_are_shown_without_accuracy(
     )
     echo_run(run)
     shown = capsys.readouterr().out
-    assert "Nobody drew these things, so there is no accuracy" in shown
+    assert "There are no gold labels for these things, so accuracy is not reported" in shown
     assert "ParRoT" not in shown
     assert "improved" in shown
     assert "undefined" in shown
-    assert "Left out, without a belief: 1 statement, 0 of them labelled" in shown
-    assert "11 times of 11: a one-way relation is believed both ways round" in shown
+    assert "1 statement without a belief is excluded (0 with a gold label)" in shown
+    assert "(11 of 11 asymmetric constraints): an asymmetric relation is believed in both" in shown
     assert (
-        "Undecided, because a statement has no belief, and left out of rates: 2 constraints"
+        "2 applicable constraints are undecided because a statement has no belief; violation rates"
         in shown
     )
 
@@ -106,7 +106,7 @@ def test_a_folder_of_another_run_is_refused(tacit: Tacit, workplace: Path) -> No
     before = findings(workplace / "run")
     ran = tacit(*PARTS, "--out", "run", "--things", "lantern")
     assert (ran.code, findings(workplace / "run")) == (2, before)
-    assert "differs in things" in ran.err
+    assert "different options (things)" in ran.err
 
 
 def test_a_folder_of_something_else_is_refused(tacit: Tacit, workplace: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_folder_of_something_else_is_refused(tacit: Tacit, workplace: Path) ->
     (workplace / "mine" / "notes.txt").write_text("mine", encoding="utf-8")
     ran = tacit(*PARTS, "--out", "mine")
     assert ran.code == 2
-    assert "holds files and no run" in ran.err
+    assert "contains files but no run" in ran.err
     assert [path.name for path in workplace.rglob("*")] == ["mine", "notes.txt"]
 
 
@@ -229,7 +229,7 @@ def test_a_checkpoint_that_is_overwritten_ends_the_run(
     assert (both["logprob"] - both["logprob_right"]).abs().max() < 1e-4  # type: ignore[operator]
     again = tacit(*asked, "--out", "run")
     assert again.code == 2
-    assert "before its model or data changed (fingerprint)" in again.err
+    assert "its model or data have changed since (fingerprint)" in again.err
     assert tacit(*asked, "--out", "new").code == 0
     new = json.loads(Path("new", "manifest.json").read_text(encoding="utf-8"))
     assert new["model"]["fingerprint"] != manifest["model"]["fingerprint"]
@@ -299,7 +299,7 @@ def test_a_run_whose_data_changed_is_not_replaced(tacit: Tacit, workplace: Path)
     drawings.write_text("me\tpeach\t---\tflesh\tinside\tskin\n", encoding="utf-8")
     ran = tacit(*told)
     assert (ran.code, findings(workplace / "run")) == (2, before)
-    assert "before its model or data changed (data)" in ran.err
+    assert "its model or data have changed since (data)" in ran.err
 
 
 def test_a_run_that_a_person_interrupts_stays_unfinished(
@@ -314,7 +314,7 @@ def test_a_run_that_a_person_interrupts_stays_unfinished(
         patch.setattr("tacit.engine.storage._fill", interrupted)
         ran = tacit(*PARTS, "--out", "run", "--things", "peach")
     assert ran.code == 130
-    assert "the same command goes on from here" in ran.err
+    assert "run the same command again to resume" in ran.err
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "unfinished"
     assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
@@ -330,13 +330,16 @@ def test_questions_beyond_the_window_are_skipped_and_listed(tacit: Tacit, workpl
     asked = ("run", "parts", "--model", "demo", "--drawings", drawings, "--things", "peach")
     ran = tacit(*asked, "--out", "run")
     assert ran.code == 0, ran.err
-    told = "prompts skipped, longer than the model's window: the answers are missing"
+    told = (
+        "Skipped 28 prompts longer than the model's context window (listed in "
+        "findings/skipped.parquet); the answers are missing"
+    )
     assert told in " ".join(ran.out.split())
     summary = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     skipped = pl.read_parquet(workplace / "run" / "findings" / "skipped.parquet")
     assert summary["summary"]["skipped"] == skipped.height == 28
     assert skipped["text"].str.contains("very very").all()
-    assert skipped["reason"].str.contains("128 at most").all()
+    assert skipped["reason"].str.contains("window of demo is 128 tokens").all()
     questions = pl.read_parquet(workplace / "run" / "questions.parquet")
     assert questions["p_true"].null_count() == 28
     assert tacit("report", "run").code == 0

@@ -121,8 +121,8 @@ def test_a_second_run_asks_nothing_and_finds_the_same(
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        ("http://h/v1", "this ranks a whole vocabulary: use a model in this process"),
-        ("demo", "--api chat is for a server's address; a model in this process takes --chat"),
+        ("http://h/v1", "ranks a model's whole vocabulary"),
+        ("demo", "--api chat applies only to a server; use --chat for a model in this process"),
     ],
 )
 def test_what_is_for_servers_is_refused_in_words(
@@ -150,7 +150,7 @@ def test_a_dry_run_writes_nothing(run: Callable[..., Ran], workplace: Path) -> N
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--vocabulary", "large"), "is none of shared, own, concepts, and there is no such file"),
+        (("--vocabulary", "large"), "expected one of shared, own, concepts, or an existing file"),
         (("--wording", "odd"), "is not one of 'blank-last', 'sentence', 'both'"),
         (("--articles", "candidate"), "add --vocabulary concepts"),
         (("--orders", "some"), "is not one of 'all', 'main'"),
@@ -197,8 +197,8 @@ def test_a_vocabulary_of_ones_own(run: Callable[..., Ran], workplace: Path) -> N
     (workplace / "words.txt").write_text("bear\nfox\nhair\nzebra\n", encoding="utf-8")
     ran = run("runs", "--vocabulary", "words.txt", of=("masked", "causal"))
     assert ran.code == 0, ran.err
-    assert "Candidates of retrieval: 4 words (file)" in ran.out
-    assert "1 of them are no single token of the model" in ran.out
+    assert "Retrieval ranks 4 candidate words (vocabulary: file)" in ran.out
+    assert "1 of them is not a single token of the model" in ran.out
     for name in ("masked", "causal"):
         findings = workplace / "runs" / name / "findings"
         retrieval = pl.read_parquet(findings / "retrieval.parquet")
@@ -259,7 +259,7 @@ def test_different_questions_are_warned_of_and_marked(
     """On standard error, in the terminal's rows and in JSON; ``tacit compare`` says it too."""
     ran = run("runs", of=("masked", "causal"))
     assert ran.code == 0, ran.err
-    warning = "masked was asked for concepts in the wording sentence, "
+    warning = "retrieval uses the wording sentence for masked"
     assert warning in ran.err
     assert "* the wordings ask different questions" in ran.out
     compared = tacit("compare", workplace / "runs", "--out", "compared.html")
@@ -283,6 +283,6 @@ def test_whole_sentences_are_compared_among_the_concepts(
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet").filter(measure="mrr")
     assert set(together["first_candidates"]) == set(together["second_candidates"]) == {5}
     assert together["first_chance"][0] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5)
-    assert "of 5, chance 0.457" in ran.out
+    assert "chance 0.457 among 5 candidates" in ran.out
     assert "ranks among the concepts that both scored" in ran.out
     assert re.search(r"^ +among +$", ran.out, re.MULTILINE)

@@ -48,8 +48,8 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     ran = run(tacit, "run", "--anchors", "choice,verify")
     assert ran.code == 0
     assert "demo: Conceptual consistency, all questions" in ran.out
-    assert "3 multiple-choice questions, 1 of them without a background fact" in ran.out
-    assert "4 distinct facts behind them, with their negatives, as 8 yes/no" in ran.out
+    assert "3 anchor questions (multiple choice), 1 of which has no background fact" in ran.out
+    assert "4 distinct facts. With the negatives, this makes 8 yes/no" in ran.out
     manifest = json.loads((source / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     assert manifest["summary"]["prompts"] == 8 * 24 + 3 * 23 + 7 * 24
@@ -69,7 +69,7 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert "contests)" in counted.out
     assert "nats)" not in counted.out
     shown = tacit("show", "anchor", "run", "q1")
-    assert "Is dog at location kennel? yes; said" in shown.out
+    assert "Is dog at location kennel? yes; answered" in shown.out
     traced = json.loads(tacit("show", "anchor", "run", "q1", "--json").out)
     assert traced["background_score"] == anchors["background_score"][0]
     assert tacit("show", "anchor", "run", "q9").code == 2
@@ -84,7 +84,7 @@ def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, sourc
     summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
     assert summary["facts_across_parts"] is None
     assert (summary["frequency_cap"], summary["negatives_beyond_cap"]) == (5, 4)
-    assert "left out by the cap of the 5 most frequent: 4" in ran.out
+    assert "excluded by the limit to the 5 most frequent: 4" in ran.out
 
     ran = run(tacit, "separate", "--cap", 1)
     summary = json.loads((source / "separate" / "manifest.json").read_text())["summary"]
@@ -102,10 +102,10 @@ def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, sourc
     assert tacit("report", "separate", "--out", "report.html").code == 0
     page = (source / "report.html").read_text()
     for sentence in (
-        "Concepts, summed over questions: 6; contained verbatim but not found by their words: 0",
-        f"joining concepts of different parts: {summary['facts_across_parts']}; joining",
+        "Concepts, summed over questions: 6; found only verbatim, not by",
+        f"between concepts of different parts: {summary['facts_across_parts']}; between",
         "Questions with more facts than the cap of 1: 2; facts left out: 2 (",
-        "Words that a negative can be: 9; left out by the cap of the 10,000 most frequent: none",
+        "Words eligible as negatives: 9; excluded by the limit to the 10,000 most frequent: none",
     ):
         assert sentence in ran.out
         assert sentence in page
@@ -147,7 +147,7 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
     given = ("--questions", "bone.csv", "--kb", "small.kb", "--out", "run", "--relations", "Eats")
     ran = tacit("run", "consistency", "--model", "demo", *given)
     assert ran.code == 2
-    assert "no template for Eats: add yours with --templates FILE" in ran.err
+    assert "no template for Eats: add templates with --templates FILE" in ran.err
     own = source / "own.yaml"
     own.write_text("relations:\n  Eats:\n    text: 'Does a {c1} eat a {c2}?'\n", encoding="utf-8")
     ran = tacit("run", "consistency", "--model", "demo", *given, "--templates", own)
@@ -160,20 +160,20 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
     ("more", "message"),
     [
         (("--answering", "vote"), "is not one of 'max'"),
-        (("--answering", "single"), "single takes a meta-prompt and a pair"),
+        (("--answering", "single"), "single requires a meta-prompt"),
         (("--answering", "single", "--meta", "7", "--pair", "Yes/No"), "no meta-prompt 7"),
-        (("--answering", "single", "--meta", "1", "--pair", "Yes"), "is not two words"),
-        (("--answering", "single", "--meta", "1", "--pair", "Up/Down"), "no pair Up/Down"),
-        (("--anchors", "guess"), "anchors are answered by choice, verify or both"),
+        (("--answering", "single", "--meta", "1", "--pair", "Yes"), "expected two words"),
+        (("--answering", "single", "--meta", "1", "--pair", "Up/Down"), "no label pair Up/Down"),
+        (("--anchors", "guess"), "anchor questions are answered by choice, verify or both"),
         (("--wording", "good"), "is not one of 'paper', 'grammatical'"),
-        (("--figures", "gif"), "figures are not written as gif"),
+        (("--figures", "gif"), "unknown figure format gif"),
         (("--palette", "grey"), "no palette 'grey'"),
         (("--relations", "CapableOf"), "has no relation CapableOf"),
         (("--relations", "Eats"), "no question has a background fact"),
         (("--templates", "none.yaml"), "there is no such file"),
-        (("--kb", "questions.csv"), "is no knowledge base"),
+        (("--kb", "questions.csv"), "is not a knowledge base"),
         (("--questions", "none.csv"), "there is no such file"),
-        (("--paper-version", "review"), "a tagger go together"),
+        (("--paper-version", "review"), "review requires --tagger"),
         (("--parts", "apart"), "is not one of 'separate', 'pooled'"),
         (("--verbatim", "maybe"), "is not one of 'on', 'off'"),
     ],
@@ -189,7 +189,7 @@ def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message
 
 def test_an_unfinished_run_has_no_findings(tacit: Tacit, source: Path) -> None:
     """Nor has a folder that is no run."""
-    assert "is no run's folder" in tacit("show", "anchor", source, "q1").err
+    assert "is not a run's folder" in tacit("show", "anchor", source, "q1").err
     (source / "run").mkdir()
     (source / "run" / "manifest.json").write_text('{"status": "unfinished"}')
     ran = tacit("show", "anchor", "run", "q1")
@@ -214,7 +214,7 @@ def test_a_verification_that_counts_is_shown_as_such(tacit: Tacit, source: Path)
     assert run(tacit, "run", "--anchors", "verify,choice", "--limit", 1).code == 0
     shown = tacit("show", "anchor", "run", "q1").out
     anchors = pl.read_parquet(source / "run" / "findings" / "anchors.parquet")
-    assert f"by verify, which counts: {anchors['choice'][0]} (meta-prompt" in shown
+    assert f"answer by verify: {anchors['choice'][0]} (meta-prompt" in shown
     assert anchors["choice_choice"][0] in shown
 
 

@@ -97,8 +97,8 @@ def test_a_dry_run_tells_and_writes_nothing(tacit: Tacit, workplace: Path) -> No
             {"text": "a ___ b ___", "answers": ["a"]},
             "line 2: the prompt 'a ___ b ___' has 2 blanks",
         ),
-        ({"text": "x", "answers": ["a"], "anwsers": 1}, "line 2: has the key 'anwsers'"),
-        ({"text": "a ___ b", "answers": ["c"]}, "goes on after its blank"),
+        ({"text": "x", "answers": ["a"], "anwsers": 1}, "line 2: has the unknown key 'anwsers'"),
+        ({"text": "a ___ b", "answers": ["c"]}, "has text after its blank"),
     ],
 )
 def test_a_bad_prompt_is_named_and_nothing_is_written(
@@ -117,9 +117,9 @@ def test_a_bad_prompt_is_named_and_nothing_is_written(
     ("option", "value", "said"),
     [
         ("--model", "./nowhere", "there is no such model folder"),
-        ("--model", "empty", "holds no config.json"),
-        ("--model", "weightless", "holds no weights"),
-        ("--out", "scores.txt", "scores are written as .jsonl"),
+        ("--model", "empty", "contains no config.json"),
+        ("--model", "weightless", "contains no weights"),
+        ("--out", "scores.txt", "has the unsupported suffix '.txt'; expected .jsonl"),
         ("--dtype", "float12", "is not one of 'auto', 'float32'"),
         ("--device", "toaster", "cannot be used here"),
         ("--batch-tokens", "0", "at least 1"),
@@ -168,7 +168,7 @@ def test_a_prompt_beyond_the_window_is_skipped(tacit: Tacit, workplace: Path) ->
     assert all(one["logprob"] < 0 and "missing" not in one for one in (*first, *last))
     told = json.loads(ran.out)
     assert (told["skipped"], told["missing"]) == (1, 2)
-    assert "skipped 1 prompt longer than the model's window" in ran.err
+    assert "skipped 1 prompt longer than the model's context window" in ran.err
     assert "'trunk trunk" in ran.err
 
 
@@ -178,7 +178,7 @@ def test_a_dry_run_counts_what_would_be_skipped(tacit: Tacit, workplace: Path) -
     asked = ("score", prompts, "--model", "demo", "--out", "scores.jsonl", "--dry-run")
     told = json.loads(tacit(*asked, "--json").out)
     assert (told["skipped"], told["to_ask"], told["distinct"]) == (1, 1, 1)
-    assert "to skip: 1 prompt longer than the model's window" in tacit(*asked).out
+    assert "to skip: 1 prompt longer than the model's context window" in tacit(*asked).out
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
@@ -190,5 +190,5 @@ def test_strict_refuses_a_prompt_beyond_the_window(
     asked = ("score", prompts, "--model", "demo", "--out", "scores.jsonl", "--strict")
     ran = tacit(*asked, *options)
     assert ran.code == 2
-    assert "tokens long with its answer; demo takes 128 at most" in ran.err
+    assert "tokens with its answer, but the context window of demo is 128 tokens" in ran.err
     assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]

@@ -31,7 +31,7 @@ def test_json_shows_the_first_prompts_and_counts_the_others(tacit: Tacit, workpl
     assert "not shown" not in whole.err
     some = tacit(*PEACH, "--json", "--limit", 5, "--things", "peach")
     assert len(json.loads(some.out)) == 5
-    assert f"tacit: {count - 5:,} more prompts are not shown; --first N shows more" in some.err
+    assert f"tacit: {count - 5:,} more prompts are not shown; use --first N for more" in some.err
     assert json.loads(some.out) == json.loads(whole.out)[:5]
     assert not (workplace / "scores").exists()
 
@@ -77,5 +77,5 @@ def test_a_prompt_beyond_the_window_is_shown_as_skipped(tacit: Tacit, workplace:
     answers = [answer for prompt in json.loads(ran.out) for answer in prompt["answers"]]
     skipped = [answer for answer in answers if "skipped" in answer]
     assert len(skipped) == 2 * 28
-    assert all("128 at most" in answer["skipped"] for answer in skipped)
+    assert all("window of demo is 128 tokens" in answer["skipped"] for answer in skipped)
     assert "skipped: the prompt" in tacit(*asked, "--things", "peach", "--all").out

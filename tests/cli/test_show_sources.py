@@ -31,7 +31,7 @@ def test_one_source_is_shown_with_its_files_and_steps(tacit: Tacit) -> None:
     for text in (source.home, "Apache-2.0", str(source.citation), *source.steps):
         assert text in ran.out
     for file in source.files:
-        assert f"{file.name}, {file.bytes:,} bytes, to be saved as {file.save_as}\n" in ran.out
+        assert f"{file.name}, {file.bytes:,} bytes, save as {file.save_as}\n" in ran.out
         assert f"  sha256 {file.sha256}\n" in ran.out
 
 

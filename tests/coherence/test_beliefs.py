@@ -65,7 +65,7 @@ def test_one_statement_with_two_p_is_refused_with_both_lines(tmp_path: Path) -> 
     """The message names the two lines that disagree."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(TWICE)
-    with pytest.raises(DataError, match=r"line 5: .* 0\.5, and line 2 gives it 0\.2"):
+    with pytest.raises(DataError, match=r"line 5: .* 0\.5 .*, but line 2 has 0\.2"):
         read_beliefs(file, Ontology.load("parts"))
 
 
@@ -133,11 +133,11 @@ def test_opposites_with_numbers_of_their_own_contradict_one_another() -> None:
     assert repair(beliefs, parts, groups=["id"]).turned_false == 0
 
 
-def test_one_statement_twice_asks_whether_a_column_tells_groups_apart(tmp_path: Path) -> None:
+def test_one_statement_twice_asks_whether_a_column_identifies_groups(tmp_path: Path) -> None:
     """Two p of one statement in one group may be those of two groups that nobody named."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(TWICE.replace("thing", "plant"))
-    with pytest.raises(DataError, match=r"If 'plant' tells groups apart, name it with --groups"):
+    with pytest.raises(DataError, match=r"If 'plant' identifies a group, list it in --groups"):
         read_beliefs(file, Ontology.load("parts"))
 
 
@@ -148,7 +148,7 @@ def test_a_repeated_row_that_carries_something_else_is_warned_of(
     file = tmp_path / "beliefs.csv"
     file.write_text("id,subject,relation,object,p_true\n1,x,above,y,0.2\n2,x,above,y,0.2\n")
     assert read_beliefs(file, Ontology.load("parts"))["id"].to_list() == ["1"]
-    assert "repeat a statement of their group with other values of id: 1;" in caplog.text
+    assert "1 row repeats a statement of the same group with different values of id;" in caplog.text
 
 
 def test_a_table_of_nan_is_refused() -> None:

@@ -80,10 +80,10 @@ def relation(name: str, *lines: str) -> str:
 @pytest.mark.parametrize(
     ("relations", "line", "told"),
     [
-        (relation("r", "inverse: s"), 6, "s is no relation; expected one of r"),
+        (relation("r", "inverse: s"), 6, "s is not a relation; expected one of r"),
         (relation("r", "inverse: s") + relation("s"), 6, "the inverse of s is not given"),
-        (relation("r", "inverse: r"), 6, "names itself"),
-        (relation("r", "asymmetric: true", "symmetric: true"), 6, "can only be one"),
+        (relation("r", "inverse: r"), 6, "refers to itself"),
+        (relation("r", "asymmetric: true", "symmetric: true"), 6, "both symmetric and asymmetric"),
         (
             relation("r", "inverse: s", "transitive: true") + relation("s", "inverse: r"),
             7,
@@ -94,7 +94,11 @@ def relation(name: str, *lines: str) -> str:
             7,
             "its own inverse",
         ),
-        (relation("r", "implies: [s]", "excludes: [s]") + relation("s"), 6, "implies and excludes"),
+        (
+            relation("r", "implies: [s]", "excludes: [s]") + relation("s"),
+            6,
+            "r implies s and also excludes it",
+        ),
         (
             relation("r", "symmetric: true", "implies: [s]") + relation("s", "asymmetric: true"),
             7,
@@ -112,7 +116,7 @@ def relation(name: str, *lines: str) -> str:
             6,
             "r can never be true: x r y makes s both true and false",
         ),
-        (relation("r", "excludes: [t]"), 6, "t is no relation"),
+        (relation("r", "excludes: [t]"), 6, "t is not a relation"),
         (relation("r", "colour: red"), 6, "unknown key colour"),
         (relation("r", "name: q"), 3, "unknown key name in r"),
         (relation("r", "category: 3"), 6, "category must be text"),
@@ -121,7 +125,7 @@ def relation(name: str, *lines: str) -> str:
         ("  3: {}\n", 3, "the key 3 must be text"),
         (relation("r", "transitive: perhaps"), 6, "must be true or false"),
         (relation("r", "implies: s"), 6, "must be a list"),
-        (relation("r") + relation("r"), 6, "the key 'r' stands twice"),
+        (relation("r") + relation("r"), 6, "the key 'r' occurs twice"),
         ('  r:\n    singular: "{subject} is it"\n', 4, "needs {subject} and {object}"),
         ('  r:\n    singular: "{subject} is {object}"\n', 4, "relations.r.plural is missing"),
         ("  r: [a\n", 4, "is not YAML"),

@@ -217,7 +217,7 @@ def test_a_worker_that_dies_early_is_an_error_of_the_work(monkeypatch: pytest.Mo
     many = np.zeros(100_000, dtype=np.int64)  # more than a pipe holds
     monkeypatch.setattr(solve, "_WORTH_WORKERS", 0.0)
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
-    with pytest.raises(WorkError, match="ended before it had read them"):
+    with pytest.raises(WorkError, match="exited before it read its input"):
         solve._solve_hard([Program(family, 200, many, many)] * 2, Effort(processes=2))
 
 
@@ -359,7 +359,7 @@ def test_statements_that_fit_together_are_taken_as_subsets_would(seed: int) -> N
 
 
 def test_a_long_chain_keeps_its_time_limit() -> None:
-    """Two hundred kinds of one another are proven best though the time is short."""
+    """Two hundred kinds of one another are proven optimal though the time is short."""
     rows = [(f"{number:03}", "is a", f"{number + 1:03}", 0.9) for number in range(200)]
     beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
     found = repair(beliefs, Ontology.load("taxonomy"), time_limit=0.1, processes=1)
@@ -406,7 +406,9 @@ def test_too_many_joined_items_are_refused_before_any_table() -> None:
     chain = {"subject": names[:-1], "relation": "is a", "object": names[1:], "p_true": 0.9}
     ontology = Ontology.load("taxonomy")
     for work, most in ((repair, "500"), (check, "3,162")):
-        with pytest.raises(RequestError, match=f"join 20,001 items of one group; .* {most}: split"):
+        with pytest.raises(
+            RequestError, match=f"connect 20,001 items of one group; .* {most}; split"
+        ):
             work(pl.DataFrame(chain), ontology)
 
 
@@ -454,7 +456,7 @@ def test_an_item_may_bear_a_relation_to_itself() -> None:
     ("change", "error", "told"),
     [
         ({"objective": "best"}, RequestError, "paper, log-odds, margin"),
-        ({"time_limit": 0.0}, RequestError, "above 0"),
+        ({"time_limit": 0.0}, RequestError, "more than 0"),
         ({"processes": 0}, RequestError, "at least 1"),
     ],
 )
@@ -471,5 +473,5 @@ def test_a_statement_twice_is_refused() -> None:
     """A table with two rows for one statement is refused, whatever their p."""
     ontology = Ontology.load("parts")
     beliefs = random_beliefs(ontology, 3, 0, 2)
-    with pytest.raises(DataError, match="another row of its group gives"):
+    with pytest.raises(DataError, match="repeats a statement of its group"):
         repair(pl.concat([beliefs, beliefs.head(1)]), ontology)

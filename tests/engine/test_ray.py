@@ -112,7 +112,7 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(
     scores = engine.ask(PROMPTS, engine.plan(PROMPTS), disturb)
     local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
     assert scores == local.ask(PROMPTS)
-    assert sum("is asked elsewhere" in message for message in caplog.messages) == 2
+    assert sum("is sent to another worker" in message for message in caplog.messages) == 2
     times = Counter(telling.texts())
     assert set(times.values()) <= {1, 2}
     twice = {text for text, asked in times.items() if asked > 1}
@@ -123,7 +123,7 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(
 def test_a_worker_that_no_longer_answers_is_not_waited_for(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its process is there, and stopped: after a while its block is asked elsewhere."""
+    """Its process is there, and stopped: after a while its block is sent to another worker."""
     telling = Telling(tmp_path / "asked.txt", seconds=0.1)
     patience = Patience(look=0.5, silence=3.0)
     store, options = Store(tmp_path / "store"), RayOptions(workers=2, threads=1)
@@ -142,7 +142,7 @@ def test_a_worker_that_no_longer_answers_is_not_waited_for(
             os.kill(stopped[0], signal.SIGKILL)
     local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
     assert scores == local.ask(PROMPTS)
-    assert sum("it has not answered for 3 s" in message for message in caplog.messages) == 1
+    assert sum("it has not responded for 3 s" in message for message in caplog.messages) == 1
 
 
 @pytest.mark.usefixtures("cluster")
@@ -179,7 +179,9 @@ def test_workers_write_to_a_store_at_an_address(tmp_path: Path, telling: Telling
     assert on_ray(telling, shared, workers=1).ask(PROMPTS) == local.ask(PROMPTS)
     options, patience = RayOptions(workers=1, threads=1), replace(QUICK, seen=0.5)
     apart = ray_engine(telling, Store("memory://apart"), options, patience, BLOCK)
-    with pytest.raises(StoreError, match=r"memory://apart: what the worker on .* is not seen here"):
+    with pytest.raises(
+        StoreError, match=r"memory://apart: a file that the worker on .* is not visible here"
+    ):
         apart.ask(PROMPTS)
 
 
@@ -189,7 +191,7 @@ def test_workers_write_to_a_store_at_an_address(tmp_path: Path, telling: Telling
     [
         ("unscorable", 1, r"^the model failed$"),
         ("flaky", 3, "'flaky' failed 3 times: OSError: the cable is loose"),
-        ("deadly", 3, "'deadly' ended its worker 3 times"),
+        ("deadly", 3, "'deadly' lost its worker 3 times"),
     ],
 )
 def test_a_block_that_fails_ends_the_run_with_its_error(

@@ -199,7 +199,7 @@ def test_a_node_with_another_model_ends_a_run_only_at_its_beginning(
         assert executor.size == 1
         assert ray.ended == ["node 1", "node 2", "node 3"]
     else:
-        with pytest.raises(ModelError, match="another model on node 1 than on node 0"):
+        with pytest.raises(ModelError, match="on node 1 differs from the model on node 0"):
             list(executor._done(jobs))
 
 
@@ -244,5 +244,7 @@ def test_a_store_that_is_another_one_there_is_named_without_its_user() -> None:
     pytest.importorskip("fsspec")
     order = Order(load, "memory://me@host/elsewhere", threads=1, gpus=0)
     executor = RayExecutor(order, Share(1, 1, 0), Patience(seen=0.0))
-    with pytest.raises(StoreError, match=r"^memory://host/elsewhere: what the worker on node 2"):
+    with pytest.raises(
+        StoreError, match=r"^memory://host/elsewhere: a file that the worker on node 2"
+    ):
         executor._check_seen(Stored("scores/x/1.parquet", "node 2"))

@@ -71,8 +71,11 @@ def test_the_workers_that_a_cluster_gives_by_itself_fit_on_it(
     ("options", "said"),
     [
         (RayOptions(gpus_per_worker=1), "1 node has at most 0 GPU"),
-        (RayOptions(gpus_per_worker=1.5), "part of one GPU, such as 0.5, or a whole number"),
-        (RayOptions(threads=9), "a worker needs 9 cores, and the cluster's 1 node has"),
+        (RayOptions(gpus_per_worker=1.5), "fraction of one GPU, such as 0.5, or a whole number"),
+        (
+            RayOptions(threads=9),
+            "a worker needs 9 cores, but according to Ray the cluster's 1 node has",
+        ),
     ],
 )
 def test_a_worker_that_fits_nowhere_is_refused(options: RayOptions, said: str) -> None:
@@ -96,7 +99,7 @@ def test_an_address_where_nothing_listens_is_refused_at_once() -> None:
 def test_what_is_no_address_is_refused(address: str) -> None:
     """Before anything is connected to."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
-    with pytest.raises(RequestError, match="it is auto, HOST:PORT"):
+    with pytest.raises(RequestError, match="it must be auto, HOST:PORT"):
         connect(RayOptions(address))
 
 
@@ -107,7 +110,7 @@ def test_a_password_in_an_address_is_not_shown(
     """Nor one in ``$RAY_ADDRESS``."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
     monkeypatch.setenv("RAY_ADDRESS", "ray://me:secret@host:10001")
-    with pytest.raises(RequestError, match="holds a user or a password") as refused:
+    with pytest.raises(RequestError, match="contains a user or a password") as refused:
         connect(RayOptions("ray://me:secret@host:10001" if given else None))
     assert "secret" not in str(refused.value)
 

@@ -81,8 +81,11 @@ def test_a_worker_stores_what_it_is_asked_and_tells_what_was_warned_of(tmp_path:
 @pytest.mark.parametrize(
     ("order", "said"),
     [
-        (Order(load, "store", threads=1, gpus=0.5), "torch finds none there"),
-        (Order(load, "store", threads=1, gpus=0, version="0.0"), "install the same on every node"),
+        (Order(load, "store", threads=1, gpus=0.5), "torch finds none"),
+        (
+            Order(load, "store", threads=1, gpus=0, version="0.0"),
+            "install the same version on every node",
+        ),
     ],
 )
 def test_a_worker_that_would_compute_something_else_is_refused(order: Order, said: str) -> None:

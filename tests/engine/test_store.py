@@ -273,7 +273,7 @@ def test_a_whole_segment_of_another_version_is_not_set_aside(tmp_path: Path) -> 
     content = encode(more, MODEL["fingerprint"])
     newer = tmp_path / name.with_name(next_name([name.name], content))
     newer.write_bytes(content)
-    with pytest.raises(StoreError, match="written whole by another version of Tacit"):
+    with pytest.raises(StoreError, match="written by another version of Tacit"):
         Store(tmp_path).read(MODEL["fingerprint"])
     assert newer.read_bytes() == content
 
@@ -307,7 +307,9 @@ def test_a_damaged_segment_that_cannot_be_moved_is_an_error(tmp_path: Path) -> N
     segment = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
     segment.write_bytes(b"")
     (segment.parent / "damaged").write_text("a file, where a folder should be", encoding="utf-8")
-    with pytest.raises(StoreError, match=f"{segment.name}: is damaged, and cannot be moved"):
+    with pytest.raises(
+        StoreError, match=f"{segment.name}: the file is damaged and cannot be moved"
+    ):
         store.read(MODEL["fingerprint"])
 
 
@@ -322,7 +324,7 @@ def test_a_damaged_vocabulary_is_set_aside_and_written_anew(
     file.write_text('["bear"]', encoding="utf-8")
     Store(tmp_path).append(MODEL, [RankingPrompt("x", words)], ranking)
     assert json.loads(file.read_text(encoding="utf-8")) == list(words.words)
-    assert "other bytes" in caplog.text
+    assert "its content has changed" in caplog.text
     assert (file.parent / "damaged" / file.name).read_text(encoding="utf-8") == '["bear"]'
 
 
@@ -376,7 +378,7 @@ def test_on_a_full_disk_the_store_stays_as_it_was(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (512, limits[1]))  # no file grows beyond that
     try:
-        with pytest.raises(StoreError, match=r"cannot be written: .*; what the store holds stays"):
+        with pytest.raises(StoreError, match=r"cannot be written: .*; the store is unchanged"):
             store.append(MODEL, PROMPTS, SCORES)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -150,7 +150,7 @@ def test_replies_that_a_store_loses_twice_are_an_error(
     """Its disk is not asked for a third time."""
     monkeypatch.setattr(Store, "append", lambda *_: None)
     talker = Talker()
-    with pytest.raises(StoreError, match="no longer holds"):
+    with pytest.raises(StoreError, match="no longer contains"):
         Engine(talker, Store(tmp_path)).ask(PROMPTS)
     assert len(talker.asked) == 20
 
@@ -170,5 +170,5 @@ def test_a_model_that_replies_too_little_is_an_error(tmp_path: Path) -> None:
         def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
             return [Samples(some.replies[:-1]) for some in super().answer(requests)]
 
-    with pytest.raises(ScoringError, match="another number of replies"):
+    with pytest.raises(ScoringError, match="a different number of replies"):
         Engine(Terse(), Store(tmp_path)).ask(PROMPTS)

@@ -85,7 +85,7 @@ def test_a_store_that_loses_what_is_written_is_an_error(
 ) -> None:
     """It is not asked for ever."""
     monkeypatch.setattr("tacit.engine.storage._fill", lambda file, _: file.write_bytes(b"garbled"))
-    with pytest.raises(StoreError, match="no longer holds what was just written"):
+    with pytest.raises(StoreError, match="no longer contains answers that were just written"):
         Engine(FakeModel(by_length), Store(tmp_path)).ask(PROMPTS)
 
 

@@ -81,7 +81,7 @@ def test_a_run_that_finds_the_disk_full_says_which_file_and_what_to_do(
     assert len(said) == 1
     assert said[0].startswith(f"tacit: run/{file}: cannot be written: [Errno 28] No space left")
     assert said[0].endswith(
-        "; make room there, or name another place, and give the same command again"
+        "; free some space or choose another location, and run the same command again"
     )
     assert "Traceback" not in ended.said
     assert not (tmp_path / "run" / file).exists()
@@ -100,7 +100,7 @@ def test_a_table_that_has_no_room_leaves_the_one_before(
     write_table(pl.DataFrame({"a": ["before"]}), path)
     before = path.read_bytes()
     full_at(monkeypatch, path.name)
-    with pytest.raises(WorkError, match="No space left on device; make room there"):
+    with pytest.raises(WorkError, match="No space left on device; free some space"):
         write_table(pl.DataFrame({"a": ["after"] * 99}), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -113,7 +113,7 @@ def test_a_report_that_has_no_room_leaves_the_one_before(
     run, path = parts_run(tmp_path / "run"), tmp_path / "report.html"
     path.write_text("before", encoding="utf-8")
     full_at(monkeypatch, path.name)
-    with pytest.raises(WorkError, match=r"report\.html: cannot be written: .*make room there"):
+    with pytest.raises(WorkError, match=r"report\.html: cannot be written: .*free some space"):
         write_report([run], path)
     assert path.read_text(encoding="utf-8") == "before"
     assert not list(tmp_path.glob(".*"))
@@ -133,7 +133,7 @@ def test_a_knowledge_base_that_has_no_room_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(WorkError) as refused:
         build(Source([Dump(facts)]), tmp_path / "base.kb", full)
     assert "base.kb: cannot be written: [Errno 28]" in str(refused.value)
-    assert "make room there" in str(refused.value)
+    assert "free some space" in str(refused.value)
     assert "\n" not in str(refused.value)
     assert [each.name for each in tmp_path.iterdir()] == ["facts.tsv"]
 
@@ -159,5 +159,5 @@ def test_standard_output_that_is_full_is_one_line(tmp_path: Path, json: tuple[st
         "tacit: the output: cannot be written: [Errno 28] No space left on device"
     )
     assert said.endswith(
-        "; make room there, or name another place, and give the same command again"
+        "; free some space or choose another location, and run the same command again"
     )

@@ -48,7 +48,7 @@ def test_a_run_that_is_interrupted_goes_on(
     ended = warm.run(tmp_path, *PEACH, "--out", "run", setup=setup)
     assert ended.status == 130
     assert "Traceback" not in ended.said
-    assert ("interrupted again" if twice else "goes on from here") in ended.said
+    assert ("interrupted again" if twice else "again to resume") in ended.said
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "unfinished"
     segments = list(tmp_path.glob(".tacit/scores/*/*.parquet"))

@@ -61,7 +61,7 @@ def test_what_an_assertion_tells_of_itself_is_checked(tmp_path: Path, info: str)
     with (
         patch("tacit.knowledge.build._ROWS", 40),
         patch("tacit.sources.dumps._BLOCK", 1000),
-        pytest.raises(DataError, match="2 of 153 lines are not as the first") as told,
+        pytest.raises(DataError, match="has 2 malformed lines out of 153") as told,
     ):
         build(Source([read]), tmp_path / "base.duckdb")
     assert "line 51: 'bad'; line 53: '/r/IsA\\t/c/en/dog\\t/c/en/pet\\t" in str(told.value)
@@ -122,7 +122,7 @@ def test_bad_assertions_have_their_numbers_however_they_are_mixed(
 def test_columns_in_a_wrong_order_are_told(tmp_path: Path, cn100k_lines: list[str]) -> None:
     """Where heads are read as relations there are too many, and the columns are asked about."""
     with pytest.raises(
-        DataError, match="are its columns in the order head, relation, tail"
+        DataError, match="check that its columns are in the order head, relation, tail"
     ) as told:
         made_of(tmp_path, cn100k_lines, ("head", "relation", "tail"))
     assert "relations, " in str(told.value)
@@ -181,7 +181,7 @@ def test_a_failing_import_leaves_nothing(
         pytest.raises(expected, match="nothing is left") as told,
     ):
         build(Source([Dump(dump)]), out)
-    assert expected is not WorkError or str(told.value).startswith(f"{out}: cannot be made: ")
+    assert expected is not WorkError or str(told.value).startswith(f"{out}: cannot be created: ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["base.duckdb", "dump.tsv"]
     assert out.read_text() == "as it was"
 
@@ -192,7 +192,7 @@ def test_a_bad_dump_leaves_nothing(tmp_path: Path) -> None:
     whole.write_text("IsA\tdog\tpet\n")
     cut.write_bytes(gzip.compress(b"IsA\tcat\tpet\n" * 1000)[:-6])
     out.write_text("as it was")
-    with pytest.raises(DataError, match="breaks off") as told:
+    with pytest.raises(DataError, match="is truncated") as told:
         build(Source([Dump(whole), Dump(cut)]), out)
     assert told.value.path == cut
     assert {path.name for path in tmp_path.iterdir()} == {"whole.tsv", "cut.tsv.gz", "base.duckdb"}
@@ -214,8 +214,8 @@ def test_a_place_where_none_can_be_put_is_told(tmp_path: Path) -> None:
     dump = tmp_path / "dump.tsv"
     dump.write_text("IsA\tdog\tpet\n")
     places: list[tuple[Path, type[TacitError], str]] = [
-        (tmp_path, RequestError, "is a folder; name a file"),
-        (tmp_path / "." / "dump.tsv", RequestError, "is a file that is read; name another"),
+        (tmp_path, RequestError, "is a folder; --out requires a file name"),
+        (tmp_path / "." / "dump.tsv", RequestError, "is an input file; choose another"),
         (dump / "base.duckdb", TacitError, "cannot be"),
     ]
     for out, kind, message in places:

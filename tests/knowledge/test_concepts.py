@@ -185,9 +185,12 @@ def test_parts_are_matched_apart_or_pooled(made: Made) -> None:
 @pytest.mark.parametrize(
     ("presets", "message"),
     [
-        ({"overlap": "some-words"}, "overlap: 'some-words' is none of all-words, content-words"),
-        ({"parts": "apart"}, "parts: 'apart' is none of separate, pooled"),
-        ({"verbatim": "yes"}, "verbatim: 'yes' is none of on, off"),
+        (
+            {"overlap": "some-words"},
+            "unknown overlap 'some-words'; expected one of all-words, content-words",
+        ),
+        ({"parts": "apart"}, "unknown parts 'apart'; expected one of separate, pooled"),
+        ({"verbatim": "yes"}, "unknown verbatim 'yes'; expected one of on, off"),
     ],
 )
 def test_an_unknown_preset_is_refused(presets: dict[str, Any], message: str) -> None:

@@ -90,13 +90,15 @@ def test_counts_read_as_sentences(base: KnowledgeBase) -> None:
     """The caps are named, and what they leave out; of pooled parts nothing is said."""
     found = counts(base, Extraction(cap=1, draw=Draw(frequent=3)))
     concepts, facts, cut, words = counts_in_words(asdict(found))
-    assert concepts.endswith("questions: 7; contained verbatim but not found by their words: 1")
+    assert concepts.endswith("questions: 7; found only verbatim, not by word overlap: 1")
     assert facts == (
-        "Facts, summed over questions: 2; joining concepts of different parts: 2; joining concepts "
+        "Facts, summed over questions: 2; between concepts of different parts: 2; between concepts "
         "that share a word: 0"
     )
     assert cut.startswith("Questions with more facts than the cap of 1: 1; facts left out: 1 (")
-    assert words == "Words that a negative can be: 5; left out by the cap of the 3 most frequent: 2"
+    assert (
+        words == "Words eligible as negatives: 5; excluded by the limit to the 3 most frequent: 2"
+    )
     told = list(
         counts_in_words(asdict(replace(found, facts_across_parts=None, facts_beyond_cap=0)))
     )
@@ -107,5 +109,6 @@ def test_counts_read_as_sentences(base: KnowledgeBase) -> None:
 def test_a_frequency_cap_that_never_bites_says_so() -> None:
     """CN-100K has fewer dictionary words than the 10,000 that the paper draws from."""
     assert negatives_in_words(6941, 10_000) == (
-        "Words that a negative can be: 6,941; left out by the cap of the 10,000 most frequent: none"
+        "Words eligible as negatives: 6,941; excluded by the limit to the 10,000 most frequent: "
+        "none"
     )

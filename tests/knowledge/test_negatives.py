@@ -261,5 +261,5 @@ def test_no_facts_have_no_negatives(made: Made) -> None:
 @pytest.mark.parametrize("frequent", [0, -1])
 def test_nothing_to_draw_from_is_told(frequent: int) -> None:
     """Less than one word to draw from is refused."""
-    with pytest.raises(RequestError, match=f"{frequent} frequent words leave nothing"):
+    with pytest.raises(RequestError, match=f"from the {frequent} most frequent words"):
         Draw(frequent=frequent)

@@ -125,10 +125,10 @@ def test_lemmas_and_stop_words_are_the_sources_own(cn100k_lines: Sequence[str]) 
 @pytest.mark.parametrize(
     ("version", "tagger", "message"),
     [
-        ("review", None, "--paper-version review --tagger NAME"),
-        ("arxiv", "en_core_web_sm", "go together"),
-        ("review-lexicon", "en_core_web_sm", "go together"),
-        ("reviewed", None, "'reviewed' is none of review-lexicon, review, arxiv"),
+        ("review", None, "--paper-version review requires --tagger NAME"),
+        ("arxiv", "en_core_web_sm", "requires --tagger"),
+        ("review-lexicon", "en_core_web_sm", "requires --tagger"),
+        ("reviewed", None, "'reviewed'; expected one of review-lexicon, review, arxiv"),
     ],
 )
 def test_a_version_and_a_tagger_go_together(
@@ -151,5 +151,5 @@ def test_a_pipeline_without_parts_of_speech_is_told(tmp_path: Path) -> None:
     from spacy.lang.en import English
 
     English().to_disk(tmp_path / "blank")
-    with pytest.raises(ModelError, match="gives no parts of speech: name one with a tagger"):
+    with pytest.raises(ModelError, match="assigns no parts of speech: use one with a tagger"):
         Words("review", str(tmp_path / "blank")).parts(["a dog"])

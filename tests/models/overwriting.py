@@ -53,5 +53,5 @@ WAYS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
     "in place": (overwrite_in_file, "was overwritten"),
     "with its former time": (with_former_time, "was overwritten"),
     "renamed": (renamed, "was replaced"),
-    "removed": (removed, "is gone"),
+    "removed": (removed, "was deleted"),
 }

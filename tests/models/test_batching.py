@@ -86,7 +86,7 @@ def test_running_out_of_memory(
     expected = loaded(name).answer(prompts)
     with caplog.at_level(logging.WARNING, "tacit"):
         scores = limited(model, 60, error).answer(prompts)
-    assert "out of memory: going on with batches of" in caplog.text
+    assert "out of memory: the batch size is reduced to" in caplog.text
     assert model.description["batch_tokens"] < 4096
     for one, other in zip(scores, expected, strict=True):
         assert [a.logprob for a in one.answers] == pytest.approx(
@@ -98,7 +98,7 @@ def test_running_out_of_memory(
 def test_memory_for_not_even_one_row(name: str, folder_of: FolderOf) -> None:
     """When a single row is too much, the work fails and says so."""
     model = tiny.load(folder_of(name))
-    with pytest.raises(ScoringError, match="out of memory with a single row"):
+    with pytest.raises(ScoringError, match="out of memory even with one sequence"):
         limited(model, 2, out_of_memory).answer(PROMPTS)
 
 
@@ -151,7 +151,7 @@ def test_batches_that_run_out_of_memory(costs: list[int], tokens: int, most: int
 
     budget = Budget(tokens)
     if max(costs) > most:
-        with pytest.raises(ScoringError, match="single row"):
+        with pytest.raises(ScoringError, match="one sequence per batch"):
             in_batches(costs, budget, forward)
     else:
         in_batches(costs, budget, forward)

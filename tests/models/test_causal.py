@@ -104,7 +104,7 @@ def test_a_broken_cache_is_not_used(
     monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
     with caplog.at_level(logging.WARNING, "tacit"):
         model = tiny.load(folder_of("gpt2"))
-    assert "computed again for each of its answers" in caplog.text
+    assert "recomputed for every answer" in caplog.text
     assert model.description["shares_text"] is False
     prompt = Prompt(TREE, MANY)
     scored = values(model, prompt)
@@ -170,7 +170,7 @@ def test_bos_as_an_answer_is_text(name: str, loaded: Loaded, folder_of: FolderOf
 
 def test_a_blank_inside_is_refused(loaded: Loaded) -> None:
     """Text behind the blank is an error that names the prompt."""
-    with pytest.raises(PromptError, match=r"'A ___ has fur'.*goes on after its blank"):
+    with pytest.raises(PromptError, match=r"'A ___ has fur'.*has text after its blank"):
         loaded("gpt2").answer([Prompt("A ___ has fur", ("bear",))])
 
 
@@ -212,7 +212,7 @@ def test_a_model_that_looks_ahead_is_refused(tmp_path: Path) -> None:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     assert tiny.load(tmp_path / "True").kind == "causal"
-    with pytest.raises(ModelError, match="depends on the tokens behind it"):
+    with pytest.raises(ModelError, match="depend on later tokens"):
         tiny.load(tmp_path / "False")
 
 

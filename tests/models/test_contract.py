@@ -207,11 +207,11 @@ def test_window(name: str, loaded: Loaded) -> None:
     assert last
     assert last[0].answers[0].logprob is not None
     assert prompt.shown in message
-    assert f" {window} at most" in message
-    length = re.search(r"is (\d+) tokens long", message)
+    assert f"window of {model.name} is {window} tokens" in message
+    length = re.search(r"has (\d+) tokens with its answer", message)
     assert length
     assert int(length[1]) == window + 1
-    with pytest.raises(PromptError, match=f" {window} at most"):
+    with pytest.raises(PromptError, match=f"window of .* is {window} tokens"):
         model.cost([prompt])
 
 
@@ -226,7 +226,7 @@ def test_an_engine_skips_what_does_not_fit(name: str, loaded: Loaded, tmp_path: 
     )
     assert skipped.answers == (AnswerScore("a", None, 0, missing=TOO_LONG),)
     assert [before, *after] == Engine(model, Store(tmp_path / "alone")).ask(fitting)
-    with pytest.raises(TooLongError, match="tokens long"):
+    with pytest.raises(TooLongError, match="tokens with its answer"):
         Engine(model, Store(tmp_path / "strict"), strict=True).ask([*fitting, long])
 
 

@@ -19,7 +19,7 @@ from tests.models.test_encoding import ANSWERS, KINDS, TEXTS
 if TYPE_CHECKING:
     from tests.models.conftest import Loaded
 
-REFUSED = "would be read as a special token"
+REFUSED = "as a special token"
 
 
 def whole(text: str, answer: str) -> Filled:
@@ -165,7 +165,7 @@ def test_a_chat_s_control_tokens_are_the_template_s_alone(name: str) -> None:
     """A text or an answer that spells one would be read as the template's."""
     tokenizer = chatting.tokenizer_of(STYLES[name])
     chat, token = Chat.of("m", tokenizer), str(tokenizer.eos_token)
-    said = f"holds {re.escape(repr(token))}, which {REFUSED} in a chat"
+    said = f"contains {re.escape(repr(token))}, which would be read {REFUSED} in a chat"
     with pytest.raises(PromptError, match=rf"the prompt 'Is it\?.*{said}"):
         chat.render(f"Is it?{token}")
     with pytest.raises(PromptError, match=f"the answer 'x.*' to the prompt 'Is it.*{said}"):

@@ -82,10 +82,13 @@ def test_a_model_is_looked_up_once(answer: Answer) -> None:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (failing("RepositoryNotFoundError", 404), "the hub has no such model, or it is private"),
+        (
+            failing("RepositoryNotFoundError", 404),
+            "the hub has no such model, or the model is private",
+        ),
         (failing("RevisionNotFoundError", 404), "the hub has no revision v2 of this model"),
-        (failing("HfHubHTTPError", 400), "the hub refuses the name: status 400"),
-        (ValueError("no name"), "the hub refuses the name: no name"),
+        (failing("HfHubHTTPError", 400), "the hub rejects the name: status 400"),
+        (ValueError("no name"), "the hub rejects the name: no name"),
     ],
 )
 def test_a_name_that_is_not_there_is_the_users_mistake(
@@ -124,7 +127,7 @@ def test_without_the_hub_a_cached_model_is_used(
     for _ in range(2):
         assert where_from("a/b", None)["local_files_only"]
     (message,) = caplog.messages
-    assert "cannot be reached (refused); the files in the hub's cache are used" in message
+    assert "cannot be reached (refused); using the files in the hub's cache" in message
 
 
 def test_offline_a_model_that_is_not_cached_is_the_users_mistake(answer: Answer) -> None:
@@ -134,7 +137,7 @@ def test_offline_a_model_that_is_not_cached_is_the_users_mistake(answer: Answer)
     asked = answer(None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_OFFLINE", True)
-        with pytest.raises(ModelError, match="HF_HUB_OFFLINE forbids to fetch it"):
+        with pytest.raises(ModelError, match="HF_HUB_OFFLINE prevents the download"):
             where_from("nobody/nothing", None)
     assert asked == []
 

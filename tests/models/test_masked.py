@@ -106,7 +106,7 @@ def test_spanned(name: str, spans: bool, loaded: Loaded) -> None:  # noqa: FBT00
 
 def test_an_answer_that_the_tokenizer_drops(loaded: Loaded) -> None:
     """An answer with no token at all is an error that names it."""
-    with pytest.raises(PromptError, match=r"no token at all for the answer ' '"):
+    with pytest.raises(PromptError, match=r"no token for the answer ' '"):
         loaded("bert").answer([Prompt("It is", (" ",))])
 
 

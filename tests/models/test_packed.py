@@ -150,12 +150,12 @@ def test_what_packs_wrongly_is_warned_of(
     """With the reason; when packing is turned off, nothing is measured nor said."""
     with caplog.at_level(logging.WARNING, "tacit"):
         model = tiny.load(folder_of(name))
-    assert "every prompt is computed by itself" in caplog.text
+    assert "each prompt is computed separately" in caplog.text
     assert model.description["not_packed"] in caplog.text
     caplog.clear()
     with caplog.at_level(logging.WARNING, "tacit"):
         model = tiny.load(folder_of(name), packing=False)
-    assert "every prompt is computed by itself" not in caplog.text
+    assert "each prompt is computed separately" not in caplog.text
     assert model.description["not_packed"] == "turned off"
 
 
@@ -213,7 +213,7 @@ def test_a_broken_mask_is_not_used(
     monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
     with caplog.at_level(logging.WARNING, "tacit"):
         model = tiny.load(folder_of("gpt2"))
-    assert "every prompt is computed by itself" in caplog.text
+    assert "each prompt is computed separately" in caplog.text
     assert model.description["packs"] is False
     scores = model.answer(ASKED)
     monkeypatch.setattr(GPT2LMHeadModel, "forward", forward)

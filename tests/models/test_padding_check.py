@@ -43,7 +43,7 @@ def test_a_model_that_padding_disturbs(
     monkeypatch.setattr(model_class, "forward", wraps(forward)(disturbed))
     with caplog.at_level(logging.WARNING, "tacit"):
         model = tiny.load(folder_of(name), batch_tokens=4096)
-    assert "every row is computed alone" in caplog.text
+    assert "sequences are computed one at a time" in caplog.text
     with passes(model) as seen:
         scores = model.answer(PROMPTS)
     assert {one.rows for one in seen} == {1}

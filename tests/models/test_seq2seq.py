@@ -48,7 +48,7 @@ def test_a_blank_is_a_sentinel(name: str, loaded: Loaded) -> None:
 
 def test_a_blank_without_sentinels_is_refused(loaded: Loaded) -> None:
     """A model without sentinels cannot fill a blank, and the error names the prompt."""
-    with pytest.raises(PromptError, match=r"'A ___ has fur' has a blank, and .* has no sentinel"):
+    with pytest.raises(PromptError, match=r"'A ___ has fur' has a blank, but .* has no sentinel"):
         loaded("bart").answer([Prompt("A ___ has fur", ("bear",))])
 
 
@@ -70,7 +70,7 @@ def test_no_decoder_start(tmp_path: Path) -> None:
     model.config.decoder_start_token_id = None
     model.save_pretrained(tmp_path)
     tiny.tokenizer_of("t5").save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match="names no decoder_start_token_id"):
+    with pytest.raises(ModelError, match="has no decoder_start_token_id"):
         tiny.load(tmp_path)
 
 

@@ -127,7 +127,7 @@ def test_a_model_that_cannot_go_on_so_is_found_out(
     questions = asked(8)
     with caplog.at_level(logging.WARNING, "tacit"):
         assert off("gpt2-long", model, folder_of, questions) < 1e-4
-    assert sum("computed again and again" in message for message in caplog.messages) == 1
+    assert sum("is recomputed for every pack" in message for message in caplog.messages) == 1
 
 
 def test_a_window_beyond_the_depth_that_is_measured(

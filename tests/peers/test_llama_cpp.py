@@ -54,7 +54,7 @@ def test_its_next_tokens_are_those_of_transformers_and_its_echo_is_refused(tmp_p
     with running(tmp_path / "model.gguf") as address:
         for tokenizer in (folder, None):
             served = load_server(address, ServerOptions(tokenizer=tokenizer, concurrency=1))
-            assert "its echo is not right" in "; ".join(served.description["refused"])
+            assert "its echo is incorrect" in "; ".join(served.description["refused"])
             there = [one for scores in served.answer(prompts) for one in scores.answers]
             off = [
                 abs(own.logprob - it.logprob)
@@ -64,7 +64,7 @@ def test_its_next_tokens_are_those_of_transformers_and_its_echo_is_refused(tmp_p
             assert len(off) > len(TEXTS)
             assert max(off) < 5e-4
             assert all(it.logprob is None for it in there if it.answer == "the egg")
-        with pytest.raises(ModelError, match="give the tokenizer of the model that it serves"):
+        with pytest.raises(ModelError, match="use the tokenizer of the served model"):
             load_server(address, ServerOptions(tokenizer=_another(tmp_path)))
 
 

@@ -58,7 +58,7 @@ def test_its_first_tokens_are_those_of_transformers_and_its_replies_are_sampled(
         options = ServerOptions(api="chat", concurrency=1, samples=12)
         model = load_sampled(address, options)
         assert model.description["refused"] == [
-            "it gives one reply to a request, however many are asked for"
+            "it returns one reply per request, however many are requested"
         ]
         votes = Engine(model, Store(tmp_path / "store")).ask(prompts[:2])
         assert [of.parsed + of.unparsed for of in votes] == [12, 12]

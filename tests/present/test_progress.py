@@ -66,7 +66,7 @@ def test_a_line_a_minute_off_a_terminal(
     lines = told.err.splitlines()
     # Blocks end every 25 seconds: at the end of the third, sixth, ninth and last a minute is over.
     assert len(lines) == 4
-    assert all(line.startswith("tacit: asked ") for line in lines)
+    assert all(line.startswith("tacit: answered ") for line in lines)
     done = [int(line.split()[2].replace(",", "")) for line in lines]
     assert done == sorted(done)
     assert done[-1] == len(PROMPTS)
@@ -91,7 +91,7 @@ def test_who_interrupts_is_told_how_to_go_on(
     plan = Engine(FakeModel(lambda _, __: -1.0), Store(tmp_path)).plan(PROMPTS)
     with pytest.raises(KeyboardInterrupt), progress.asking(plan):
         raise KeyboardInterrupt
-    assert capsys.readouterr().err == "tacit: interrupted; the same command goes on from here\n"
+    assert capsys.readouterr().err == "tacit: interrupted; run the same command again to resume\n"
 
 
 def test_reading_tells_bytes(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:

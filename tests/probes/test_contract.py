@@ -138,7 +138,7 @@ def test_answers_to_other_keys_are_refused(case: Case) -> None:
     name, group = next(iter(case.answers.groups.items()))
     for places in ([0] * len(group.answers), range(len(group.answers) - 1)):
         cut = Answered(group.keys[list(places)], [group.answers[at] for at in places])
-        with pytest.raises(FindingsError, match=f"requests '{name}' are to other keys"):
+        with pytest.raises(FindingsError, match=f"requests '{name}' differ from the keys"):
             Answers({**case.answers.groups, name: cut}).joined(case.requests)
 
 

@@ -46,9 +46,9 @@ TABLES = {
     "accuracy": "set gold stage n missing accuracy low high",
     "accuracy_baselines": "set baseline n accuracy low high",
     "accuracy_gain": "set objective part n gain low high",
-    "accuracy_at": "s stage n share low high",
-    "accuracy_by_relation": "relation stage n missing accuracy low high",
-    "accuracy_by_thing": "thing rank band stage n missing accuracy",
+    "accuracy_at": "s stage n share low high always_true",
+    "accuracy_by_relation": "relation stage n missing accuracy low high always_true",
+    "accuracy_by_thing": "thing rank band stage n missing accuracy always_true",
     "accuracy_by_drawing": "thing annotator n missing before paper log-odds margin",
     "violation": "constraint stage violated applicable undecided rate low high",
     "repair": "objective groups optimal value bound turned_true turned_false free improved same"
@@ -263,7 +263,10 @@ def test_a_constraint_that_a_missing_belief_decides_is_undecided() -> None:
     for objective in STAGES[1:]:
         after = only(findings.tables["violation"], constraint="micro", stage=objective)
         assert (after["violated"], after["undecided"]) == (0, 0)
-    assert "no belief, and left out of rates: 1 constraint." in " ".join(sentences(findings))
+    assert (
+        "1 applicable constraint is undecided because a statement has no belief; violation rates"
+        in " ".join(sentences(findings))
+    )
     both = compare({"one": findings, "other": knowing(probe)})
     row = only(both, figure="violation, micro, before repair")
     assert (row["first_undecided"], row["second_undecided"]) == (1, 0)
@@ -645,6 +648,18 @@ def test_things_are_in_the_order_of_their_accuracy_and_banded(real: Real) -> Non
 
 
 @needs_parrot
+def test_always_true_is_the_share_of_true_labels(real: Real) -> None:
+    """Among the statements with a belief, of each relation and of each thing."""
+    tables, rows = real
+    known = [row for row in rows if row["p_true"] is not None]
+    for table, key in (("accuracy_by_relation", "relation"), ("accuracy_by_thing", "thing")):
+        for found in tables[table].iter_rows(named=True):
+            labels = [row["label"] for row in known if row[key] == found[key]]
+            assert found["n"] == len(labels)
+            assert found["always_true"] == pytest.approx(sum(labels) / len(labels))
+
+
+@needs_parrot
 def test_accuracy_at_s_is_what_plain_counting_gives(real: Real) -> None:
     """In whole numbers: right times 100 against s times asked."""
     tables, rows = real
@@ -658,6 +673,11 @@ def test_accuracy_at_s_is_what_plain_counting_gives(real: Real) -> None:
             for mine in drawings.values()
         ]
         assert (found["n"], found["share"]) == (len(reached), sum(reached) / len(reached))
+        always = [
+            100 * sum(row["label"] for row in mine) >= found["s"] * len(mine)
+            for mine in drawings.values()
+        ]
+        assert found["always_true"] == pytest.approx(sum(always) / len(always))
     assert tables["accuracy_at"]["s"].unique().sort().to_list() == [50, 60, 70, 80, 90, 100]
 
 

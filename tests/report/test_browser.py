@@ -116,8 +116,8 @@ def test_a_name_that_is_a_script_does_not_run(visit: Visit) -> None:
     chosen.select_option(EVIL)
     visit.until_count("[data-table=parts-accuracy-by-drawing] tbody tr", "=== 2")
     assert set(visit.column("parts-accuracy-by-drawing", "thing")) == {EVIL}
-    titles = visit.page.locator("#parts-graphs .canvas svg text").all_text_contents()
-    assert any(EVIL in title for title in titles)
+    titles = visit.page.locator("#parts-graphs .canvas svg [data-tip]").all()
+    assert any(EVIL in str(title.get_attribute("data-tip")) for title in titles)
 
 
 def test_filter_leaves_what_fits(visit: Visit) -> None:
@@ -149,18 +149,27 @@ def test_words_filter_rows(visit: Visit) -> None:
     visit.page.wait_for_selector("[data-table=parts-accuracy-by-drawing] >> text=No row fits")
 
 
+BEFORE = ("parts-accuracy-by-drawing", "before repair")
+
+
 def test_a_heading_sorts(visit: Visit) -> None:
     """A numeric heading sorts the greatest first, then the least; what is missing stays last."""
     heading = visit.page.locator(
-        "[data-table=parts-accuracy-by-drawing] thead th", has_text="before"
+        "[data-table=parts-accuracy-by-drawing] thead th", has_text="before repair"
     )
     heading.locator("button").press("Enter")
     assert heading.get_attribute("aria-sort") == "descending"
-    down = [float(cell.split()[0]) for cell in visit.column("parts-accuracy-by-drawing", "before")]
+    down = [
+        float(cell.split()[0])
+        for cell in visit.column("parts-accuracy-by-drawing", "before repair")
+    ]
     assert down == sorted(down, reverse=True)
     heading.locator("button").press("Enter")
     assert heading.get_attribute("aria-sort") == "ascending"
-    up = [float(cell.split()[0]) for cell in visit.column("parts-accuracy-by-drawing", "before")]
+    up = [
+        float(cell.split()[0])
+        for cell in visit.column("parts-accuracy-by-drawing", "before repair")
+    ]
     assert up == sorted(down)
     assert len(set(up)) > 1
 
@@ -322,7 +331,7 @@ def test_a_concept_opens_down_to_prompts(visit: Visit) -> None:
     page = visit.page
     page.locator("[data-table=assumptions-0-concepts] [data-open=bear]").click()
     dialog = page.locator("dialog[open]")
-    dialog.locator("h3", has_text="What the model says first").wait_for()
+    dialog.locator("h3", has_text="Best candidates of retrieval").wait_for()
     assert "A ___ has fur" in dialog.inner_text()
 
 

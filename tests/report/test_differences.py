@@ -80,7 +80,7 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
     section = differences(found)
     assert section is not None
     assert section.warnings == tuple(warnings_of_wording(found))
-    assert "ada was asked for concepts in the wording sentence" in section.warnings[0]
+    assert "retrieval uses the wording sentence for ada" in section.warnings[0]
     (table,) = section.shown
     assert isinstance(table, Table)
     marked = table.frame.filter(note="the wordings ask different questions")["figure"]

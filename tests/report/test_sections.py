@@ -30,11 +30,11 @@ def test_headlines_are_cells_of_tables_and_say_what_chance_gives(runs: Path) -> 
     tiles = {tile.label: tile.marks[0] for tile in section([run]).tiles}
     found, known = (run.summary[name] for name in ("consistency", "background_score"))
     first = tiles["Conceptual consistency (CC)"]
-    assert first.about == f"chance {found['chance']:.3f}, n = 12 questions"
+    assert first.about == f"chance {found['chance']:.3f}, n = 12 anchor questions"
     assert first.reference == found["chance"]
     score = tiles["Background score"]
     assert (score.at, score.low, score.high) == (known["value"], known["low"], known["high"])
     assert score.about.endswith("n = 2 relations")
     assert score.reference == 0.5
-    assert tiles["Questions right"].at == run.summary["anchor_accuracy"][0]["value"]
+    assert tiles["Anchor accuracy"].at == run.summary["anchor_accuracy"][0]["value"]
     assert tiles["Lift above chance"].reference == 0.5

@@ -86,7 +86,7 @@ def test_the_policy_names_the_page_s_own_scripts_and_style(page: Page) -> None:
 @pytest.mark.parametrize("within", ["</SCRIPT>", "<!-- ", "a\rb", "a\0b"])
 def test_a_script_that_a_browser_would_read_otherwise_is_refused(within: str) -> None:
     """It would end early, or have another hash than the policy names."""
-    with pytest.raises(WorkError, match="cannot stand within a page"):
+    with pytest.raises(WorkError, match="cannot be embedded in a page"):
         charts.checked(f"let x = '{within}';")
 
 
@@ -132,7 +132,7 @@ def test_first_screen_says_what_was_asked(runs: Path, page: Page) -> None:
     accuracy = pl.read_parquet(runs / "parts-ada" / "findings" / "accuracy.parquet")
     row = accuracy.filter(set="ParRoT", gold="all", stage="before").row(0, named=True)
     ends = f"95 % CI {100 * row['low']:.1f} to {100 * row['high']:.1f} %"
-    said = f"drawings on {100 * row['accuracy']:.1f} % ({ends}) of {row['n']} statements"
+    said = f"gold labels on {100 * row['accuracy']:.1f} % ({ends}) of {row['n']} statements"
     assert said in text.replace("&#39;", "'")
     assert "<strong>ada.</strong> It was asked" in text
 
@@ -149,7 +149,7 @@ def test_a_large_run_says_what_part_is_shown(
     """Where not all drawings have a graph, the page says how many have."""
     monkeypatch.setattr(reading, "MOST_GRAPHS", 2)
     html = report(read_runs([parts_run(tmp_path / "one")]))
-    assert "A sample is here, 2 of 4 drawings" in html
+    assert "This is a sample of 2 of 4 drawings" in html
     assert len(Page(html).blob("page")["graphs"]["parts-graphs"]) == 2
 
 
@@ -165,5 +165,5 @@ def test_the_graph_that_contradicts_itself_most_is_shown_first(page: Page, runs:
                 key = (run.name, row["thing"], row["annotator"])
                 faults[key] = (not row["consistent"], row["violated"])
     assert len(set(faults.values())) > 1
-    chosen = faults[first["model"], first["thing"], first["drawn by"]]
+    chosen = faults[first["model"], first["thing"], first["annotator"]]
     assert chosen == max(faults.values())

@@ -87,7 +87,7 @@ def test_a_vocabulary_is_a_set(words: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [([], "no answers"), (["a", ""], "empty answer"), (["a\ud83d"], "half of a character")],
+    [([], "no answers"), (["a", ""], "empty answer"), (["a\ud83d"], "half of a surrogate pair")],
 )
 def test_what_is_no_vocabulary(words: list[str], message: str) -> None:
     """No words, an empty word and half a character are errors."""
@@ -100,7 +100,7 @@ def test_what_is_no_ranking_prompt() -> None:
     vocabulary = Vocabulary(["a", "b"])
     with pytest.raises(PromptError, match="has 2 blanks"):
         RankingPrompt("A ___ is ___", vocabulary)
-    with pytest.raises(PromptError, match="to rank 'c', which is none of the 2 words"):
+    with pytest.raises(PromptError, match="the target 'c', which is not among the 2 words"):
         RankingPrompt("A ___", vocabulary, ("a", "c"))
-    with pytest.raises(PromptError, match="keep the best -1"):
+    with pytest.raises(PromptError, match="top = -1"):
         RankingPrompt("A ___", vocabulary, top=-1)

@@ -16,10 +16,10 @@ def scores(values: dict[str, float | None]) -> Scores:
     [
         ("It is", (), "'It is' has no answers"),
         ("It is", ("a", ""), "'It is' has an empty answer"),
-        ("A ___ is ___", ("a",), r"has 2 blanks \(___\); one is the most"),
+        ("A ___ is ___", ("a",), r"has 2 blanks \(___\); at most one is allowed"),
         ("___ ___ ___", ("a",), "has 3 blanks"),
-        ("half \ud83d", ("a",), r"\\ud83d', half of a character"),
-        ("It is", ("half \udc00",), r"\\udc00', half of a character"),
+        ("half \ud83d", ("a",), r"\\ud83d', half of a surrogate pair"),
+        ("It is", ("half \udc00",), r"\\udc00', half of a surrogate pair"),
     ],
 )
 def test_what_is_no_prompt(text: str, answers: tuple[str, ...], message: str) -> None:

@@ -191,5 +191,5 @@ def test_findings_that_were_changed_are_refused(tmp_path: Path) -> None:
     run = parts_run(tmp_path / "run")
     path = run / "findings" / "violation.parquet"
     pl.read_parquet(path).head(1).write_parquet(path)
-    with pytest.raises(DataError, match=r"violation\.parquet: is damaged: it is not what the run"):
+    with pytest.raises(DataError, match=r"violation\.parquet: is damaged: it has changed since"):
         read_runs([run])

@@ -289,28 +289,31 @@ def test_the_columns_of_piqa_are_read(tmp_path: Path, suffix: str) -> None:
         ({"choices": []}, "has an empty list of choices; expected 2 or more"),
         ({"choices": ["a"]}, "has only the choice 'a'; expected 2 or more"),
         ({"choices": "hall, oven"}, "has only the choice 'hall, oven'"),
-        ({"choices": ["a", " "]}, "has nothing as its choice 2"),
-        ({"choices": "a||b"}, "has nothing as its choice 2"),
-        ({"choices": ["a", None]}, "has nothing as its choice 2"),
+        ({"choices": ["a", " "]}, "has an empty choice 2"),
+        ({"choices": "a||b"}, "has an empty choice 2"),
+        ({"choices": ["a", None]}, "has an empty choice 2"),
         ({"choices": ["a", 2]}, "has 2 as its choice 2; expected text"),
         ({"choices": ["a", "b", "a "]}, "has the choice 'a' 2 times"),
-        ({"choices": "['a', 'b']"}, "has choices that begin with [ and are no JSON list"),
-        ({"choices": "[" * 100_000}, "has choices that begin with [ and are no JSON list"),
-        ({"choices": '["a", "\\ud800"]'}, "holds half of a surrogate pair in its choice 2"),
+        ({"choices": "['a', 'b']"}, "has choices that begin with [ but are not a JSON list"),
+        ({"choices": "[" * 100_000}, "has choices that begin with [ but are not a JSON list"),
+        ({"choices": '["a", "\\ud800"]'}, "has an unpaired surrogate in its choice 2"),
         (
             {"answer": "d"},
-            "has the answer 'd', which is none of its choices: A 'a', B 'b', C 'c'",
+            "has the answer 'd', which is not among its choices: A 'a', B 'b', C 'c'",
         ),
-        ({"answer": "D"}, "has the answer 'D', which is none of its choices"),
-        ({"answer": "AB"}, "has the answer 'AB', which is none of its choices"),
-        ({"answer": "1"}, "has the answer '1', which is none of its choices: A 'a', B 'b', C 'c'."),
-        ({"answer": 3}, "has the answer 3, which counts choices from 0; expected 0 to 2"),
-        ({"answer": -1}, "has the answer -1, which counts choices from 0; expected 0 to 2"),
-        ({"answer": 1.0}, "has 1.0 as its answer; expected a choice's text, its letter, or"),
-        ({"answer": True}, "has True as its answer; expected a choice's text, its letter, or"),
+        ({"answer": "D"}, "has the answer 'D', which is not among its choices"),
+        ({"answer": "AB"}, "has the answer 'AB', which is not among its choices"),
+        (
+            {"answer": "1"},
+            "has the answer '1', which is not among its choices: A 'a', B 'b', C 'c'.",
+        ),
+        ({"answer": 3}, "has the answer 3; expected an index from 0 to 2"),
+        ({"answer": -1}, "has the answer -1; expected an index from 0 to 2"),
+        ({"answer": 1.0}, "has the answer 1.0; expected a choice's text, its letter, or"),
+        ({"answer": True}, "has the answer True; expected a choice's text, its letter, or"),
         (
             {"answer": 1, "choices": ["1", "2"]},
-            "has the number 1 as its answer, which could be the choice '1' or, counted from 0, '2'",
+            "has the ambiguous answer 1: it may be the choice '1', or the index of '2'",
         ),
         ({"id": 1.5}, "has 1.5 as its id; expected text"),
         ({"id": True}, "has True as its id; expected text"),
@@ -330,17 +333,17 @@ def test_a_malformed_row_is_named_by_line(
 @pytest.mark.parametrize(
     ("cells", "problem"),
     [
-        ({"answerKey": "F"}, "has the answer 'F', which is none of its choices: A 'x', B 'y'"),
-        ({"answerKey": "x"}, "has the answer 'x', which is none of its choices: A 'x', B 'y'"),
+        ({"answerKey": "F"}, "has the answer 'F', which is not among its choices: A 'x', B 'y'"),
+        ({"answerKey": "x"}, "has the answer 'x', which is not among its choices: A 'x', B 'y'"),
         ({"answerKey": 0}, "has 0 as its answerKey; expected text"),
-        ({"choices": {"label": ["A"], "text": ["x", "y"]}}, "has choices whose labels and texts"),
-        ({"choices": {"text": ["x", "y"]}}, "has choices whose labels and texts do not pair up"),
-        ({"choices": [{"label": "A", "text": "x"}, "y"]}, "has choices whose labels and texts"),
+        ({"choices": {"label": ["A"], "text": ["x", "y"]}}, "needs one label and one text"),
+        ({"choices": {"text": ["x", "y"]}}, "needs one label and one text for each choice"),
+        ({"choices": [{"label": "A", "text": "x"}, "y"]}, "needs one label and one text"),
         ({"choices": {"label": ["A", "A"], "text": ["x", "y"]}}, "has the labels ['A', 'A']"),
         ({"choices": {"label": ["A", ""], "text": ["x", "y"]}}, "has the labels ['A', '']"),
         ({"choices": {"label": ["A", 1], "text": ["x", "y"]}}, "has 1 as its label of a choice"),
-        ({"choices": {"label": ["A", "B"], "text": ["x", ""]}}, "has nothing as its choice 2"),
-        ({"choices": [{"label": "A", "text": "x"}, {"label": "B"}]}, "has nothing as its choice 2"),
+        ({"choices": {"label": ["A", "B"], "text": ["x", ""]}}, "has an empty choice 2"),
+        ({"choices": [{"label": "A", "text": "x"}, {"label": "B"}]}, "has an empty choice 2"),
         ({"choices": {"label": ["A", "B"], "text": ["x", "x"]}}, "has only the choice 'x'"),
         ({"choices": {"label": [], "text": []}}, "has an empty list of choices"),
         ({"question": {"choices": {"label": ["A", "B"], "text": ["x", "y"]}}}, "has an empty que"),
@@ -360,9 +363,9 @@ def test_a_malformed_labelled_row_is_named_by_line(
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ("Dry it.,a,b,2", "has the label '2'; expected 0 for sol1, 1 for sol2, or none"),
+        ("Dry it.,a,b,2", "has the label '2'; expected 0 for sol1, 1 for sol2, or an empty label"),
         ("Dry it.,a,b,A", "has the label 'A'; expected 0 for sol1"),
-        ("Dry it.,a,,0", "has nothing as its choice 2"),
+        ("Dry it.,a,,0", "has an empty choice 2"),
         ("Dry it.,a,a,0", "has the choice 'a' 2 times"),
         (",a,b,0", "has an empty question"),
     ],
@@ -384,11 +387,19 @@ def test_a_malformed_row_of_piqa_is_named_by_line(tmp_path: Path, row: str, prob
         ("q.jsonl", '{"question": "Why?", "choices": ["a", "b"]}', ", line 1: has no answer; f"),
         ("q.jsonl", "{}\n", ", line 1: has no question, choices; found nothing. Known layouts: q"),
         ("q.jsonl", '{"question": "Why?"\n', ", line 1: is not JSON"),
-        ("q.jsonl", "", ": holds no question; expected a row for each. Known layouts: question"),
+        (
+            "q.jsonl",
+            "",
+            ": contains no questions; expected one row per question. Known layouts: question",
+        ),
         ("q.csv", "", ": is empty; expected a header line"),
-        ("q.csv", "question,choices,answer\n", ": holds no question"),
+        ("q.csv", "question,choices,answer\n", ": contains no questions"),
         ("q.parquet", "no such thing", ": cannot be read as Parquet"),
-        ("q.json", "[]", ": has the suffix '.json'; a table is one of .tsv, .csv, .jsonl, .parq"),
+        (
+            "q.json",
+            "[]",
+            ": has the unsupported suffix '.json'; expected one of .tsv, .csv, .jsonl",
+        ),
     ],
 )
 def test_a_file_without_a_known_layout_is_an_error(
@@ -409,23 +420,23 @@ def test_known_layouts_are_named_where_columns_are_missing(tmp_path: Path) -> No
 def test_nothing_to_read_is_an_error(tmp_path: Path, suffix: str) -> None:
     """A path with nothing there, or with a folder there, is no file."""
     (tmp_path / f"folder{suffix}").mkdir()
-    for name, but in (("missing", ""), ("folder", ", but a folder")):
+    for name, expected in (("missing", "there is no such file"), ("folder", "is a folder")):
         problem = problem_of(tmp_path / f"{name}{suffix}")
-        assert problem.startswith(f": there is no such file{but}; expected")
+        assert problem.startswith(f": {expected}; expected")
 
 
 @pytest.mark.parametrize(("suffix", "line"), [(".csv", 3), (".jsonl", 2), (".parquet", 2)])
 def test_an_id_twice_is_an_error(tmp_path: Path, suffix: str, line: int) -> None:
     """The second row with an id is refused, and the first is named; in Parquet rows are counted."""
     path = write_rows(tmp_path / f"q{suffix}", [flat(UMBRELLA), flat(UMBRELLA)])
-    assert problem_of(path).startswith(f", line {line}: has the id 'q1' of line {line - 1}; ")
+    assert problem_of(path).startswith(f", line {line}: has the same id 'q1' as line {line - 1}; ")
 
 
 def test_a_row_number_does_not_stand_in_for_an_id_that_is_taken(tmp_path: Path) -> None:
     """A row without an id is refused when its number is another row's id."""
     text = "id,question,choices,answer\n2,Why?,a|b,a\n,How?,a|b,a\n"
     path = write(tmp_path, text, "q.csv")
-    assert problem_of(path).startswith(", line 3: has the id '2' of line 2; ")
+    assert problem_of(path).startswith(", line 3: has the same id '2' as line 2; ")
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,9 @@ def test_things_select_drawings_in_any_case(tmp_path: Path) -> None:
         ("\t\t---\ttrunk\tabove\n", "has 5 cells"),
         ("\t\t---\ttrunk\tabove\troots\tremark\tmore\n", "has 8 cells"),
         ("\t\ttrunk\tabove\troots\t\n", "the third 'trunk'"),
-        ("tree\n", "has 1 cells"),
+        ("tree\n", "has 1 cell"),
         ("\t\t---\ttrunk\tabove\tTrunk \n", "relates 'trunk' to itself"),
-        ("\t\t---\ttrunk\tabove\t \n", "names no part"),
+        ("\t\t---\ttrunk\tabove\t \n", "has an empty subject or object"),
         ("\ttree\t---\ttrunk\tabove\troots\n", "expected both to begin a drawing"),
         ("ann\t\t---\ttrunk\tabove\troots\n", "expected both to begin a drawing"),
         ("Ann\tTree\t---\tbark\tabove\troots\n", "a second drawing of 'tree' by 'ann'"),
@@ -122,7 +122,7 @@ def test_a_continuation_needs_a_drawing_above_in_its_file(tmp_path: Path) -> Non
     """A file that begins with a continuation is an error, whatever the file before ended with."""
     write(tmp_path, TREE)
     path = write(tmp_path, "\t\t---\ttrunk\tabove\troots\n", "annotations-1.tsv")
-    with pytest.raises(DataError, match="none stands above it") as caught:
+    with pytest.raises(DataError, match="none precedes it") as caught:
         read_drawings(tmp_path, RELATIONS)
     assert (caught.value.path, caught.value.line) == (path, 1)
 
@@ -134,7 +134,7 @@ def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="expected files named annotations-"):
         read_drawings(tmp_path, RELATIONS)
     write(tmp_path, "\n\n")
-    with pytest.raises(DataError, match="holds no drawing"):
+    with pytest.raises(DataError, match="contains no drawings"):
         read_drawings(tmp_path, RELATIONS)
 
 
@@ -150,9 +150,9 @@ def test_text_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
 def test_a_thing_nobody_drew_lists_near_ones(tmp_path: Path) -> None:
     """A thing that is not there is an error with near matches, or the number there are."""
     path = write(tmp_path, TREE + TREE.replace("tree", "bush"))
-    with pytest.raises(DataError, match=r"no drawing of 'treee'; near it: tree$"):
+    with pytest.raises(DataError, match=r"no drawing of 'treee'; similar names: tree$"):
         read_drawings(path, RELATIONS, ["tree", "treee"])
-    with pytest.raises(DataError, match="no drawing of 'xylophone'; 2 things are drawn there"):
+    with pytest.raises(DataError, match="no drawing of 'xylophone'; it contains 2 things"):
         read_drawings(path, RELATIONS, ["xylophone"])
 
 
@@ -166,11 +166,11 @@ def test_things_are_read_with_their_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("\twheel", "names no thing"),
+        ("\twheel", "has no thing"),
         ("CAR\twheel", "lists 'car' a second time"),
         ("bus\twheel,,door", "has a blank part of 'bus'"),
         ("bus\t", "has a blank part of 'bus'"),
-        ("bus", "has 1 cells"),
+        ("bus", "has 1 cell"),
     ],
 )
 def test_a_malformed_thing_is_named_by_line(tmp_path: Path, row: str, message: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.sources.dumps import Dump
 
@@ -138,7 +139,7 @@ def test_the_first_weight_may_be_blank(tmp_path: Path) -> None:
 def test_wrong_columns_are_refused(tmp_path: Path, columns: tuple[str, ...]) -> None:
     """Columns that lack one of the three, repeat one, or name another are refused by name."""
     path = write(tmp_path / "dump.tsv", [GOOD])
-    with pytest.raises(RequestError, match="are not relation, head, tail and maybe weight") as told:
+    with pytest.raises(RequestError, match="are invalid; expected relation, head and tail") as told:
         Dump(path, columns=columns)
     assert ",".join(columns) in str(told.value)
 
@@ -254,7 +255,7 @@ def test_one_bad_line_in_a_hundred_is_tolerated_and_no_more(
         return dump
 
     read(bad).check()
-    message = f"{bad + 1} of {lines:,} lines are not as the first, .*; line 51: 'bad'"
+    message = f"has {several(bad + 1, 'malformed line')} out of {lines:,}; .*; line 51: 'bad'"
     with pytest.raises(DataError, match=message) as told:
         read(bad + 1).check()
     assert told.value.path == tmp_path / "dump.tsv"
@@ -267,7 +268,7 @@ def test_a_file_with_little_good_is_not_read_to_its_end(tmp_path: Path) -> None:
         dump = Dump(path)
         rows(dump)
     assert 1000 < dump.bad < 2000
-    with pytest.raises(DataError, match="lines are not as the first"):
+    with pytest.raises(DataError, match="malformed lines out of"):
         dump.check()
 
 
@@ -283,7 +284,7 @@ def test_a_dump_cut_in_the_middle_of_a_member_is_refused(tmp_path: Path, kept: f
     data = packed()
     path = tmp_path / "dump.csv.gz"
     path.write_bytes(data[: int(len(data) * kept)])
-    with pytest.raises(DataError, match=r"breaks off or is damaged .*; fetch it again") as told:
+    with pytest.raises(DataError, match=r"is truncated or damaged .*; download it again") as told:
         rows(Dump(path))
     assert told.value.path == path
 
@@ -292,7 +293,7 @@ def test_a_dump_cut_in_its_second_member_is_refused(tmp_path: Path) -> None:
     """Whole members before do not hide that one is cut."""
     path = tmp_path / "dump.csv.gz"
     path.write_bytes(packed() + packed()[:-9])
-    with pytest.raises(DataError, match="breaks off or is damaged"):
+    with pytest.raises(DataError, match="is truncated or damaged"):
         rows(Dump(path))
 
 
@@ -324,12 +325,15 @@ def test_damaged_bytes_are_refused(tmp_path: Path, place: float) -> None:
         (b"", "is empty"),
         (b"\n\n  \n", "is empty"),
         (gzip.compress(b"", mtime=0), "is empty"),
-        (b'{"weight": 1.0}\n', r"line 1: is no dump: .* found '{\"weight\": 1.0}'"),
-        (b"\n\nhello\n", "line 3: is no dump"),
-        (b"IsA\t\tanimal\n", "line 1: is no dump"),
-        (b"IsA\tdog\tanimal\t1.0\n", "line 1: is no dump: .* or the columns relation, head, tail"),
+        (b'{"weight": 1.0}\n', r"line 1: is not a dump: .* found '{\"weight\": 1.0}'"),
+        (b"\n\nhello\n", "line 3: is not a dump"),
+        (b"IsA\t\tanimal\n", "line 1: is not a dump"),
+        (
+            b"IsA\tdog\tanimal\t1.0\n",
+            "line 1: is not a dump: .* or the columns relation, head, tail",
+        ),
         (b"a\tb\tc\td\te\n", "first of which begins with /a/"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00" * 50, "line 1: is no dump"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00" * 50, "line 1: is not a dump"),
     ],
 )
 def test_what_is_no_dump_is_told(tmp_path: Path, data: bytes, message: str) -> None:

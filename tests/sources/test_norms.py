@@ -197,8 +197,8 @@ def test_what_gives_no_property_is_counted(tmp_path: Path) -> None:
         ("bear\tis big\tnan", "has 'nan'"),
         ("bear\tis big\tinf", "has 'inf'"),
         ("bear\tis big", "has ''"),
-        ("\tis big\t1", "names no concept"),
-        ("bear\tis big\t1\tmore", "has 4 cells; the header names 3: concept, feature, pf"),
+        ("\tis big\t1", "has no concept"),
+        ("bear\tis big\t1\tmore", "has 4 cells; the header has 3: concept, feature, pf"),
         ('bear\t"is big\t1', "a cell that begins with a quote must end with one"),
         ('bear\t"is" big\t1', "a cell that begins with a quote must end with one"),
     ],
@@ -217,12 +217,12 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
     [
         ("", "is empty; expected a header line"),
         ("\n \n", "is empty; expected a header line"),
-        ("concept\tfeature\tpf\n", "holds no property; expected rows of concept, feature, pf"),
+        ("concept\tfeature\tpf\n", "contains no properties; expected rows of concept, feature, pf"),
         (
             "word\tattribute\tcount\nbear\tis big\t1\n",
             (
-                "has the columns word, attribute, count, which are no layout of norms that is "
-                "known: the CSLB norms (concept, feature, pf; optional feature type, feature "
+                "has the columns word, attribute, count, which match no supported layout of norms; "
+                "expected the CSLB norms (concept, feature, pf; optional feature type, feature "
                 "alternatives, participant list); the McRae norms (concept, feature, prod_freq; "
                 "optional br_label); a table (concept, feature, pf; optional category)"
             ),
@@ -244,7 +244,7 @@ def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
     """A missing file, another suffix, an old workbook, and text that is no UTF-8."""
     with pytest.raises(DataError, match="no such file"):
         read_norms(tmp_path / "norms.dat")
-    with pytest.raises(DataError, match=r"suffix '.doc'; norms are one of .dat, .txt"):
+    with pytest.raises(DataError, match=r"suffix '.doc'; expected one of .dat, .txt"):
         read_norms(tmp_path / "norms.doc")
     with pytest.raises(DataError, match=r"save it as \.xlsx"):
         read_norms(tmp_path / "norms.xls")

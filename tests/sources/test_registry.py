@@ -91,11 +91,11 @@ def test_what_is_not_said_is_none(tmp_path: Path) -> None:
         ("sources", [], "sources: Input should be a valid dictionary"),
         ("sources.Few", {}, "sources.Few.[key]: String should match pattern"),
         ("sources.few", None, "sources.few: Input should be a valid dictionary"),
-        ("sources.few.name", "many", "few has a name of its own"),
+        ("sources.few.name", "many", "few has the key name"),
         ("sources.few.kind", "norm", "sources.few.kind: Input should be an instance of Kind"),
         ("sources.few.label", None, "sources.few.label: Input should be a valid string"),
         ("sources.few.label", " ", "sources.few.label: String should have at least 1 character"),
-        ("sources.few.title", 3, "sources.few.title: Input should be a valid string (it is 3)"),
+        ("sources.few.title", 3, "sources.few.title: Input should be a valid string; found 3"),
         ("sources.few.home", "few.org", "sources.few.home: String should match pattern"),
         ("sources.few.license", "MIT", "sources.few.license: Extra inputs are not permitted"),
         ("sources.few.steps", [], "sources.few.steps: Tuple should have at least 1 item"),
@@ -126,7 +126,7 @@ def test_a_name_twice_is_an_error(tmp_path: Path) -> None:
     """The second of two sources of one name does not replace the first."""
     path = tmp_path / "registry.yaml"
     path.write_text("sources:\n  few: {}\n  few: {}\nkinds: {}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"line 3: .*'few' stands twice"):
+    with pytest.raises(DataError, match=r"line 3: .*'few' occurs twice"):
         read_registry(path)
 
 

@@ -165,5 +165,5 @@ def test_what_cannot_be_ranked_is_refused() -> None:
     """Another number of scores, and a score that is not a number."""
     with pytest.raises(ValueError, match=r"right has shape \(2,\) and score \(3,\)"):
         average_precision([True, False], [1, 2, 3])
-    with pytest.raises(ValueError, match="not a number"):
+    with pytest.raises(ValueError, match="a score is NaN"):
         auroc([True, False], [1, float("nan")])

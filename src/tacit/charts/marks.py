@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from tacit.findings.spec import Column, Kind
 
 DASH = "\N{EN DASH}"
-_SIZE = 10.0  # font size of text, in pixels
+_SIZE = 12.0  # font size of text, in pixels
 _POINT = 60  # square pixels
-_LANE, _ROW = 15, 22  # height in pixels: of a series within a row, and of a row with one lane
+_LANE, _ROW = 17, 24  # height in pixels: of a series within a row, and of a row with one lane
 _BETWEEN = 8  # pixels between rows with several lanes
-_WORDS = 62  # width in pixels of a column of text
+_WORDS = 74  # width in pixels of a column of text
 _HEADER = -8  # pixels above the rows
 _FAINT = 0.15
 _SHORTEST = 1e-3  # the minimum length of the data range, for `bounds`
-_LABEL = 180  # maximum width in pixels of a row's label
+_LABEL = 210  # maximum width in pixels of a row's label
 # The shape of a reference mark: an SVG path in a square from -1 to 1.
 _TICK = "M0,-1.2L0,1.2"
 
@@ -119,7 +119,7 @@ def _tip(row: Mapping[str, Any], column: Column, n: Column | None) -> str:
     if row["low"] is not None and row["high"] is not None:
         text += f" ({formatted(row['low'], column.kind)} to {formatted(row['high'], column.kind)})"
     if row["reference"] is not None:
-        text += f", mark at {formatted(row['reference'], column.kind)}"
+        text += f", reference {formatted(row['reference'], column.kind)}"
     return text if n is None else f"{text}, {n.heading} = {written(row[n.name], 'count')}"
 
 
@@ -218,7 +218,12 @@ class Rows:
 
         if table.height:
             mark = alt.Chart(table).mark_point(
-                shape=_TICK, color=self.colours.gold, strokeWidth=2, size=90, opacity=1
+                shape=_TICK,
+                color=self.colours.gold,
+                strokeWidth=2,
+                size=90,
+                opacity=1,
+                aria=False,
             )
             yield self._placed(mark).encode(x=alt.X("reference:Q", **self.axis.shared))
 
@@ -373,8 +378,11 @@ class Curves:
 
     def _chance(self, rows: pl.DataFrame) -> Iterator[alt.Chart]:
         """Yield a dotted line at the chance level; one per series if the levels differ."""
-        alike = rows["chance"].round(9).n_unique() == 1
-        for one in self.series:
+        import polars as pl
+
+        levels = rows.group_by("at").agg(pl.col("chance").round(9).n_unique())
+        alike = (levels["chance"] == 1).all()
+        for one in self.series[:1] if alike else self.series:
             hue = self.colours.muted if alike else one.hue
             yield self._line(rows.filter(series=one.name), "chance", hue, (2, 2))
 
@@ -411,7 +419,7 @@ class Grid:
         # A label with a slash, such as Yes/No, is broken into two lines.
         across |= {"labelExpr": "split(replace(datum.label, '/', '/\\n'), '\\n')"}
         if any("/" in column for column in self.columns):
-            across |= {"labelPadding": 16, "labelFontSize": 9}
+            across |= {"labelPadding": 18}
         down = {"ticks": False, "domain": False, "labelLimit": 260, "labelPadding": 8}
         encoding = {
             "x": alt.X("column:N", title=None, scale={"domain": list(self.columns)}, axis=across),

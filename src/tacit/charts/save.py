@@ -58,7 +58,7 @@ def write_charts(
 
 def drawn(chart: Chart, colours: Palette) -> str:
     """Return the chart as SVG, with tooltips on the marks."""
-    # Without this setting, Vega adds an ARIA label to every mark; only explicit ones become titles.
+    # Only marks with aria=True have a label, which the last line converts to a tooltip.
     described = themed(chart, colours)
     described["config"]["mark"] = {"aria": False}
     return _MARK.sub(r"\1><title>\2</title></path>", svg_of(described))
@@ -73,7 +73,7 @@ def check_formats(formats: Collection[str]) -> None:
     unknown = sorted(set(strings(formats, "formats")) - set(FORMATS))
     if unknown:
         raise RequestError(
-            f"figures are not written as {', '.join(unknown)}; expected {', '.join(FORMATS)}"
+            f"unknown figure format {', '.join(unknown)}; expected {', '.join(FORMATS)}"
         )
 
 

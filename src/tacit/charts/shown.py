@@ -50,7 +50,7 @@ class Shown:
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """The label of each model: the end of its path, or the full name if these are not unique.
+        """The label of each model: the last part of its path if unique, otherwise the full name.
 
         If models are compared by size, the smallest comes first; otherwise the order is unchanged.
         """

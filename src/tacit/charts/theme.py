@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Chart: TypeAlias = alt.VConcatChart
 
 FONT = "Verdana, DejaVu Sans, sans-serif"
+_TEXT = 12  # the smallest font size of charts, in pixels
 # Combined with the hues of ``Palette.series``, so that series never differ in colour alone.
 SHAPES = (
     "circle",
@@ -27,7 +28,7 @@ SHAPES = (
     "triangle-left",
 )
 PAPER = "#ffffff"
-_DEEPEST = 0.6  # the largest share of a hue on which text is legible
+_DEEPEST = 0.6  # the largest share of a hue in a mix, so that text on it is legible
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class Palette:
         before: Raw beliefs.
         after: The repaired beliefs, by objective.
         gold: Annotators' mental models.
-        faults: The three kinds of contradiction: believed in both directions, believed in only one
-            of two wordings, a transitive chain without its conclusion.
+        faults: The three kinds of constraint violation: both directions believed, only one of two
+            equivalent wordings believed, a transitive chain without its conclusion.
         ink: Text.
         muted: Guide lines and secondary text; dark enough to be legible.
         faint: Grids.
@@ -142,8 +143,8 @@ def mixed(hue: str, part: float) -> str:
 
     Args:
         hue: A hexadecimal RGB triple.
-        part: The share of the hue, 0 to 1. The result contains 0.6 of this share, and at most 0.6
-            of the hue, so that text on it is legible.
+        part: The share of the hue, 0 to 1. This value is multiplied by 0.6, so that text on the
+            result is legible.
     """
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
@@ -162,6 +163,7 @@ def themed(chart: Chart, colours: Palette) -> Chart:
             color=colours.ink,
             anchor="start",
             subtitleFont=FONT,
+            subtitleFontSize=_TEXT,
             subtitleColor=colours.ink,
         ),
         axis=alt.AxisConfig(
@@ -169,6 +171,8 @@ def themed(chart: Chart, colours: Palette) -> Chart:
             titleFont=FONT,
             labelColor=colours.ink,
             titleColor=colours.ink,
+            labelFontSize=_TEXT,
+            titleFontSize=_TEXT,
             titleFontWeight="normal",
             labelLimit=320,
             gridColor=colours.faint,
@@ -176,8 +180,15 @@ def themed(chart: Chart, colours: Palette) -> Chart:
             tickColor=colours.muted,
         ),
         legend=alt.LegendConfig(
-            labelFont=FONT, titleFont=FONT, labelColor=colours.ink, labelLimit=320, symbolSize=90
+            labelFont=FONT,
+            labelFontSize=_TEXT,
+            titleFont=FONT,
+            titleFontSize=_TEXT,
+            labelColor=colours.ink,
+            labelLimit=320,
+            symbolSize=90,
         ),
+        header=alt.HeaderConfig(labelFontSize=_TEXT, titleFontSize=_TEXT),
         view=alt.ViewConfig(stroke=None),
     )
     return framed

@@ -1,4 +1,4 @@
-"""The command line: one file per verb; what is heavy is imported where it is used."""
+"""The command line: one module per command; heavy dependencies are imported on use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ app = typer.Typer(
     name="tacit",
     help="Measure whether a language model's conceptual knowledge is coherent.",
     no_args_is_help=True,
-    # Plain help needs no Rich, which takes longer to import than the rest together.
+    # Plain help avoids Rich, which takes longer to import than everything else.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -76,7 +76,7 @@ app.add_typer(norms.app, name="norms")
 
 
 def main() -> None:
-    """Runs the command line; an error of Tacit's is one line on standard error."""
+    """Run the command line; a ``TacitError`` is printed as one line on standard error."""
     with visible_output():
         _run()
 
@@ -95,27 +95,27 @@ def _run() -> None:
         if error.reason != "surrogates not allowed" or not names:
             raise
         sys.stderr.write(
-            f"tacit: the name {names[0]!r} is not UTF-8, and not all that reads and writes files "
-            "for Tacit takes it: rename it\n"
+            f"tacit: the name {names[0]!r} is not valid UTF-8, which some of the libraries that "
+            "Tacit uses cannot read or write: rename it\n"
         )
         sys.exit(RequestError.exit_code)
     except OSError as error:
         if not is_full(error):
             raise
-        # What is neither a file of ours nor a finding: standard output, a library's own file.
+        # Errors on our own files are translated earlier: this is standard output or a library file.
         sys.stderr.write(f"tacit: {unwritable(error.filename or 'the output', error)}\n")
         sys.exit(WorkError.exit_code)
 
 
 @contextmanager
 def _flushed() -> Iterator[None]:
-    """Has standard output written down within, where an error can be told."""
+    """Flush standard output at the end of the context, where an error can still be reported."""
     try:
         yield
     finally:
         try:
             sys.stdout.flush()
         except OSError:
-            # Python would try again at its end, and say so in its own way.
-            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to its end
+            # Otherwise Python would flush again at exit and print its own message.
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until exit
             raise

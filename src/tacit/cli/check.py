@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class OnDuplicate(StrEnum):
-    """What to do with rows that give one statement different beliefs."""
+    """How to handle rows with different beliefs about one statement."""
 
     error = "error"
     mean = "mean"
@@ -116,10 +116,10 @@ def check(
 def read(
     path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None
 ) -> tuple[Ontology, pl.DataFrame, list[str]]:
-    """Read what the command line names, and say on standard error how the beliefs are grouped.
+    """Read the ontology and the beliefs, and report on standard error how the beliefs are grouped.
 
     Returns:
-        The ontology, the beliefs, and the columns that name a group.
+        The ontology, the beliefs, and the columns that identify a group.
     """
     from tacit.coherence.beliefs import group_columns, grouping_remarks, read_beliefs
     from tacit.coherence.ontology import Ontology
@@ -135,13 +135,13 @@ def read(
 
 
 def percent(share: float | None) -> str:
-    """A share for people; an undefined one is a dash."""
+    """Return a share in per cent without the unit; a dash if undefined."""
     return "-" if share is None else f"{100 * share:.2f}"
 
 
 def _violation_lines(result: dict[str, Any]) -> str:
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
-    # The last two are beyond the paper, and most ontologies have neither.
+    # The paper does not have the last two kinds, and most ontologies use neither.
     shown = [kind for kind in kinds if kind in kinds[:4] or result[kind]["applicable"]]
     counts = ("violated", "applicable", "undecided")
     lines = [f"{'constraint':<12}{''.join(f'{name:>12}' for name in counts)}{'%':>8}"]
@@ -171,7 +171,7 @@ def _violation_lines(result: dict[str, Any]) -> str:
     if any(result[kind]["undecided"] for kind in kinds):
         lines.append(
             "undecided: a statement of the constraint was not asked or has no belief; "
-            "rates leave it out"
+            "rates exclude these constraints"
         )
     if result["revision_cost_at_most"] is not None:
         lines.append(_revision_cost(result))
@@ -179,18 +179,18 @@ def _violation_lines(result: dict[str, Any]) -> str:
 
 
 def _revision_cost(result: dict[str, Any]) -> str:
-    """The least number of changes; an interval when the time ran out before a proof."""
+    """Return the minimum number of changes; a range if the time ran out before a proof."""
     if result["revision_cost"] is not None:
-        return f"{several(result['revision_cost'], 'statement')} must change at least"
+        return f"revision cost: {several(result['revision_cost'], 'belief')} must change"
     low, high = result["revision_cost_at_least"], result["revision_cost_at_most"]
     return (
-        f"time limit reached: between {low:,} and {high:,} statements must change; "
-        f"{high:,} changes suffice, and fewer were not ruled out"
+        f"revision cost: between {low:,} and {high:,} beliefs must change; the time limit was "
+        "reached before the minimum was proven"
     )
 
 
 class Goal(StrEnum):
-    """What the repaired assignment should keep as much of as possible."""
+    """The objective of repair."""
 
     paper = "paper"
     log_odds = "log-odds"
@@ -216,15 +216,15 @@ def repair(
     by_group: ByGroup = None,
     assignment: Annotated[
         Path | None,
-        typer.Option(help="Write all statements that are true in the assignment, asked or not."),
+        typer.Option(help="Write all statements that are true after repair, asked or not."),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the best consistent beliefs.
 
-    Repair is a weighted MaxSAT problem: it keeps every constraint and as much confidence as
-    possible, and proves the result optimal unless the time runs out.
+    Repair solves a weighted MaxSAT problem: it satisfies every constraint and keeps as much of the
+    model's confidence as possible. The result is proven optimal unless the time limit is reached.
 
     Example: tacit repair beliefs.tsv --out repaired.tsv
     """
@@ -257,24 +257,25 @@ def _repair_lines(result: dict[str, Any]) -> str:
     )
     open_groups = result["groups"] - result["optimal"]
     proven = (
-        f"time limit reached, {open_groups:,} not proven best" if open_groups else "all proven best"
+        f"time limit reached, {open_groups:,} not proven optimal"
+        if open_groups
+        else "all proven optimal"
     )
     lines = [
         f"{several(result['groups'], 'group')} repaired in {result['seconds']:.2f} s, {proven}",
-        f"{result['objective']}: value {value}, no assignment is above {bound}",
+        f"objective {result['objective']}: value {value}, upper bound {bound}",
         (
             f"{several(result['turned_true'], 'statement')} turned true, "
             f"{result['turned_false']:,} turned false, "
-            f"{result['free']:,} decided by the tie rule alone"
+            f"{result['free']:,} decided only by the tie rule"
         ),
         (
-            f"{result['missing']:,} missing, "
-            f"of which {result['inferred']:,} inferred to be true; "
+            f"{result['missing']:,} missing, of which {result['inferred']:,} inferred as true; "
             f"{result['unasked']:,} not asked"
         ),
     ]
     if not result["settled"]:
         lines.append(
-            "not every equally good assignment was found: another run may choose a different one"
+            "not all optimal assignments were compared: another run may return a different one"
         )
     return "\n".join(lines)

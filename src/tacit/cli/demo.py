@@ -1,4 +1,4 @@
-"""``tacit demo``: all three probes at work, with nothing to fetch."""
+"""``tacit demo``: all three probes on bundled models and data, without downloads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tacit.cli.options import Force
 def demo(
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", "--output", help="Where the runs and the report are put."),
+        typer.Option("--out", "-o", "--output", help="The folder for the runs and the report."),
     ] = Path("tacit-demo"),
     force: Force = False,
     no_open: Annotated[
@@ -46,7 +46,7 @@ def demo(
 
 
 def _has_display() -> bool:
-    """Whether a browser could be seen here."""
+    """Return whether a browser can be displayed on this machine."""
     if sys.platform.startswith(("win", "darwin")):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,4 +1,4 @@
-"""``tacit drawings``: drawings of everyday things, and what follows from them."""
+"""``tacit drawings``: drawings of everyday things, and the statements that they imply."""
 
 from __future__ import annotations
 
@@ -47,14 +47,16 @@ def enrich_command(
 
 
 def _keep_input(path: Path, out: Path) -> None:
-    """Refuses to write over a drawing, or beside drawings under a name that is read as one."""
+    """Raise if the output would overwrite a drawing, or would later be read as a drawing."""
     target = out.resolve()
     folder = path if path.is_dir() else path.parent
     inside = target.parent == folder.resolve() and (
         fnmatch(out.name, "annotations-*.tsv") or out.name == "things.tsv"
     )
     if target == path.resolve() or inside:
-        raise RequestError(f"{out} is a file of the drawings; give --out another name")
+        raise RequestError(
+            f"--out {out} is a file of the drawings, or would be read as one; choose another name"
+        )
 
 
 def _readable(summary: dict[str, Any]) -> str:
@@ -62,7 +64,7 @@ def _readable(summary: dict[str, Any]) -> str:
     read = (
         f"{several(summary['drawings'], 'drawing')} of {several(summary['things'], 'thing')}: "
         f"{several(summary['parts'], 'part')}, {several(summary['relations'], 'relation')} "
-        f"({several(summary['repeated_rows'], 'repeated row')} left out)"
+        f"({several(summary['repeated_rows'], 'repeated row')} removed)"
     )
     published = ", ".join(f"{name} {count:,}" for name, count in table_1.items())
     lines = [
@@ -74,14 +76,14 @@ def _readable(summary: dict[str, Any]) -> str:
             for name, counts in summary["categories"].items()
         ),
         f"{'all':<14}{summary['relations']:>12,}{summary['statements']:>12,}",
-        f"As Table 1 counts, required by among the spatial: {published}",
+        f"As in Table 1 of the paper (required by is spatial): {published}",
         "",
         f"{'':<22}{'statements':>12}{'true':>12}{'false':>12}",
         _label_line("all", summary),
         _label_line("all agree (ParRoT++)", summary["agreed"]),
         "",
         (
-            f"To ask a model: {several(ask['statements'], 'statement')}, "
+            f"Questions for a model: {several(ask['statements'], 'statement')}, "
             f"{several(ask['distinct'], 'distinct question')}"
         ),
     ]

@@ -1,4 +1,4 @@
-"""Ctrl-C: the first one ends the work in order, the second one at once."""
+"""Ctrl-C: the first one stops the work in order, the second one exits immediately."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INTERRUPTED = 130
-"""The exit code, as of any program that a person interrupts."""
+"""The conventional exit code after an interrupt."""
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Lets a second Ctrl-C within leave at once, whatever the first one is still waiting for.
+    """Exit immediately on a second Ctrl-C in the context, even if the first one still waits.
 
-    Files are published by rename, so that they are whole then too.
+    Files stay complete, because they are published by rename.
     """
     ours = threading.current_thread() is threading.main_thread()
-    # Whoever has a handler of their own keeps it.
+    # Leave another library's handler in place.
     if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
@@ -30,7 +30,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     finally:
-        # Once interrupted, what Python still waits for at its end can be left at once as well.
+        # After an interrupt, keep the handler, so that Ctrl-C also stops the waiting at exit.
         if signal.getsignal(signal.SIGINT) is _first:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 
 app = group("Build a knowledge base and find background facts.")
 
-_Base = Annotated[Path, typer.Argument(metavar="KB", help="A file that tacit kb import made.")]
+_Base = Annotated[
+    Path, typer.Argument(metavar="KB", help="A knowledge base created by tacit kb import.")
+]
 
 
 @app.command("import")
 def import_command(
     dumps: Annotated[
         list[Path],
-        typer.Argument(help="ConceptNet's assertions, or triples with tabs; .gz or not."),
+        typer.Argument(help="ConceptNet assertions or tab-separated triples, optionally .gz."),
     ],
-    out: Annotated[Path, typer.Option(help="The knowledge base's file.")],
+    out: Annotated[Path, typer.Option(help="The file of the knowledge base.")],
     language: Annotated[
         str, typer.Option(help="ConceptNet assertions: language of the concepts.")
     ] = "en",
@@ -72,8 +74,8 @@ def import_command(
     for dump in files:
         if dump.bad:
             sys.stderr.write(
-                f"tacit: {dump.path}: {dump.bad:,} of {several(dump.lines, 'line')} could not be "
-                f"read: {dump.bad_line_text()}\n"
+                f"tacit: {dump.path}: skipped {dump.bad:,} of {several(dump.lines, 'line')} that "
+                f"could not be read: {dump.bad_line_text()}\n"
             )
     _echo_about(out, as_json)
 
@@ -93,7 +95,7 @@ def facts_command(
     *,
     base: _Base,
     question: Annotated[str, typer.Argument(help="The question.")],
-    choices: Annotated[list[str] | None, typer.Argument(help="Its choices, if it has any.")] = None,
+    choices: Annotated[list[str] | None, typer.Argument(help="Its answer choices, if any.")] = None,
     extracted: BackgroundOptions,
     as_json: given.AsJson = False,
 ) -> None:
@@ -110,7 +112,9 @@ def facts_command(
     if not all(text.strip() for text in texts):
         raise RequestError("the question or one of its choices is empty")
     if len(texts) == 2:  # noqa: PLR2004 - the question and one choice
-        raise RequestError("one choice is no choice: give two or more, or none")
+        raise RequestError(
+            "a question with choices requires at least two: give two or more choices, or none"
+        )
     how = extracted.extraction()
     from tacit.knowledge.words import spare_torch
 
@@ -166,7 +170,7 @@ def background_command(
 
 
 def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """The facts with the questions' own identifiers."""
+    """Return the facts with the questions' ids in place of their indexes."""
     import polars as pl
 
     ids = pl.Series("question", [anchor.id for anchor in anchors], pl.String)
@@ -174,7 +178,7 @@ def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:
 
 
 def _as_json(found: Background) -> dict[str, Any]:
-    """One question's background; ``found`` is the number of facts without the cap."""
+    """Return one question's background; ``found`` is the number of facts before the cap."""
     return {
         "concepts": found.concepts["concept"].to_list(),
         "facts": found.facts.drop("question").to_dicts(),
@@ -184,7 +188,7 @@ def _as_json(found: Background) -> dict[str, Any]:
 
 
 def _echo_facts(found: Background) -> None:
-    """Prints one question's background for a person."""
+    """Print one question's background as text."""
     concepts = found.concepts["concept"].to_list()
     typer.echo(f"concepts: {', '.join(concepts) or 'none'}")
     facts = found.facts
@@ -200,11 +204,11 @@ def _echo_facts(found: Background) -> None:
         typer.echo("".join(map(str.ljust, row, widths)).rstrip())
     left_out = found.found["found"].item() - facts.height
     if left_out:
-        typer.echo(f"and {left_out:,} more, which --cap leaves out")
+        typer.echo(f"and {left_out:,} more, left out by --cap")
 
 
 def _is_base(path: Path) -> bool:
-    """Whether a file is a knowledge base, of whatever version."""
+    """Return whether a file is a knowledge base, of any format version."""
     from tacit.knowledge.base import KnowledgeBase
 
     try:
@@ -212,12 +216,12 @@ def _is_base(path: Path) -> bool:
             return True
     except DataError:
         return False
-    except RequestError:  # of another version's format
+    except RequestError:  # an unsupported format version
         return True
 
 
 def _echo_about(path: Path, as_json: bool) -> None:
-    """Prints what a knowledge base's file says of itself."""
+    """Print the metadata of a knowledge base."""
     from tacit.knowledge.background import negatives_in_words
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.negatives import Draw, eligible
@@ -245,7 +249,7 @@ def _echo_about(path: Path, as_json: bool) -> None:
     for source in about["sources"]:
         typer.echo(
             f"from {source['file']} ({source['layout']}, {several(source['lines'], 'line')}, "
-            f"{source['bad_lines']:,} bad), SHA-256 {source['sha256']}"
+            f"{source['bad_lines']:,} unreadable), SHA-256 {source['sha256']}"
         )
     typer.echo("edges of each relation:")
     width = max(map(len, about["relations"]))
@@ -254,7 +258,7 @@ def _echo_about(path: Path, as_json: bool) -> None:
 
 
 def _readable_background(summary: dict[str, Any]) -> str:
-    """How many facts the questions have, for a person."""
+    """Return a summary of the background facts of questions as text."""
     from tacit.knowledge.background import counts_in_words
 
     per = summary["per_question"]
@@ -265,7 +269,7 @@ def _readable_background(summary: dict[str, Any]) -> str:
     )
     lines = [read, f"{several(summary['facts'], 'fact')}, {summary['distinct_facts']:,} distinct"]
     if summary["with_facts"]:
-        lines.append(f"facts of a question that has some: {spread}")
+        lines.append(f"facts per question with background facts: {spread}")
     lines += counts_in_words(summary)
     if summary["without_negative"]:
         facts = several(summary["without_negative"], "distinct fact has", "distinct facts have")

@@ -1,4 +1,4 @@
-"""``tacit norms``: feature production norms, and the prompts that are made of them."""
+"""``tacit norms``: feature production norms, and the prompts created from them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.assumptions.options import NormsOptions
 
-app = group("Make prompts from feature norms.")
+app = group("Build prompts from feature norms.")
 
 _SHOWN = 30
-"""The most line numbers that are printed."""
+"""The maximum number of line numbers printed."""
 
 _OF_RETRIEVAL = ("articles", "least", "most_words")
 
@@ -37,7 +37,7 @@ def prompts_command(
     ] = False,
     wording: Annotated[
         Literal["sentence", "blank-last"],
-        typer.Option(help="blank-last is for causal models."),
+        typer.Option(help="Wording of the prompts; blank-last is for causal models."),
     ] = "sentence",
     vocabulary: Annotated[
         Path | None, typer.Option(help="Retrieval: only the concepts in this file, one per line.")
@@ -48,7 +48,7 @@ def prompts_command(
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
-    """Write the prompts that norms make.
+    """Write the prompts built from norms.
 
     Prints how many concepts and properties each filter leaves out.
 
@@ -78,27 +78,25 @@ def prompts_command(
 def _check(
     options: NormsOptions, vocabulary: Path | None, *, elicitation: bool, no_preface: bool
 ) -> None:
-    """Refuses options that would do nothing."""
+    """Raise if an option has no effect."""
     changed = {one.name for one in fields(options) if getattr(options, one.name) != one.default}
     idle = [f"--{name.replace('_', '-')}" for name in _OF_RETRIEVAL if name in changed]
     idle += ["--vocabulary"] * (vocabulary is not None)
     if elicitation and idle:
-        raise RequestError(f"{', '.join(idle)} would do nothing with --elicitation: leave it out")
+        raise RequestError(f"{', '.join(idle)} has no effect with --elicitation: remove it")
     idle = ["--no-preface"] * no_preface + ["--responses"] * ("responses" in changed)
     if idle and not elicitation:
-        raise RequestError(
-            f"{', '.join(idle)} would do nothing without --elicitation: leave it out"
-        )
+        raise RequestError(f"{', '.join(idle)} has no effect without --elicitation: remove it")
 
 
 def _readable(summary: dict[str, Any]) -> str:
-    """The counts for a person."""
+    """Return the counts as text."""
     norms = summary["norms"]
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in norms["skipped"].items())
     read = (
         f"{norms['layout']}: {several(norms['rows'], 'row')}, "
         f"{several(norms['properties'], 'property', 'properties')} of "
-        f"{several(norms['concepts'], 'concept')} (rows without one: {skipped})"
+        f"{several(norms['concepts'], 'concept')} (skipped rows: {skipped})"
     )
     uncounted = norms["uncounted"].items()
     lines = [read, *(_rows_at(problem, at, norms["rows"]) for problem, at in uncounted), ""]
@@ -119,16 +117,16 @@ def _readable(summary: dict[str, Any]) -> str:
     ]
     if summary["unmatched_corrections"]:
         met = ", ".join(summary["unmatched_corrections"])
-        lines += ["", f"corrections that met no property: {met}"]
+        lines += ["", f"corrections that match no property: {met}"]
     lines += [
         "",
-        f"{several(summary['prompts'], 'prompt')} of {several(summary['concepts'], 'concept')}",
+        f"{several(summary['prompts'], 'prompt')} for {several(summary['concepts'], 'concept')}",
     ]
     return "\n".join(lines)
 
 
 def _rows_at(problem: str, lines: list[int], rows: int) -> str:
-    """How many rows have a problem, and on which lines they are."""
+    """Return the number of rows with a problem, and their line numbers."""
     more = ", …" if lines[_SHOWN:] else ""
     shown = ", ".join(map(str, lines[:_SHOWN]))
-    return f"{problem}: {len(lines):,} of {rows:,} rows; by line: {shown}{more}"
+    return f"{problem}: {len(lines):,} of {rows:,} rows; lines {shown}{more}"

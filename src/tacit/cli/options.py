@@ -1,4 +1,4 @@
-"""Options on the command line, from the dataclasses that declare them, and groups of commands."""
+"""Command-line options from the dataclasses that declare them, and groups of commands."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def checked(given: str | list[str] | None) -> str | list[str] | None:
-    """The models as they are named, unless one is an address that may hold a key.
+    """Return the models unchanged, unless one is an address that may contain a key.
 
     Raises:
-        ModelError: One is; no verb has named it yet.
+        ModelError: An address may contain a key. The message does not repeat the address.
     """
     from tacit.models.openai.options import check_holds_no_key
 
@@ -42,12 +42,13 @@ OneModel = Annotated[str | None, typer.Option("--model", help=f"{_A_MODEL}.", ca
 BeliefsFile = Annotated[
     Path | None,
     typer.Option(
-        "--beliefs", help="Beliefs from elsewhere, instead of a model: thing, subject, …, p_true."
+        "--beliefs",
+        help="A file of beliefs, instead of a model: columns thing, subject, …, p_true.",
     ),
 ]
 Revision = Annotated[str | None, typer.Option(help="Branch, tag or commit of a model on the hub.")]
 Preset = Annotated[
-    str, typer.Option(help="How a question is put: plain, macaw, gpt3 or gpt3-paper.")
+    str, typer.Option(help="The question template: plain, macaw, gpt3 or gpt3-paper.")
 ]
 StorePath = Annotated[
     str | None,
@@ -58,9 +59,7 @@ StorePath = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option(
-        "--dry-run", help="Print the number of prompts and the estimated time; ask nothing."
-    ),
+    typer.Option("--dry-run", help="Print the number of prompts and the estimated time, and exit."),
 ]
 Force = Annotated[
     bool,
@@ -77,10 +76,10 @@ _OTHERS = "Output"
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help lists its options under the headings of their groups."""
+    """A command whose help lists the options under their groups' headings."""
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
-        """Writes the options, by group."""
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's signature
+        """Write the options by group."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -94,10 +93,10 @@ class GroupedCommand(TyperCommand):
 
 
 def declared(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorates a verb that takes dataclasses of options, so that it takes their options singly.
+    """Decorate a command that takes dataclasses of options, so that each option is a parameter.
 
     Args:
-        kinds: The dataclass of a parameter that has no annotation of its own.
+        kinds: The dataclass of each parameter that has no annotation with one.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
@@ -116,7 +115,7 @@ def declared(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., Non
                 options.append(parameter.replace(kind=only, annotation=hints[name]))
 
         @wraps(verb)
-        def spread_out(**given: Any) -> None:  # noqa: ANN401 - whatever options there are
+        def spread_out(**given: Any) -> None:  # noqa: ANN401 - any options
             for name, kind in groups.items():
                 mine = {one: given.pop(one) for one in names_of(kind)}
                 given[name] = build(kind, mine)
@@ -129,9 +128,9 @@ def declared(**kinds: type) -> Callable[[Callable[..., None]], Callable[..., Non
     return decorate
 
 
-@cache  # reading its hints is slow, several verbs share it, and all of that is at start-up
+@cache  # reading type hints is slow, happens at start-up, and several commands share a dataclass
 def _parameters(kind: type) -> tuple[Parameter, ...]:
-    """The parameters of a dataclass's options, those of dataclasses within it in their place."""
+    """Return the parameters of a dataclass's options; nested dataclasses are expanded in order."""
     hints = get_type_hints(kind)
     found: list[Parameter] = []
     for one in fields(kind):
@@ -162,18 +161,18 @@ def _parameter(one: Field[Any], kind: Any) -> Parameter:  # noqa: ANN401 - any t
 
 
 def group(about: str) -> typer.Typer:
-    """A verb with others below it, also where there is only one so far.
+    """Return a command group, which stays a group even with a single command.
 
     Args:
-        about: Its line of help.
+        about: The line of help.
     """
     return typer.Typer(
         help=about,
-        # Without a callback of its own, a group of one would be that one.
+        # Without a callback, Typer turns a group of one command into that command.
         callback=_stay_a_group,
         no_args_is_help=True,
         add_completion=False,
-        # Plain help needs no Rich, which takes longer to import than the rest together.
+        # Plain help avoids Rich, which takes longer to import than everything else.
         rich_markup_mode=None,
     )
 

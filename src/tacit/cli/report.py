@@ -1,4 +1,4 @@
-"""``tacit report`` and ``tacit compare``: one HTML file of one run or several."""
+"""``tacit report`` and ``tacit compare``: one HTML file about one or several runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from tacit.cli.options import Force
 
 RunFolders = Annotated[
-    list[Path], typer.Argument(help="Runs' folders, or folders that hold several.")
+    list[Path], typer.Argument(help="Run folders, or folders that contain several runs.")
 ]
 HtmlFile = Annotated[Path, typer.Option("--out", "-o", "--output", help="The file to write.")]
 

@@ -1,4 +1,4 @@
-"""``tacit reproduce``: a paper's tables beside one's own figures."""
+"""``tacit reproduce``: comparison of results with a paper's tables."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def parrot(
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare with Sahu et al. 2022 (consistency).
 
-    Covers what the paper prints as numbers; its results are only drawn.
+    Covers the numbers that the paper states; it shows its results only as figures.
 
     Example: tacit reproduce consistency --questions dev.jsonl --kb conceptnet.kb
     """
@@ -110,7 +110,7 @@ def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -
 
 @app.command("sta")
 def sta(
-    run: Annotated[Path, typer.Argument(help="The folder of a finished run of assumptions.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a finished assumptions run.")],
     as_model: Annotated[
         str | None,
         typer.Option(
@@ -130,7 +130,7 @@ def sta(
 ) -> None:
     """Compare with Weir et al. 2020 (assumptions).
 
-    Sets the paper's tables beside a finished run of the assumptions probe.
+    Compares the paper's tables with a finished run of the assumptions probe.
 
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """
@@ -150,21 +150,24 @@ def sta(
 def _assumptions_run(
     folder: Path, model: str | None
 ) -> tuple[dict[str, pl.DataFrame], str | None, dict[str, Any]]:
-    """A run's findings that the paper's figures stand beside, the model, and the run's summary.
+    """Return the tables of a run that the paper reports on, the model, and the run's summary.
 
     Raises:
-        RequestError: The folder holds no finished run of this probe.
+        RequestError: The folder contains several runs, or a run of another probe.
+        DataError: The folder contains no finished run.
     """
     from tacit.probes.assumptions.published import TABLES
     from tacit.runs.folder import read_findings, read_manifest
 
     several = sorted(each.parent.name for each in folder.glob("*/run.yaml"))
     if several and not (folder / "run.yaml").exists():
-        raise RequestError(f"{folder} holds several runs; give one of them: {', '.join(several)}")
+        raise RequestError(
+            f"{folder} contains several runs; give one of them: {', '.join(several)}"
+        )
     probe = _probe_of(folder)
     if probe not in {None, "assumptions"}:
         raise RequestError(
-            f"{folder} holds a run of the probe {probe}; this takes one of tacit run assumptions"
+            f"{folder} contains a run of the probe {probe}; expected one of tacit run assumptions"
         )
     names = [name for name in TABLES if (folder / "findings" / f"{name}.parquet").is_file()]
     tables = read_findings(folder, names)
@@ -172,7 +175,7 @@ def _assumptions_run(
 
 
 def _probe_of(folder: Path) -> str | None:
-    """The probe that a run's request names; None where there is none to be read."""
+    """Return the probe that a run's request names; None if the request is missing or unreadable."""
     import yaml
 
     try:
@@ -183,18 +186,18 @@ def _probe_of(folder: Path) -> str | None:
 
 
 def _comparison() -> Kind:
-    """The kind of the tables that ``--out`` names."""
+    """Return the kind of the tables that ``--out`` names."""
     from tacit.outputs import table_with
 
-    return table_with("a table beside published figures", "ours", "published", "difference")
+    return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")
 
 
 def _output_table(
     table: pl.DataFrame, out: Path | None, told: Iterable[str] = (), *, as_json: bool
 ) -> None:
-    """Writes a table where that is asked for, and prints it: for programs, or as people read it.
+    """Write a table to ``out`` if requested, and print it as JSON or as text.
 
-    People read notes below it.
+    The text is followed by notes.
     """
     from tacit.present.tables import print_published
     from tacit.tables import write_table

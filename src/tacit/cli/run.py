@@ -1,4 +1,4 @@
-"""``tacit run``: one command for each probe, made of what the probe declares."""
+"""``tacit run``: one command per probe, created from the probe's declarations."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 
 class ProbeCommands(TyperGroup):
-    """The probes that there are; each is loaded when it is named."""
+    """The commands of all probes; a probe is loaded when its command is named."""
 
     verb: ClassVar[Callable[[type[AnyProbe]], Callable[..., None]]]
     help_of: ClassVar[Callable[[type[AnyProbe]], str]]
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's own
-        """The probes' names."""
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's signature
+        """Return the names of the probes."""
         del ctx
         return list(probes())
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's own
-        """The command of a probe; None where there is no such probe."""
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's signature
+        """Return the command of a probe; None if there is no such probe."""
         del ctx
         if cmd_name not in probes():
             return None
@@ -57,12 +57,12 @@ class ProbeCommands(TyperGroup):
 
 
 def example(command: str, kind: type[AnyProbe], options: str) -> str:
-    """A command of a probe, with all options that the probe requires.
+    """Return an example command of a probe, with all options that the probe requires.
 
     Args:
         command: The words before the probe's name.
         kind: The probe.
-        options: What the command requires itself.
+        options: The options that the command itself requires.
     """
     required = [
         f"--{one.name.replace('_', '-')} {one.name.upper()}"
@@ -77,12 +77,12 @@ def probe_group(
     verb: Callable[[type[AnyProbe]], Callable[..., None]],
     help_of: Callable[[type[AnyProbe]], str],
 ) -> typer.Typer:
-    """A verb with a command for each probe below it.
+    """Return a group with a command for each probe.
 
     Args:
-        about: Its line of help.
-        verb: What the command of a probe does.
-        help_of: The help of that command.
+        about: The line of help.
+        verb: Returns the function of a probe's command.
+        help_of: Returns the help of that command.
     """
     members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
     return typer.Typer(
@@ -96,7 +96,7 @@ def probe_group(
 
 
 def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
-    """Prints what each model showed and, of several, how they differ."""
+    """Print each model's results and, for several models, their differences."""
     for run in found.values():
         echo_run(run)
         typer.echo(f"Written: {run.folder}")
@@ -110,7 +110,7 @@ def echo_runs(found: Mapping[str, Run], together: pl.DataFrame | None) -> None:
 
 
 def echo_run(run: Run) -> None:
-    """Prints what a model showed: tables, how it was asked, and sentences."""
+    """Print a model's results: tables, the elicitation method, and sentences."""
     told, findings = base.declared(probe(run.probe)), run.findings
     made = ((each.spec, each.table) for each in told.views(findings, run.request, MOST_ROWS))
     found = ((spec, findings.table(spec)) for spec in told.tables.values() if spec.printed)
@@ -124,15 +124,15 @@ def echo_run(run: Run) -> None:
 
 
 def _elicited(ways: Mapping[str, str]) -> str:
-    """A line for all models that were asked alike, else one for each."""
+    """Return one line if all models have the same elicitation method, else one line per model."""
     alike = set(ways.values())
     if len(alike) == 1:
         return f"Elicitation: {alike.pop()}"
-    return "\n".join(f"Obtained, {name}: {way}" for name, way in ways.items())
+    return "\n".join(f"Elicitation, {name}: {way}" for name, way in ways.items())
 
 
 def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
-    """Prints what would be asked of each model."""
+    """Print the estimated work of each model."""
     found = [{"model": name, **estimate} for name, estimate in estimates.items()]
     if as_json:
         typer.echo(json.dumps({"runs": found}))
@@ -142,7 +142,7 @@ def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool)
 
 
 def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
-    """Prints what ``--dry-run`` found of one model."""
+    """Print the estimate of ``--dry-run`` for one model."""
     if as_json:
         typer.echo(json.dumps(found))
         return
@@ -152,18 +152,18 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
 
         keys = ("distinct", "calls", "prompt_tokens", "answer_tokens")
         cost = Cost(*(found[key] for key in keys))
-        typer.echo(f"{name}{cost.sentence}\nNothing was asked.")
+        typer.echo(f"{name}{cost.sentence}\nNo prompt was sent.")
         return
     skipped = (
-        f"to skip: {several(found['skipped'], 'prompt')} longer than the model's window\n"
+        f"to skip: {several(found['skipped'], 'prompt')} longer than the model's context window\n"
         if found["skipped"]
         else ""
     )
     typer.echo(
         f"{name}{several(found['prompts'], 'prompt')}, {found['distinct']:,} distinct, "
-        f"{found['stored']:,} of them in the store\n{skipped}"
-        f"to ask: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
-        f"about {progress.duration(found['seconds'])} by a short trial\n"
+        f"{found['stored']:,} of them cached\n{skipped}"
+        f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
+        f"about {progress.duration(found['seconds'])} (estimated from a short trial)\n"
         "Nothing was stored or written."
     )
 
@@ -173,12 +173,12 @@ OUTPUT = "Output"
 
 @dataclass(frozen=True)
 class Asked:
-    """Whom a probe asks."""
+    """The option that names the models."""
 
     model: list[str] | None = option(
         None,
         help="A Hugging Face name, a model's folder, demo, or a server's address (http://…/v1); "
-        "once or more.",
+        "repeat it to compare models.",
         group="Model",
         check=given.checked,
     )
@@ -186,23 +186,23 @@ class Asked:
 
 @dataclass(frozen=True)
 class AskedOrFile(Asked):
-    """Whom a probe asks, or beliefs that were elicited elsewhere."""
+    """The options that name the models, or a file of beliefs that were elicited elsewhere."""
 
     beliefs: Path | None = option(
         None,
-        help="Beliefs from elsewhere, instead of a model: thing, subject, …, p_true.",
+        help="A file of beliefs, instead of a model: columns thing, subject, …, p_true.",
         group="Model",
     )
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where results go, and what is printed."""
+    """Options for what is written and printed."""
 
     out: Path | None = option(
         None,
-        help="The run's folder; of several models, one in it for each. Required, but for "
-        "--dry-run.",
+        help="The run's folder; with several models, the folder for their runs. Required, except "
+        "with --dry-run.",
         flags=("--out", "-o", "--output"),
         group=OUTPUT,
     )
@@ -224,26 +224,26 @@ class Output:
         group=OUTPUT,
     )
     dry_run: bool = option(
-        False, help="Print the number of prompts and the estimated time; ask nothing.", group=OUTPUT
+        False, help="Print the number of prompts and the estimated time, and exit.", group=OUTPUT
     )
     as_json: bool = option(False, help="Print the result as JSON.", flags=("--json",), group=OUTPUT)
 
 
 def _help(kind: type[AnyProbe]) -> str:
-    """What a probe asks, and a command that runs it with all that it requires."""
+    """Return a command's help: the probe's summary, and an example with all required options."""
     command = example("tacit run", kind, "--model gpt2 --out runs/gpt2")
     return f"{kind.summary}\n\nExample: {command}"
 
 
 def _verb(kind: type[AnyProbe]) -> Callable[..., None]:
-    """What the command of a probe does, with its options one by one."""
+    """Return the function of a probe's command, with one parameter per option."""
     asked = AskedOrFile if hasattr(kind, "measure_file") else Asked
 
     @declared(options=kind.Options, asked=asked)
     def verb(
         *,
         options: Any,  # noqa: ANN401 - an instance of kind.Options
-        asked: Any,  # noqa: ANN401 - an instance of one of the two
+        asked: Any,  # noqa: ANN401 - an Asked or AskedOrFile
         settings: ModelSettings,
         engine: EngineOptions,
         output: Output,
@@ -263,7 +263,7 @@ def _run(
     how: tuple[ModelSettings, EngineOptions],
     output: Output,
 ) -> None:
-    """Runs a probe, draws its figures, and prints what it found."""
+    """Run a probe, draw its figures, and print the findings."""
     from tacit.engine.store import Store
     from tacit.runs.figures import Figures
     from tacit.runs.workflow import REPORT, RunRequest
@@ -297,6 +297,6 @@ def _run(
 
 
 def _as_json(found: Mapping[str, Any], together: Any) -> dict[str, Any]:  # noqa: ANN401 - a frame
-    """What each model showed, and how they differ."""
+    """Return each model's results and the comparison, ready for JSON."""
     runs = [{"model": name, "out": str(run.folder), **run.summary} for name, run in found.items()]
     return {"runs": runs, "comparison": [] if together is None else together.to_dicts()}

@@ -24,7 +24,7 @@ def score(
     *,
     prompts: Annotated[
         Path,
-        typer.Argument(help='JSONL: {"text": …, "answers": [...]} and, as you like, "separator".'),
+        typer.Argument(help='JSONL: {"text": …, "answers": [...]} and optionally "separator".'),
     ],
     model: given.ModelName,
     out: Annotated[Path, typer.Option(help="JSONL: one line of scores per line of prompts.")],
@@ -50,7 +50,7 @@ def score(
     begun, reporter = time.monotonic(), Terminal()
     options = settings.options([model])
     if out.suffix != ".jsonl":
-        raise DataError(f"has the suffix {out.suffix!r}; scores are written as .jsonl", out)
+        raise DataError(f"has the unsupported suffix {out.suffix!r}; expected .jsonl", out)
     check_outputs([prompts], [(out, Kind("a file of scores", is_scores))], force=force)
     asked = read_prompts(prompts)
     kept = Store(store) if store else Store.default()
@@ -90,11 +90,10 @@ def score(
 
 def _readable_votes(summary: dict[str, Any]) -> str:
     return (
-        f"{summary['model']}: {summary['elicitation']} of {several(summary['prompts'], 'prompt')}; "
-        f"{several(summary['asked'], 'reply was', 'replies were')} asked for, the rest was in the "
-        "store\n"
-        f"{summary['unparsed']:,} of {several(summary['replies'], 'reply is', 'replies are')} "
-        "no answer for certain\n"
+        f"{summary['model']}: {several(summary['prompts'], 'prompt')}, {summary['elicitation']}; "
+        f"{several(summary['asked'], 'reply', 'replies')} requested, the rest cached\n"
+        f"{summary['unparsed']:,} of {several(summary['replies'], 'reply', 'replies')} could not "
+        "be read as an answer\n"
         f"Written: {summary['out']}"
     )
 
@@ -103,10 +102,7 @@ def _readable(summary: dict[str, Any]) -> str:
     scored = (
         f"scored {several(summary['answers'], 'answer')} to {several(summary['prompts'], 'prompt')}"
     )
-    asked = (
-        f"{several(summary['asked'], 'prompt was', 'prompts were')} asked, the rest was in the "
-        "store"
-    )
+    asked = f"{several(summary['asked'], 'prompt')} sent to the model, the rest cached"
     if summary["skipped"]:
         asked += f" or too long ({summary['skipped']:,} skipped)"
     lines = [f"{summary['model']}: {scored}; {asked}"]
@@ -114,8 +110,8 @@ def _readable(summary: dict[str, Any]) -> str:
         lines.append(f"Elicitation: {summary['elicitation']}")
     if summary["spanned"]:
         lines.append(
-            f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with "
-            "their text, which is scored too"
+            f"{several(summary['spanned'], 'answer shares', 'answers share')} a token with the "
+            "prompt; the score includes this token"
         )
     if summary["missing"]:
         lines.append(

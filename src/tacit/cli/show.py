@@ -1,4 +1,4 @@
-"""``tacit show``: what a model is really given, what a run made of it, and where data lives."""
+"""``tacit show``: prompts as a model receives them, a question of a run, and data sources."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from tacit.cli import options as given
 from tacit.cli.options import declared, group
 from tacit.cli.run import example, probe_group
+from tacit.english import several
 from tacit.errors import RequestError, TooLongError
 from tacit.models.loading import LoadOptions
 from tacit.present.progress import Terminal
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     from tacit.sources.registry import Registry, Source, SourceFile
 
 
-_INDENT = 11  # the longest heading, and two spaces
+_INDENT = 11  # the length of the longest heading, plus two spaces
 
 
 def listing(known: Registry) -> Iterator[str]:
-    """The lines that list all sources, grouped by the options that take them."""
+    """Yield the lines that list all sources, grouped by the options that accept them."""
     width = max(map(len, known.sources)) + 2
     for kind in known.kinds.values():
         yield f"{kind.noun}: {'; '.join(kind.options)}"
@@ -38,11 +39,11 @@ def listing(known: Registry) -> Iterator[str]:
             condition = f" ({source.condition})" if source.condition else ""
             yield f"  {source.name:<{width}}{source.title}{condition}"
         yield ""
-    yield "tacit show sources NAME shows how to get a source; Tacit downloads nothing"
+    yield "tacit show sources NAME shows how to get a source; Tacit downloads no data"
 
 
 def detail(source: Source) -> Iterator[str]:
-    """The lines that show one source."""
+    """Yield the lines that describe one source."""
     yield f"{source.name}: {source.title}"
     yield ""
     for heading, text in source.facts().items():
@@ -57,7 +58,7 @@ def detail(source: Source) -> Iterator[str]:
 
 def _file(file: SourceFile) -> Iterator[str]:
     size = "" if file.bytes is None else f", {file.bytes:,} bytes"
-    renamed = "" if file.save_as is None else f", to be saved as {file.save_as}"
+    renamed = "" if file.save_as is None else f", save as {file.save_as}"
     yield f"{file.name}{size}{renamed}"
     if file.url:
         yield f"  {file.url}"
@@ -76,7 +77,7 @@ Chat = Annotated[
 
 
 def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
-    """What the command of a probe does, with its options one by one."""
+    """Return the function of a probe's command, with one parameter per option."""
 
     @declared(options=kind.Options)
     def verb(
@@ -114,13 +115,13 @@ app.add_typer(
 def _first_prompts(
     made: AnyProbe, model: str, loading: LoadOptions, first: int | None
 ) -> list[Prompt]:
-    """The first prompts of each group of requests; those that rank, with the words looked for.
+    """Return the first prompts of each group of requests; ranking prompts with their targets.
 
     Args:
         made: The probe.
         model: The model's name.
-        loading: How it is loaded.
-        first: How many of each group; None for all.
+        loading: The options for loading the model.
+        first: The number of prompts per group; None for all.
     """
     from tacit.models import loading as models
     from tacit.requests import Prompt, RankingPrompt
@@ -160,11 +161,11 @@ def anchor(
 @app.command("sources")
 def sources(
     name: Annotated[
-        str | None, typer.Argument(help="One of the sources; all are listed without it.")
+        str | None, typer.Argument(help="The name of a source. Default: list all sources.")
     ] = None,
     as_json: given.AsJson = False,
 ) -> None:
-    """Show where published data lives, what Tacit reads it for, and how to get it.
+    """Show where to get published data, and what Tacit uses it for.
 
     Example: tacit show sources conceptnet-5.7
     """
@@ -183,15 +184,16 @@ def sources(
 
 
 def _report_left_out(count: int) -> None:
-    """Say on standard error how many prompts are not shown."""
+    """Print on standard error how many prompts are not shown."""
     if count > 0:
         sys.stderr.write(
-            f"tacit: {count:,} more prompts are not shown; --first N shows more, --all shows all\n"
+            f"tacit: {several(count, 'more prompt is', 'more prompts are')} not shown; use "
+            "--first N for more, or --all for all\n"
         )
 
 
 def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_json: bool) -> None:
-    """Print prompts as a model is given them, one after the other."""
+    """Print prompts as the model receives them."""
     from tacit.engine.store import Store
     from tacit.models.huggingface.local import LocalModel
     from tacit.models.loading import load_model
@@ -199,7 +201,7 @@ def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_jso
     Terminal()
     loaded = load_model(model, loading, Store.default().hashes)
     if not isinstance(loaded, LocalModel):
-        raise RequestError(f"{model} shows no tokens; a model in this process does")
+        raise RequestError(f"{model} cannot show tokens: use a local model")
     for number, prompt in enumerate(prompts, 1):
         shown = _shown(loaded, prompt)
         if as_json:
@@ -212,7 +214,7 @@ def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_jso
 
 
 def _shown(model: LocalModel, prompt: Prompt) -> dict[str, Any]:
-    """A prompt with its answers' inputs; an answer that does not fit has the reason instead."""
+    """Return a prompt with its answers' inputs; an answer that is too long has a reason instead."""
     return {
         "text": prompt.text,
         "separator": prompt.separator,
@@ -238,7 +240,7 @@ def _shown_answer(model: LocalModel, prompt: Prompt, answer: str) -> dict[str, A
 
 
 def _readable(number: int, shown: dict[str, Any]) -> str:
-    """The prompt, and below it each answer's tokens, those that are scored in brackets."""
+    """Return a prompt as text, followed by the tokens of each answer; scored tokens in brackets."""
     lines = [f"{number}. {shown['text']!r}, separator {shown['separator']!r}"]
     for of_answer in shown["answers"]:
         lines.append(f"   {of_answer['answer']!r}")

@@ -14,6 +14,7 @@ from tacit.coherence.constraints import clauses_of, compile_ontology
 from tacit.coherence.problems import orders_at_no_loss, split, variables_of
 from tacit.coherence.solve import solve
 from tacit.coherence.violations import applicable
+from tacit.english import several
 from tacit.errors import RepairError
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class Assignment:
         row_true: Whether the statement of each row is true.
         row_free: Whether another assignment of the same value has the opposite truth value.
         room: For each group, the most by which a better assignment could exceed the value of this
-            one; 0 when proven best.
-        optimal: For each group, whether the assignment is proven best.
+            one; 0 when proven optimal.
+        optimal: For each group, whether the assignment is proven optimal.
         settled: Whether the tie rule chose among all best assignments in every group.
         statements: All true statements, asked or not: columns g, s, r, o as in `violations`.
     """
@@ -115,8 +116,9 @@ def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
     if len(broken) or len(own):
         shown = (broken if len(broken) else own).row(0, named=True)
         raise RepairError(
-            f"the repaired beliefs break {len(broken) + len(own)} constraints, e.g. {shown}; "
-            "this is a fault of Tacit: please report it with the beliefs and the ontology"
+            f"the repaired beliefs violate {several(len(broken) + len(own), 'constraint')}, for "
+            f"example {shown}; this is a bug in Tacit: please report it with the beliefs and the "
+            "ontology"
         )
 
 

@@ -3,7 +3,7 @@
 Beliefs are a table with the columns ``subject``, ``relation``, ``object`` (text) and ``p_true`` (a
 probability, null when the belief is missing). The caller names the columns that identify a group;
 by default they are the columns listed in ``GROUPS``. The columns ``believed``, ``repaired`` and
-``label`` contain truth values. All other columns are carried along unchanged.
+``label`` contain truth values. All other columns are copied unchanged.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tacit.english import number_of
+from tacit.english import number_of, several
 from tacit.errors import DataError, RequestError
 from tacit.strings import strings
 from tacit.tables import line_of_row, read_table
@@ -32,7 +32,7 @@ STATEMENT = ("subject", "relation", "object")
 REQUIRED = (*STATEMENT, "p_true")
 TRUTHS = ("believed", "repaired", "label")
 GROUPS = ("thing", "annotator", "person", "document", "model", "group")
-"""The columns that name a group wherever the caller names none."""
+"""The columns that identify a group by default."""
 
 # If at least this share of rows is alone in its group, the grouping is probably a mistake.
 _MOSTLY_ALONE = 0.9
@@ -57,14 +57,18 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
     unknown = [name for name in groups if name not in possible]
     if unknown:
         raise RequestError(
-            f"the beliefs cannot be grouped by {', '.join(map(repr, unknown))}; expected some of "
-            f"these columns: {', '.join(possible) or 'none, there is no further column'}"
+            f"the beliefs cannot be grouped by {', '.join(map(repr, unknown))}; "
+            + (
+                f"expected one or more of these columns: {', '.join(possible)}"
+                if possible
+                else "there are no columns to group by"
+            )
         )
     return [name for name in possible if name in groups]
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that are carried along: they describe neither a belief nor its group.
+    """Return the columns that are only copied: they describe neither a belief nor its group.
 
     Raises:
         RequestError: See :func:`group_columns`.
@@ -76,7 +80,7 @@ def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) 
 def grouping_remarks(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
     """Return remarks for the user on how beliefs were grouped, in full sentences.
 
-    One remark names the columns that are carried along. Another warns about group columns that
+    One remark names the columns that are only copied. Another warns about group columns that
     leave nearly every row alone in its group, where no constraint can connect it to another row.
 
     Raises:
@@ -89,8 +93,8 @@ def grouping_remarks(beliefs: pl.DataFrame, groups: Sequence[str] | None = None)
             number_of(len(carried), *forms) for forms in (("column",), ("is", "are"), ("it", "one"))
         )
         remarks.append(
-            f"{noun} {', '.join(map(repr, carried))} {are} carried along; name {it} with "
-            "--groups to check each of its values apart"
+            f"{noun} {', '.join(map(repr, carried))} {are} copied to the results; to check each "
+            f"value of {it} separately, list the column in --groups"
         )
     columns = group_columns(beliefs, groups)
     if len(beliefs) > 1 and columns:
@@ -98,9 +102,8 @@ def grouping_remarks(beliefs: pl.DataFrame, groups: Sequence[str] | None = None)
         if _share_alone(beliefs, columns) >= _MOSTLY_ALONE:
             named = ", ".join(map(repr, alone or columns))
             remarks.append(
-                f"warning: nearly every row is a group of its own, by {named}; statements of "
-                "different groups never contradict one another. Name the columns of groups with "
-                "--groups"
+                f"warning: grouped by {named}, nearly every row is alone in its group, so few "
+                "constraints can apply; list the columns that identify a group in --groups"
             )
     return remarks
 
@@ -180,7 +183,7 @@ def check_beliefs(
     if repeated.any():
         row = repeated.arg_true()[0]
         raise complain(
-            f"gives a statement that another row of its group gives: {_statement_text(frame, row)}"
+            f"repeats a statement of its group: {_statement_text(frame, row)}"
             f"{_grouping_hint(carried_columns(frame, groups), 'groups')}",
             row,
         )
@@ -191,7 +194,7 @@ def _grouping_hint(carried: list[str], option: str) -> str:
     """Return a hint for statements that repeat because a group column was not named."""
     if not carried:
         return ""
-    return f". If {' or '.join(map(repr, carried))} tells groups apart, name it with {option}"
+    return f". If {' or '.join(map(repr, carried))} identifies a group, list it in {option}"
 
 
 def _stripped(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
@@ -233,7 +236,7 @@ def _probabilities(column: pl.Series, complain: Complain) -> pl.Series:
         row = wrong.arg_true()[0]
         raise complain(
             f"has p_true {column[row]!r}; expected a probability from 0 to 1, "
-            "or nothing when it is missing",
+            "or an empty value if it is missing",
             row,
         )
     return numbers
@@ -265,8 +268,8 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
     if unknown.any():
         row = unknown.arg_true()[0]
         raise complain(
-            f"has the relation {frame['relation'][row]!r}, which the ontology {ontology.name} "
-            f"does not have; expected one of {', '.join(ontology.relations)}",
+            f"has the relation {frame['relation'][row]!r}, which is not in the ontology "
+            f"{ontology.name}; expected one of {', '.join(ontology.relations)}",
             row,
         )
     irreflexive = [name for name, each in ontology.relations.items() if each.irreflexive]
@@ -277,7 +280,7 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
         row = own.arg_true()[0]
         raise complain(
             f"relates {frame['subject'][row]!r} to itself by {frame['relation'][row]!r}, "
-            "which nothing is to itself; remove the row",
+            "which is irreflexive; remove the row",
             row,
         )
 
@@ -304,9 +307,9 @@ def _once_each(
         if len(clash):
             row, other = clash["row of the file"][0], clash["first row of it"][0]
             raise complain(
-                f"gives {_statement_text(frame, row)} p_true {frame['p_true'][row]}, and "
-                f"{line(other)} gives it {frame['p_true'][other]}; keep one, or allow both with "
-                "--on-duplicate mean or first"
+                f"has p_true {frame['p_true'][row]} for {_statement_text(frame, row)}, but "
+                f"{line(other)} has {frame['p_true'][other]} for the same statement; keep one, or "
+                "use --on-duplicate mean or first"
                 f"{_grouping_hint(carried_columns(frame, columns), '--groups')}",
                 row,
             )
@@ -317,10 +320,10 @@ def _once_each(
     lost = frame.unique(subset=[*keys, *carried]).height - kept.height
     if lost:
         log.warning(
-            "rows that repeat a statement of their group with other values of %s: %d; "
-            "the values of the first row are kept",
+            "%s a statement of the same group with different values of %s; the values of the "
+            "first row are used",
+            several(lost, "row repeats", "rows repeat"),
             ", ".join(carried),
-            lost,
         )
     return kept
 

@@ -283,7 +283,7 @@ def _truth(beliefs: pl.DataFrame, believed: str) -> pl.Series:
     if believed not in beliefs.columns or beliefs[believed].dtype != pl.Boolean:
         raise RequestError(
             f"the beliefs have no column {believed} of True and False; "
-            f"expected p_true, or one of {', '.join(TRUTHS)} that is there"
+            f"expected p_true, or one of {', '.join(TRUTHS)} if the beliefs have it"
         )
     return beliefs[believed]
 

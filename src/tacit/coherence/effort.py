@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tacit.errors import RequestError
 
 TIME_LIMIT = 600.0
-"""Seconds that exact repair may take unless another limit is given."""
+"""Default time limit of exact repair, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def effort_of(
         RequestError: The time limit or the number of processes is out of range.
     """
     if time_limit is not None and not time_limit > 0:
-        raise RequestError(f"the time limit is {time_limit}; expected seconds above 0")
+        raise RequestError(f"the time limit is {time_limit}; expected more than 0 seconds")
     if processes is not None and processes < 1:
         raise RequestError(f"the number of processes is {processes}; expected at least 1")
     deadline = math.inf if time_limit is None else started + time_limit

@@ -77,10 +77,12 @@ def _group_columns(statements: pl.DataFrame) -> list[str]:
     if missing:
         raise DataError(f"statements have no column {', '.join(missing)}")
     if "label" in statements.columns:
-        raise DataError("statements have a column label; expected true statements without one")
+        raise DataError("statements have a column label; expected true statements without labels")
     empty = [name for name in _COLUMNS if statements[name].null_count()]
     if empty:
-        raise DataError(f"statements have no {', '.join(empty)} in some rows; expected all filled")
+        raise DataError(
+            f"some rows of the statements have no {', '.join(empty)}; fill in every row"
+        )
     return [name for name in statements.columns if name not in _COLUMNS]
 
 
@@ -106,9 +108,9 @@ def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dic
     both = sorted(true & false, key=order)
     if both:
         raise DataError(
-            f"{where}: {' '.join(both[0])!r} comes out both true and false"
-            f"{f', and {len(both) - 1} more' if both[1:] else ''}; "
-            "correct the statements that it follows from"
+            f"{where}: {' '.join(both[0])!r} is implied to be both true and false"
+            f"{f' (and {len(both) - 1:,} more)' if both[1:] else ''}; "
+            "correct the statements that imply it"
         )
     return {statement: statement in true for statement in sorted(true | false, key=order)}
 

@@ -69,8 +69,8 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
     most = math.isqrt(_CELLS // len(ontology.relations))
     if size.max() > most:
         raise RequestError(
-            f"believed statements join {size.max():,} items of one group; with "
-            f"{len(ontology.relations)} relations a check holds at most {most:,}: split the group"
+            f"believed statements connect {size.max():,} items of one group; a check with "
+            f"{len(ontology.relations)} relations supports at most {most:,}; split the group"
         )
     local = np.empty(len(nodes), dtype=np.int64)
     local[by_part] = np.arange(len(nodes)) - np.repeat(np.cumsum(size) - size, size)

@@ -233,7 +233,7 @@ class Optimum:
     Args:
         assignment: The solution, or None.
         bound: Upper bound on the objective of all solutions.
-        optimal: Whether the solution is proven best, or none exists.
+        optimal: Whether the solution is proven optimal, or none exists.
         relaxed: The solution of the linear program.
         reduced: The absolute reduced costs of the linear program's solution.
         relaxed_bound: The objective of the linear program's solution.

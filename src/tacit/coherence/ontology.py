@@ -132,7 +132,7 @@ class Ontology:
             return read_ontology(path)
         if str(name_or_path) not in shipped_ontologies():
             raise RequestError(
-                f"no ontology is called {name_or_path}; expected one of "
+                f"there is no ontology {str(name_or_path)!r}; expected one of "
                 f"{', '.join(shipped_ontologies())}, or the path of a YAML file"
             )
         return read_ontology(SHIPPED / f"{name_or_path}.yaml")
@@ -174,7 +174,9 @@ class _File(BaseModel):
             return relations
         for name, relation in relations.items():
             if isinstance(relation, dict) and "name" in relation:
-                raise ValueError(f"has the unknown key name in {name}, which is the name already")
+                raise ValueError(
+                    f"has the unknown key name in {name}; a relation is named by its key"
+                )
         return {
             name: {**relation, "name": name} if isinstance(relation, dict) else relation
             for name, relation in relations.items()
@@ -222,18 +224,22 @@ class _Agreement:
             for other in (value,) if isinstance(value, str) else value or ():
                 if other not in relations:
                     self._conflict(
-                        name, key, f"{other} is no relation; expected one of {', '.join(relations)}"
+                        name,
+                        key,
+                        f"{other} is not a relation; expected one of {', '.join(relations)}",
                     )
                 if other == name:
-                    self._conflict(name, key, f"{name} names itself; name another relation")
+                    self._conflict(name, key, f"{name} refers to itself; expected another relation")
         if relation.symmetric and relation.asymmetric:
             self._conflict(
-                name, "asymmetric", f"{name} is symmetric and asymmetric; it can only be one"
+                name, "asymmetric", f"{name} is both symmetric and asymmetric; remove one"
             )
         both = [other for other in relation.implies if other in relation.excludes]
         both += [other for other in relation.implies if name in relations[other].excludes]
         if both:
-            self._conflict(name, "implies", f"{name} implies and excludes {both[0]}")
+            self._conflict(
+                name, "implies", f"{name} implies {both[0]} and also excludes it; remove one"
+            )
         if relation.inverse is not None:
             self._check_inverse(relation, relations[relation.inverse])
 
@@ -249,11 +255,13 @@ class _Agreement:
             return
         # Among several conflicting relations, an implied one is closest to the mistake.
         other = min(both, key=lambda name: (name not in relation.implies, name))
-        why = f"x {relation.name} y makes {other} both true and false of x and y"
+        why = f"x {relation.name} y makes {other} both true and false for x and y"
         if relation.symmetric and relations[other].asymmetric:
             why = f"{relation.name} is symmetric and implies {other}, which is asymmetric"
         self._conflict(
-            relation.name, "implies", f"{relation.name} can never be true: {why}; change one"
+            relation.name,
+            "implies",
+            f"{relation.name} can never be true: {why}; change one of the two",
         )
 
     def _check_inverse(self, relation: Relation, inverse: Relation) -> None:
@@ -267,15 +275,15 @@ class _Agreement:
             )
         if relation.symmetric:
             self._conflict(
-                name, "inverse", f"{name} is symmetric, so it is its own inverse; leave inverse out"
+                name, "inverse", f"{name} is symmetric, so it is its own inverse; remove inverse"
             )
         for flag in _FLAGS:
             if getattr(relation, flag) and not getattr(inverse, flag):
                 self._conflict(
                     name,
                     flag,
-                    f"{name} is {flag} and its inverse {inverse.name} is not; "
-                    "a relation and its inverse have the same properties",
+                    f"{name} is {flag} but its inverse {inverse.name} is not; "
+                    "a relation and its inverse must have the same properties",
                 )
 
     def _conflict(self, name: str, key: str, problem: str) -> NoReturn:

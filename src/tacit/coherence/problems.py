@@ -122,9 +122,9 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
     size = np.diff(np.append(start, len(nodes)))
     if size.max(initial=0) > MOST_JOINED:
         raise RequestError(
-            f"wanted statements of a transitive relation join {size.max():,} items of one group; "
-            f"repair holds at most {MOST_JOINED}: split the group, or leave out statements of "
-            "little weight"
+            "statements of a transitive relation with positive weight connect "
+            f"{size.max():,} items of one group; repair supports at most {MOST_JOINED:,}; "
+            "split the group, or remove statements with a small weight"
         )
     local = where.reshape(2, -1) - start[part]
     example = np.zeros(len(size), dtype=np.int64)

@@ -68,8 +68,8 @@ class Solution:
         true: Whether each statement is true, shape (v,).
         free: Whether each statement is known to differ in another best assignment, shape (v,).
         bound: Upper bound on the weight of all assignments; the weight of this assignment when it
-            is proven best.
-        optimal: Whether the assignment is proven best.
+            is proven optimal.
+        optimal: Whether the assignment is proven optimal.
         settled: Whether all other best assignments were considered by the tie rule.
     """
 
@@ -119,7 +119,7 @@ def solve_program(
     if not found.optimal:
         return _stopped(program, rows, found, known, deadline)
     if found.assignment is None:
-        raise RuntimeError("a proven best assignment is missing")
+        raise RuntimeError("a proven optimal assignment is missing")
     assignment: Booleans = found.assignment
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True

@@ -100,7 +100,7 @@ class Repaired:
         beliefs: The beliefs in their order, with the Boolean columns ``believed`` (p above one
             half; false for missing beliefs) and ``repaired``.
         groups: Number of groups.
-        optimal: Number of groups whose assignment is proven best.
+        optimal: Number of groups whose assignment is proven optimal.
         value: The value of the assignment. For ``paper``, the sum of round(100 * p) over the true
             statements; otherwise, the sum of the absolute weights that the assignment agrees with.
         bound: An upper bound on the value of all assignments; equal to ``value`` when all groups
@@ -154,7 +154,7 @@ class Repaired:
     def __repr__(self) -> str:
         return (
             f"Repaired({self.objective}; {self.turned_true} turned true, {self.turned_false} "
-            f"turned false; {self.optimal} of {self.groups} groups proven best)"
+            f"turned false; {self.optimal} of {self.groups} groups proven optimal)"
         )
 
     def _repr_html_(self) -> str:

@@ -42,7 +42,7 @@ class Answers:
         true: Whether each statement is true, shape (p, v).
         free: Whether the tie rule alone decided each statement, shape (p, v).
         bound: Upper bound on the value of all assignments, shape (p,).
-        optimal: Whether the assignment is proven best, shape (p,).
+        optimal: Whether the assignment is proven optimal, shape (p,).
         settled: Whether the tie rule chose among all best assignments, shape (p,).
     """
 
@@ -103,7 +103,7 @@ def solve_one(
     Args:
         program: The program to solve.
         deadline: The `time.monotonic` value at which to stop with the best assignment found.
-        report: Receives a solution that is not proven best yet, before a long search.
+        report: Receives a solution that is not proven optimal yet, before a long search.
     """
     if not program.total:
         return solve_program(program, deadline, report)

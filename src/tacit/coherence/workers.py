@@ -93,7 +93,7 @@ class Worker:
         self.reader.join(None if deadline == math.inf else max(0.0, deadline - time.monotonic()))
         if not self.reader.is_alive() and self.process.wait() != 0:
             raise WorkError(
-                f"a process that solves problems ended with code {self.process.returncode}"
+                f"a worker process of repair exited with code {self.process.returncode}"
             )
         return dict(self.solutions)
 
@@ -118,8 +118,8 @@ class Worker:
         except BrokenPipeError as error:
             self.stop()
             raise WorkError(
-                "a process that solves problems ended before it had read them; "
-                "use one process to do without it"
+                "a worker process of repair exited before it read its input; "
+                "use one process to repair without workers"
             ) from error
 
 

@@ -67,7 +67,7 @@ def frozen() -> Iterator[None]:
 
 BLOCK_TOKENS = 16384
 PERIOD = 30.0
-"""Seconds after which a streamed answer is stored: a run that is killed loses no older one."""
+"""Seconds between writes of streamed answers, so that a killed run loses only recent answers."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,8 @@ class Engine:
             return self._gather(requests, plan)
         except KeyError as error:
             raise StoreError(
-                "the store no longer holds what was just written to it: look after its disk, and "
-                "give the same command again"
+                "the store no longer contains answers that were just written to it: check its "
+                "disk, and run the same command again"
             ) from error
 
     @paused()

@@ -81,8 +81,8 @@ class EngineOptions:
             if is_address(name):
                 given = "--engine ray" if self.engine == "ray" else "--threads"
                 raise RequestError(
-                    f"{given} is for models that are loaded, and {name} is a server's address: "
-                    "leave it off, and see --concurrency"
+                    f"{given} applies only to models that Tacit loads, and {name} is a server's "
+                    "address: omit it; to send more requests at once, use --concurrency"
                 )
         theirs = {
             "--address": self.address,
@@ -91,7 +91,7 @@ class EngineOptions:
         }
         for flag, value in theirs.items():
             if self.engine != "ray" and value is not None:
-                raise RequestError(f"{flag} goes with --engine ray, and with no other")
+                raise RequestError(f"{flag} requires --engine ray")
         for name in models if self.engine != "ray" else ():
             check_name(name, loading)
 

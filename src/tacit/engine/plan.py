@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _STEP = 4096
-"""The most requests whose tokens are counted at once."""
+"""Maximum number of requests whose tokens are counted in one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,9 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
             return None
         return _blocks(table, merged)
     except (pa.ArrowException, LookupError, OSError, TypeError, ValueError) as error:
-        raise StoreError(f"{path}: the recorded blocks are damaged ({error}); remove it") from error
+        raise StoreError(
+            f"{path}: the recorded blocks are damaged ({error}); remove this file"
+        ) from error
 
 
 def group_of(request: Request) -> Key:
@@ -253,7 +255,7 @@ def _blocks(table: Any, merged: Sequence[Request]) -> list[Block]:  # noqa: ANN4
     columns = [table.column(name).to_pylist() for name in ("block", "tokens", "request", "parts")]
     for block, cost, index, parts in zip(*columns, strict=True):
         if not 0 <= index < len(merged):
-            raise ValueError(f"there is no request {index}")
+            raise ValueError(f"request {index} does not exist")
         requests.setdefault(block, []).append(_with_parts(merged[index], parts))
         tokens[block] = int(cost)
     return [Block(tuple(of), tokens[number]) for number, of in requests.items()]
@@ -267,7 +269,7 @@ def _with_parts(request: Any, parts: Sequence[int] | None) -> Any:  # noqa: ANN4
     keys = kind.keys(request)
     found = kind.without(request, set(keys) - {keys[part] for part in parts})
     if found is None:
-        raise ValueError("it names no part of a request")
+        raise ValueError("a request has none of the recorded parts")
     return found
 
 

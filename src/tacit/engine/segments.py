@@ -26,7 +26,7 @@ _CHECKED = re.compile(r"[0-9]+-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
 
 
 _ADDED = frozenset({"reason"})
-"""Columns that segments of earlier Tacits lack; they are null there."""
+"""Columns that segments of earlier versions lack; they are read as null."""
 
 
 class Damaged(Exception):  # noqa: N818 - the name describes the state
@@ -82,7 +82,7 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
     if not content:
         raise Damaged("it is empty")
     if checked and _digest(content) != checked[1]:
-        raise Damaged("its checksum is another than when it was written")
+        raise Damaged("its checksum does not match its content")
     frame = _decoded(name, content, fingerprint)
     try:
         return frame.match_to_schema(
@@ -92,8 +92,8 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
         if not checked:
             raise Damaged(f"it cannot be read: {_first_line(error)}") from error
         raise StoreError(
-            f"{name}: this segment was written whole by another version of Tacit, with other "
-            f"columns ({_first_line(error)}): use that version, or another --store"
+            f"{name}: this segment was written by another version of Tacit and has other columns "
+            f"({_first_line(error)}): use that version, or another --store"
         ) from error
 
 
@@ -118,7 +118,7 @@ def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
         raise Damaged(f"it cannot be read: {_first_line(error)}") from error
     written = metadata.get(b"fingerprint", fingerprint.encode())
     if written != fingerprint.encode():
-        raise Damaged("it holds what another model answered")
+        raise Damaged("it contains the answers of another model")
     return frame
 
 

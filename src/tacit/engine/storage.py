@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 DAMAGED = "damaged"
-"""The folder beside a file into which it is moved when it is damaged."""
+"""Name of the subfolder to which damaged files are moved."""
 
 LOCK = ".lock"
-"""The empty file by which who publishes in a folder has others wait."""
+"""Name of a folder's lock file."""
 
 
 class LocalStorage:
@@ -37,7 +37,7 @@ class LocalStorage:
 
     def __init__(self, folder: Path) -> None:
         if folder.exists() and not folder.is_dir():
-            raise StoreError(f"{folder}: the store is a folder, and this is a file")
+            raise StoreError(f"{folder}: the store must be a folder, but this is a file")
         self.folder = folder
 
     def shown(self, name: str = "") -> str:
@@ -69,7 +69,7 @@ class LocalStorage:
         try:
             publish(self.folder / name, lambda file: _fill(file, content))
         except WorkError as error:
-            raise StoreError(f"{error}; what the store holds stays as it was") from error
+            raise StoreError(f"{error}; the store is unchanged") from error
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
@@ -100,7 +100,7 @@ class LocalStorage:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreError(f"{path}: is damaged, and cannot be moved away: {error}") from error
+            raise StoreError(f"{path}: the file is damaged and cannot be moved: {error}") from error
         return str(place)
 
 
@@ -141,7 +141,7 @@ class RemoteStorage:
         self._files, self._root = _reached(self._address)
         with self._translated("be reached", ""):
             if self._files.isfile(self._root):
-                raise StoreError(f"{self.shown()}: the store is a folder, and this is a file")
+                raise StoreError(f"{self.shown()}: the store must be a folder, but this is a file")
             self._check_bucket()
 
     def shown(self, name: str = "") -> str:
@@ -185,7 +185,7 @@ class RemoteStorage:
 
     def set_aside(self, name: str) -> str | None:
         """See ``Storage``."""
-        with self._translated("be moved away, and is damaged", name):
+        with self._translated("be moved, although it is damaged", name):
             try:
                 place = aside(name, lambda other: bool(self._files.exists(self._at(other))))
                 self._make_folder(str(PurePosixPath(self._at(place)).parent))
@@ -203,8 +203,7 @@ class RemoteStorage:
             self._files.info(bucket)
         except FileNotFoundError as error:
             raise StoreError(
-                f"{self.shown()}: there is no bucket {bucket!r}; it is not made: make it, or name "
-                "another"
+                f"{self.shown()}: the bucket {bucket!r} does not exist: create it, or use another"
             ) from error
         except Exception:  # noqa: BLE001 - a bucket that may not be inspected may still be writable
             return
@@ -251,7 +250,7 @@ def _reached(address: str) -> tuple[Any, str]:
         import fsspec
     except ImportError as error:
         raise RequestError(
-            f"{shown}: a store at an address needs fsspec; install it with: pip install fsspec"
+            f"{shown}: a remote store needs fsspec; install it with: pip install fsspec"
         ) from error
     try:
         files, root = fsspec.url_to_fs(address)
@@ -262,8 +261,8 @@ def _reached(address: str) -> tuple[Any, str]:
     except Exception as error:
         if protocol not in fsspec.available_protocols():
             raise RequestError(
-                f"{shown}: {protocol}:// is no protocol that fsspec knows; a store is a folder, or "
-                "an address such as s3://bucket/folder"
+                f"{shown}: fsspec does not know the protocol {protocol}://; use a folder, or an "
+                "address such as s3://bucket/folder"
             ) from error
         said = without_password(str(error)) or type(error).__name__
         raise StoreError(f"{shown}: cannot be reached: {said}") from error
@@ -332,8 +331,8 @@ def storage_of(root: Path | str) -> Storage:
             return LocalStorage(Path(unquote(root[len("file://") :])))
         if "::" in root.partition("://")[0]:
             raise RequestError(
-                f"{without_password(root)}: a chain of file systems (::) is no place for a store; "
-                "name the one that keeps the files, such as s3://bucket/folder"
+                f"{without_password(root)}: a chain of file systems (::) is not supported; give "
+                "only the one that stores the files, such as s3://bucket/folder"
             )
         return RemoteStorage(root)
     return LocalStorage(Path(root))

@@ -104,7 +104,7 @@ class Store:
         moved = [place for name in names if (place := self._place.set_aside(str(name)))]
         if moved:
             log.warning(
-                "%s of answers that cannot be relied on: moved to %s",
+                "%s with unreliable answers: moved to %s",
                 several(len(moved), "segment"),
                 PurePosixPath(moved[0]).parent,
             )
@@ -157,7 +157,7 @@ class Store:
         moved = self._place.set_aside(name)
         if moved is not None:
             log.warning(
-                "%s is damaged (%s): it was moved to %s, and what it held is asked again",
+                "%s is damaged (%s): it was moved to %s, and its contents are computed again",
                 self._place.shown(name),
                 reason,
                 moved,
@@ -193,7 +193,7 @@ class Store:
             return
         there = self._place.read(name)
         if there is not None and there != content:
-            self._set_aside(name, "it holds other bytes than it held at first")
+            self._set_aside(name, "its content has changed")
         if there != content:
             self._place.publish(name, content)
         self._written.add(name)

@@ -1,5 +1,5 @@
-"""What a probe finds, and how it is declared: each table once, with its columns.
+"""Findings of probes, and the declarations of their tables, one per table.
 
-From a table's declaration come its schema, how it is printed and shown in reports, its page of the
-reference, and the paired comparison of models.
+The declaration of a table determines its schema, its display in the terminal and in reports, its
+page in the reference, and the paired comparison of models.
 """

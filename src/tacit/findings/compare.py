@@ -1,4 +1,4 @@
-"""How models differ: paired differences of what a probe declares as means over its questions."""
+"""Paired differences between models, for columns declared as means over questions."""
 
 from __future__ import annotations
 
@@ -16,57 +16,76 @@ if TYPE_CHECKING:
 
 
 def _some(name: str, heading: str, kind: Kind, meaning: str, *, shown: bool = True) -> Column:
-    """A column that only some probes' comparisons have."""
+    """Return a column that only some probes' comparisons have."""
     return Column(name, heading, kind, meaning, optional=True, shown=shown, sparse=True)
 
 
 COMPARISON = TableSpec(
     "comparison",
     "Differences between models",
-    "The second model's figure less the first's, over the questions that both answered. An "
-    "interval that includes 0 does not tell the two apart.",
+    "The second model's value minus the first's, over the questions that both models answered. A "
+    "difference whose interval includes 0 may be due to chance.",
     columns=(
-        Column("figure", "figure", meaning="What is compared."),
-        Column("first", "first", meaning="One model."),
-        Column("second", "second", meaning="The other model."),
-        Column("first_value", "first", "score", "Its value for the first model."),
-        Column("second_value", "second", "score", "Its value for the second model."),
+        Column("figure", "figure", meaning="The measure that is compared."),
+        Column("first", "first", meaning="The first model."),
+        Column("second", "second", meaning="The second model."),
+        Column("first_value", "first", "score", "The measure's value for the first model."),
+        Column("second_value", "second", "score", "The measure's value for the second model."),
         Column(
             "difference",
             "second \N{MINUS SIGN} first",
             "signed",
-            "The second value less the first; with a 95 % CI, paired.",
+            "The second value minus the first, with a paired 95 % CI.",
             ends=("low", "high"),
         ),
-        _some("n", "n", "count", "How many questions both answered."),
+        _some("n", "n", "count", "Number of questions that both models answered."),
         *(
             _some(
                 f"{side}_undecided",
                 f"undecided, {side}",
                 "count",
-                f"Of constraints, how many are undecided for the {side} model and left out.",
+                f"Number of constraints that are undecided for the {side} model, and excluded.",
             )
             for side in ("first", "second")
         ),
-        _some("part", "part", "text", "Which part of the probe it is of.", shown=False),
-        _some("measure", "measure", "text", "What is measured.", shown=False),
-        _some("relation", "relation", "text", "Of which relation.", shown=False),
-        _some("properties", "properties", "count", "How many are stated.", shown=False),
-        _some("first_wording", "wording, first", "text", "How the first was asked.", shown=False),
-        _some("second_wording", "wording, second", "text", "How the second was.", shown=False),
+        _some("part", "part", "text", "The part of the probe.", shown=False),
+        _some("measure", "measure", "text", "The measure.", shown=False),
+        _some("relation", "relation", "text", "The relation.", shown=False),
+        _some("properties", "properties", "count", "Number stated in the prompt.", shown=False),
+        _some("first_wording", "wording, first", "text", "The first model's wording.", shown=False),
+        _some(
+            "second_wording", "wording, second", "text", "The second model's wording.", shown=False
+        ),
         _some(
             "same_question",
             "same question",
             "truth",
-            "False where the wordings ask different questions.",
+            "False if the two wordings ask different questions.",
             shown=False,
         ),
-        _some("first_candidates", "candidates, first", "count", "How many words were ranked."),
-        _some("second_candidates", "candidates, second", "count", "How many of the second."),
-        _some("first_chance", "chance, first", "score", "What random rankings give."),
-        _some("second_chance", "chance, second", "score", "What they give for the second."),
-        _some("note", "note", "text", "What to know of the row, or why there is no difference."),
-        _some("printed", "printed", "truth", "Whether a terminal shows the row.", shown=False),
+        _some(
+            "first_candidates",
+            "candidates, first",
+            "count",
+            "Number of words that the first model ranked.",
+        ),
+        _some(
+            "second_candidates",
+            "candidates, second",
+            "count",
+            "Number of words that the second model ranked.",
+        ),
+        _some(
+            "first_chance",
+            "chance, first",
+            "score",
+            "The value for random rankings of the first model's words.",
+        ),
+        _some("second_chance", "chance, second", "score", "The same for the second model's words."),
+        _some(
+            "note", "note", "text", "A remark on the row, or the reason why it has no difference."
+        ),
+        _some("printed", "printed", "truth", "Whether the terminal shows the row.", shown=False),
         *(
             _some(
                 f"{side}_elicitation",
@@ -94,10 +113,10 @@ COMPARISON = TableSpec(
 
 
 def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
-    """The types of the columns of ``COMPARISON``.
+    """Return the types of the columns of ``COMPARISON``.
 
     Args:
-        optional: The optional columns that are wanted.
+        optional: The optional columns to include.
     """
     wanted = {
         name
@@ -111,16 +130,16 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
 def compare(
     declared: Sequence[TableSpec], questions: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame | None:
-    """Each two models' means, and the difference between them, paired by question.
+    """Return the means of each pair of models, and their difference, paired by question.
 
-    An interval resamples the clusters of each table, the same for both models.
+    Confidence intervals resample the clusters of each table, the same for both models.
 
     Args:
-        declared: The tables of a probe, ``questions`` among them, whose keys pair the models.
-        questions: What each model was asked and answered, by its name.
+        declared: The tables of a probe, including ``questions``, whose keys pair the models.
+        questions: The ``questions`` table of each model, by the model's name.
 
     Returns:
-        The columns of ``COMPARISON``; None where the probe declares no mean over questions.
+        The columns of ``COMPARISON``; None if the probe declares no mean over questions.
     """
     import polars as pl
 
@@ -160,7 +179,7 @@ def compare(
 def _differences(
     spec: TableSpec, column: Column, both: pl.DataFrame
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The difference in each group of a table's keys."""
+    """Yield the name and numbers of the difference in each group of a table's keys."""
     import numpy as np
 
     from tacit.statistics import Bootstrap

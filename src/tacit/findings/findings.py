@@ -1,4 +1,4 @@
-"""What a probe finds: tables, and the few figures that a person reads first."""
+"""The findings of a probe: tables, and a summary of the main figures."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 SKIPPED = TableSpec(
     "skipped",
     "Prompts that were skipped",
-    "Prompts that are longer than the model's window; their answers are missing.",
+    "Prompts that are longer than the model's context window; their answers are missing.",
     columns=(
-        Column("text", "prompt", meaning="What was to be asked."),
-        Column("separator", "separator", meaning="What stands between the prompt and an answer."),
-        Column("reason", "reason", meaning="How long it is, and how long the window."),
+        Column("text", "prompt", meaning="The prompt."),
+        Column("separator", "separator", meaning="The text between the prompt and an answer."),
+        Column("reason", "reason", meaning="The lengths of the prompt and of the context window."),
     ),
     optional=True,
 )
@@ -31,11 +31,11 @@ SKIPPED = TableSpec(
 
 @dataclass(frozen=True, repr=False)
 class Findings:
-    """What a probe finds: its tables and a summary.
+    """The findings of a probe: tables and a summary.
 
     Args:
-        questions: What was asked and answered, one row per distinct question.
-        tables: The findings' tables by name.
+        questions: The questions and answers, one row per distinct question.
+        tables: The tables by name.
         summary: Counts and figures, ready for JSON; None where a figure is undefined.
 
     Examples:
@@ -55,17 +55,19 @@ class Findings:
         return f"Findings({len(self.questions)} questions; rows of tables: {tables})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: each table's first rows."""
+        """Return the first rows of each table, for notebooks."""
         return "".join(
             f"<b>{escape(name)}</b>{table.head()._repr_html_()}"
             for name, table in self.tables.items()
         )
 
     def check(self, declared: Iterable[TableSpec]) -> Findings:
-        """The same, whose tables are as a probe declares them; without a declaration, they are.
+        """Return these findings, if their tables match a probe's declarations.
+
+        A probe without declarations may return any tables.
 
         Raises:
-            FindingsError: A table is missing, not declared, or not as it is declared.
+            FindingsError: A table is missing, is not declared, or does not match its declaration.
         """
         specs = {spec.name: spec for spec in declared}
         if specs:
@@ -75,13 +77,13 @@ class Findings:
         return self
 
     def table(self, spec: TableSpec) -> pl.DataFrame | None:
-        """The rows of a declared table; None where there is none."""
+        """Return the rows of a declared table; None if the table is missing."""
         if spec.made is not None:
             return spec.made(self)
         return self.questions if spec.name == QUESTIONS else self.tables.get(spec.name)
 
     def summarised(self, declared: Iterable[TableSpec]) -> Findings:
-        """The same, whose summary holds the rows of each table that is printed."""
+        """Return a copy whose summary includes the rows of each printed table."""
         rows = {
             spec.name: self.tables[spec.name].to_dicts()
             for spec in declared
@@ -90,21 +92,24 @@ class Findings:
         return replace(self, summary={**self.summary, **rows}) if rows else self
 
     def with_elicitation(self, how: str | None) -> Findings:
-        """The same, whose summary says first how the beliefs were elicited; None says nothing."""
+        """Return a copy whose summary starts with the elicitation method.
+
+        If ``how`` is None, return the findings unchanged.
+        """
         return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
 
     def unscored(self, reasons: Mapping[str, int]) -> Findings:
-        """The same, whose summary counts the answers that have no score, by why."""
+        """Return a copy whose summary counts the answers without a score, by reason."""
         return replace(self, summary={**self.summary, "unscored": dict(reasons)})
 
     def skipped(self, prompts: Collection[tuple[Any, str]]) -> Findings:
-        """The same, with the prompts that were too long: counted in the summary, and as a table.
+        """Return a copy with the skipped prompts: their count in the summary, and a table.
 
         Args:
-            prompts: The prompts, each with the message that says how long it is.
+            prompts: The prompts that were too long, each with a message that states the lengths.
 
         Returns:
-            The findings. Their table ``skipped`` (text, separator, reason) exists only if a prompt
+            The findings. The table ``skipped`` (text, separator, reason) exists only if a prompt
             was skipped.
         """
         import polars as pl
@@ -119,7 +124,7 @@ class Findings:
 
 
 def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:
-    """How many replies there were, and how many could not be read."""
+    """Return the counts of replies, of unparsed replies and of truncated replies."""
     return {
         "replies": sum(each.parsed + each.unparsed for each in votes),
         "unparsed": sum(each.unparsed for each in votes),

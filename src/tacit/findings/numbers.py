@@ -1,4 +1,4 @@
-"""Numbers as people read them: shares in per cent, intervals, counts; words where undefined."""
+"""Numbers as text: shares in per cent, intervals, counts, and words for undefined values."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 UNDEFINED = "undefined"
 _MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NO-BREAK SPACE}"
-_SMALLEST = 0.0005  # of a share that shows in per cent
+_SMALLEST = 0.0005  # the smallest share that rounds to a nonzero percentage
 
 
 def percent(value: float | None) -> str:
-    """A share in per cent."""
+    """Return a share in per cent."""
     if value is None:
         return UNDEFINED
-    # What is not nought is not written as nought.
+    # A nonzero share must not be shown as 0.0 %.
     small = 0 < value < _SMALLEST
     return f"<{_SPACE}0.1{_SPACE}%" if small else f"{100 * value:.1f}{_SPACE}%"
 
 
 def level(value: float) -> str:
-    """The level of an interval, in whole per cent."""
+    """Return the level of an interval in whole per cent."""
     return f"{100 * value:.0f}{_SPACE}%"
 
 
 def score(value: float | None) -> str:
-    """A score, as a decimal."""
+    """Return a score as a decimal."""
     if value is None:
         return UNDEFINED
     text = f"{value:.3f}"
@@ -38,7 +38,7 @@ def score(value: float | None) -> str:
 
 
 def points(value: float | None) -> str:
-    """A difference of shares, in percentage points with its sign."""
+    """Return a difference of shares in percentage points, with its sign."""
     if value is None:
         return UNDEFINED
     text = f"{100 * value:+.1f}".replace("-", _MINUS)
@@ -46,7 +46,7 @@ def points(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """A difference of scores, as a decimal with its sign."""
+    """Return a difference of scores as a decimal, with its sign."""
     if value is None:
         return UNDEFINED
     text = f"{value:+.3f}".replace("-", _MINUS)
@@ -54,7 +54,7 @@ def signed(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None, how: Callable[[float], str] = percent) -> str:
-    """Both ends; words where there is no interval."""
+    """Return both ends of a 95 % CI as text, or "no interval" if undefined."""
     if low is None or high is None:
         return "no interval"
     first = how(low).removesuffix(f"{_SPACE}%").removesuffix(" points")
@@ -64,7 +64,7 @@ def interval(low: float | None, high: float | None, how: Callable[[float], str] 
 def estimate(
     row: Mapping[str, Any], name: str = "value", how: Callable[[float | None], str] = percent
 ) -> str:
-    """A figure with its interval in brackets, of a row that holds ``low`` and ``high``."""
+    """Return a figure with its interval in brackets, from a row with ``low`` and ``high``."""
     value = row[name]
     if value is None:
         return UNDEFINED
@@ -74,14 +74,14 @@ def estimate(
 
 
 def p_value(value: float | None) -> str:
-    """A p-value; those below 0.001 are not told apart."""
+    """Return a p-value; values below 0.001 are shown as "< 0.001"."""
     if value is None:
         return UNDEFINED
     return "< 0.001" if value < _SMALLEST_P else f"{value:.3f}"
 
 
 def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
-    """A cell of a column of some kind; a missing text or truth is empty."""
+    """Return a cell as text, by the kind of its column; a null text or truth value is empty."""
     if kind in _WRITTEN:
         return _WRITTEN[kind](value)
     if value is None:
@@ -92,7 +92,7 @@ def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any ty
 
 
 def bounds(low: float, high: float, kind: Kind) -> str:
-    """Both ends of an interval of a column of some kind, the unit once."""
+    """Return both ends of an interval as text, by the kind of the column, with the unit once."""
     first = formatted(low, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
     return f"{first} to {formatted(high, kind)}"
 

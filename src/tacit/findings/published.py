@@ -1,19 +1,20 @@
-"""What a paper prints beside one's own figures: ours, published, difference.
+"""Published values for comparison: ours, published, difference.
 
-Published values stand in YAML (``tacit/data/published``), in blocks of cells. A block says which
-table of the paper it is of, what its values are, and where ours come from::
+Published values are stored as YAML (``tacit/data/published``), in blocks of cells. A block states
+the table of the paper, the published values, and the source of our values::
 
     - table: "3"
-      levels: [model, row, column]     # what the nested keys of the values are
-      from: violation                  # a table of findings,
-      where: {stage: before, constraint: "{row}"}   # its row,
-      take: "{column}"                 # its column,
-      as: percent                      # and how the number is made of it: see ``MAKERS``
+      levels: [model, row, column]     # the levels of the nested keys of ``values``
+      from: violation                  # our table,
+      where: {stage: before, constraint: "{row}"}   # the row of our table,
+      take: "{column}"                 # the column of our table,
+      as: percent                      # and how to compute the number: see ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-``row``, ``column`` and ``model`` are keys of a level, or templates of them. A value is a number, or
-``low`` and ``high`` of a range. ``of`` is a whole whose parts the values count. ``others`` is the
-value of all that have a row of ours and are not named. Published values go into no result.
+``row``, ``column`` and ``model`` are keys of a level, or templates that contain such keys. A value
+is a number, or ``low`` and ``high`` of a range. With ``of``, values are counts out of this total,
+converted to per cent. ``others`` is the value of every name that our table has and the block does
+not list. Published values are for comparison only.
 """
 
 from __future__ import annotations
@@ -60,24 +61,27 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
     "distinct": lambda rows, take: rows[take].n_unique(),
     "most": _most,
 }
-"""How a number is made of the rows that a cell names: its first value as it is, in per cent with
-two decimals, exponentiated, or 1 where it is above one half and else 0; how many rows there are,
-how many distinct values, and the greatest."""
+"""Functions that compute our value from the rows and the column of a cell.
+
+The first four use the first value: unchanged, in per cent with two decimals, exponentiated, or as 1
+if it is above one half and 0 otherwise. The others return the number of rows, the number of
+distinct values, and the maximum.
+"""
 
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """A printed value, and where ours comes from.
+    """A published value, and the source of our value for comparison.
 
     Args:
-        table: The table of the paper, or what else of it.
-        row: Its row.
-        column: Its column.
-        model: The paper's model; None for what is of the data or the method.
-        value: What is printed; None for a range.
-        low: Where a printed range begins.
-        high: Where it ends.
-        block: The block's own entries, filled in.
+        table: The table of the paper, or another part of it.
+        row: The row of that table.
+        column: The column of that table.
+        model: The paper's model; None for values that concern the data or the method.
+        value: The published value; None for a range.
+        low: The lower end of a published range.
+        high: The upper end of a published range.
+        block: The entries of the YAML block, with the templates filled in.
     """
 
     table: str
@@ -90,7 +94,7 @@ class PrintedValue:
     block: Mapping[str, Any]
 
     def rows(self, tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        """The rows of ours that it names; None where there are none."""
+        """Return our rows that correspond to the value; None if there are none."""
         import polars as pl
 
         table = tables.get(self.block["from"])
@@ -101,13 +105,16 @@ class PrintedValue:
         return None if table.is_empty() else table
 
     def ours(self, tables: Mapping[str, pl.DataFrame]) -> float | None:
-        """Our figure; None where there is none."""
+        """Return our value; None if there is none."""
         rows = self.rows(tables)
         make = MAKERS[self.block.get("as", "number")]
         return None if rows is None else make(rows, self.block.get("take", ""))
 
     def difference(self, ours: float | None, digits: int) -> float | None:
-        """Ours less the printed value, or less the nearer end of a range and 0 within it."""
+        """Return our value less the published one; for a range, less its nearer end.
+
+        The difference from a range is 0 within the range.
+        """
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
         if ours is None or low is None or high is None:
@@ -117,7 +124,7 @@ class PrintedValue:
 
 @cache
 def published(name: str) -> Mapping[str, Any]:
-    """A file of published values.
+    """Return the content of a file of published values.
 
     Args:
         name: ``parrot``, ``consistency`` or ``assumptions``.
@@ -130,11 +137,11 @@ def published(name: str) -> Mapping[str, Any]:
 def printed_values(
     name: str, tables: Mapping[str, pl.DataFrame] | None = None
 ) -> list[PrintedValue]:
-    """The printed values of a file, in the order of the paper.
+    """Return the published values of a file, in the order of the paper.
 
     Args:
         name: As for ``published``.
-        tables: Ours, for blocks with ``others``, whose cells are those that ours have.
+        tables: Our tables. A block with ``others`` has a cell for each name in our table.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
@@ -153,16 +160,16 @@ def printed_values(
 def beside(
     found: Sequence[PrintedValue], tables: Mapping[str, pl.DataFrame], digits: int = 2
 ) -> pl.DataFrame:
-    """Printed values beside ours.
+    """Return a table that compares published values with ours.
 
     Args:
-        found: What is printed.
-        tables: Ours, by name; any may be absent.
-        digits: The decimals of a difference.
+        found: The published values.
+        tables: Our tables, by name; any may be absent.
+        digits: The number of decimals of a difference.
 
     Returns:
-        Columns table, row, column, model (null: of the data or the method), ours (null where there
-        is none), published, low, high (the ends of a range), difference.
+        Columns table, row, column, model (null for values that concern the data or the method),
+        ours (null if missing), published, low, high (the ends of a range), difference.
     """
     import polars as pl
 
@@ -189,7 +196,7 @@ def _block_values(
 
 
 def _leaves(values: Any, depth: int) -> Iterator[tuple[tuple[Any, ...], Any]]:  # noqa: ANN401 - YAML
-    """The values below so many nested keys, with their keys."""
+    """Yield the values at a depth of nested mappings, each with its keys."""
     if not depth:
         yield (), values
         return
@@ -212,7 +219,7 @@ def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> 
 
 
 def _filled(entry: Any, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401 - YAML
-    """An entry of a block with the keys of a cell in place of their names."""
+    """Replace the templates in a block's entry with the keys of a cell."""
     if isinstance(entry, dict):
         return {name: _filled(each, keys) for name, each in entry.items()}
     if not isinstance(entry, str):

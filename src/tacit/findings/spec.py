@@ -1,4 +1,4 @@
-"""Declarations: the tables that a probe finds, their columns, its figures and its headlines."""
+"""Declarations of what a probe finds: tables with their columns, figures and headlines."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ Kind: TypeAlias = Literal[
     "prompt",
     "list",
 ]
-"""What a column holds and how it is written: ``percent`` and ``points`` are of shares from 0 to 1,
-``points`` with its sign; a ``score`` is a decimal, and
-``signed`` a difference of scores with its sign; ``nats`` are log-probabilities; a ``number`` is
-any other. In a ``prompt``, ``{question}`` stands for the text of the column that ``within`` names.
-A column of lists is not shown."""
+"""The kind of values in a column, and how they are written.
+
+``percent`` and ``points`` are shares from 0 to 1; ``points`` has a sign. A ``score`` is a decimal,
+and ``signed`` is a difference of scores with its sign. ``nats`` are log-probabilities. A ``number``
+is any other number. In a ``prompt``, ``{question}`` is replaced by the text of the column that
+``within`` names. Columns of lists are not shown.
+"""
 
 QUESTIONS = "questions"
-"""The table of what was asked and answered, one row per question."""
+"""The name of the table of questions and answers, one row per question."""
 
 _REAL = frozenset({"percent", "points", "score", "signed", "nats", "p", "number"})
 
@@ -46,19 +48,19 @@ class Column:
     """One column of a table of findings.
 
     Args:
-        name: Its name in the table.
-        heading: What it is called where people read it.
-        kind: What it holds, and how it is written.
-        meaning: What it holds, in a sentence, for the reference; the heading says it without.
-        ends: The columns with both ends of its 95 % CI, which stand in the table as well.
-        optional: Whether only some runs have it.
-        shown: Whether reports show it.
-        of: Of the rows of ``questions``, the column whose mean this is; so models can be compared.
-        chance: What guessing gets: a number, or the column that holds it.
-        within: Of a prompt, the column whose text stands in it for ``{question}``.
-        sparse: Whether it is shown only where it holds something else than zeros and nulls.
-        filter: The filter of a report (one of the probe's ``filters``) whose choices are its
-            values; the filter of its own name without.
+        name: The column's name in the table.
+        heading: The column's name for people.
+        kind: The kind of values, and how they are written.
+        meaning: The meaning in one sentence, for the reference; empty if the heading is sufficient.
+        ends: The columns of the table with both ends of the 95 % CI.
+        optional: Whether only some runs have the column.
+        shown: Whether reports show the column.
+        of: The column of ``questions`` whose mean this column is. Models can then be compared.
+        chance: The chance level: a number, or the column that contains it.
+        within: For prompts, the column whose text replaces ``{question}``.
+        sparse: Whether to hide the column if it contains only zeros and nulls.
+        filter: The filter of a report (one of the probe's ``filters``) whose choices are the
+            column's values; by default the filter with the column's name.
 
     Examples:
         >>> from tacit import Column
@@ -81,11 +83,11 @@ class Column:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that it stands for in the table: itself, and both ends of its interval."""
+        """The declared columns of the table: this one, and both ends of its interval."""
         return (self.name, *(self.ends or ()))
 
     def fits(self, dtype: pl.DataType) -> bool:
-        """Whether a column of a table holds what this one declares; of nulls alone, it does."""
+        """Return whether a column's type matches this declaration; a null column always does."""
         import polars as pl
 
         if dtype == pl.Null:
@@ -101,13 +103,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """How ``tacit run`` prints a table in the terminal.
+    """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: Of these columns, the rows with these values alone.
-        columns: These columns alone, in this order; all that are shown without.
-        across: The key whose values stand side by side, each with the one column of ``columns``
-            that is no key, its interval below it.
+        where: The values to include, by column; rows with other values are omitted.
+        columns: The columns to print, in order; if empty, all shown columns.
+        across: The key whose values become columns. Each contains the one non-key column of
+            ``columns``, with its interval on a second line.
 
     Examples:
         >>> from tacit import Layout
@@ -125,18 +127,18 @@ class TableSpec:
     """The declaration of a table of findings.
 
     Args:
-        name: Its name among the findings, and its file's.
-        title: What it is.
-        reading: How to read it, in a sentence or two.
-        columns: All of its columns, in their order.
-        keys: The first so many columns name the row.
-        printed: How ``tacit run`` prints it; None where it does not.
-        shown: Whether reports show it.
-        optional: Whether only some runs have it.
-        open: Whether it may have further columns, such as a user's own.
-        cluster: Of the rows of ``questions``, the column whose values are resampled together for
-            intervals; None for no intervals.
-        made: Makes it from the findings whenever it is shown; None where it is one of them.
+        name: The name among the findings, and of the file.
+        title: The title.
+        reading: How to read the table, in one or two sentences.
+        columns: All columns, in order.
+        keys: The number of leading columns that identify a row.
+        printed: The layout in which ``tacit run`` prints the table; None if it does not.
+        shown: Whether reports show the table.
+        optional: Whether only some runs have the table.
+        open: Whether undeclared columns, such as a user's, are allowed.
+        cluster: The column of ``questions`` whose values are resampled together for intervals; None
+            to resample rows.
+        made: Computes the table from the findings for display; None if the table is stored.
 
     Examples:
         >>> from tacit import Column, TableSpec
@@ -158,21 +160,21 @@ class TableSpec:
     made: Callable[[Findings], pl.DataFrame | None] | None = None
 
     def check(self, table: pl.DataFrame) -> None:
-        """Refuses a table that is not as it is declared.
+        """Raise if a table does not match this declaration.
 
         Raises:
-            FindingsError: A column is missing, is not declared, or holds something else.
+            FindingsError: A column is missing, is not declared, or has the wrong type.
         """
         columns = dict(self._by_name())
         for name, dtype in table.schema.items():
             if name not in columns and self.open:
                 continue
             if name not in columns:
-                raise FindingsError(f"the table {self.name} has a column {name}, not declared")
+                raise FindingsError(f"the table {self.name} has an undeclared column {name}")
             if not columns[name].fits(dtype):
                 raise FindingsError(
-                    f"the column {name} of the table {self.name} holds {dtype}, and is declared as "
-                    f"{columns[name].kind}"
+                    f"the column {name} of the table {self.name} has the type {dtype}, but is "
+                    f"declared as {columns[name].kind}"
                 )
         missing = [
             name for name, column in columns.items() if not column.optional and name not in table
@@ -181,17 +183,17 @@ class TableSpec:
             raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
 
     def column(self, name: str) -> Column:
-        """The declared column of a name."""
+        """Return the declaration of a column by name."""
         return next(each for each in self.columns if each.name == name)
 
     @property
     def key_names(self) -> tuple[str, ...]:
-        """The columns that name a row."""
+        """The names of the columns that identify a row."""
         return tuple(column.name for column in self.columns[: self.keys])
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The types of its columns; those of lists are not known."""
+        """The polars types of the columns; None for columns of lists."""
         import polars as pl
 
         kinds: dict[str, Any] = {
@@ -204,10 +206,11 @@ class TableSpec:
         return {name: kinds[column.kind] for name, column in self._by_name()}
 
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
-        """The table, computed from what was asked: counts and means of other columns.
+        """Compute the table from questions: counts and means of other columns.
 
-        Of a column that names another one (``of``), a count is of the rows in which that is not
-        null, and a mean is taken over them, with an interval where its ``ends`` are declared.
+        If a column names another one (``of``), a count is the number of rows in which that column
+        is not null, and a mean is taken over these rows. The mean has an interval if ``ends`` are
+        declared.
 
         Args:
             questions: The rows, with this table's key columns.
@@ -226,7 +229,10 @@ class TableSpec:
     def _counted_columns(self, rows: pl.DataFrame) -> Iterator[tuple[str, float | int | None]]:
         for column in self.columns[self.keys :]:
             if column.of is None:
-                raise FindingsError(f"the column {column.name} of {self.name} names no other one")
+                raise FindingsError(
+                    f"the column {column.name} of the table {self.name} does not declare which "
+                    "column of questions it counts or averages (of=)"
+                )
             if column.kind == "count":
                 yield column.name, int(rows[column.of].count())
                 continue
@@ -235,7 +241,7 @@ class TableSpec:
             yield from zip(column.ends or (), (found.low, found.high), strict=False)
 
     def mean(self, rows: pl.DataFrame, column: Column) -> Estimate:
-        """The mean of what a column is of, over rows in which that is not null."""
+        """Return the mean of a column's ``of`` over the rows in which it is not null."""
         from tacit.statistics import Bootstrap
 
         values = rows.drop_nulls(column.of)
@@ -249,7 +255,7 @@ class TableSpec:
                 yield name, column
 
     def in_table(self, table: pl.DataFrame) -> list[Column]:
-        """The declared columns that a table has and that hold something."""
+        """Return the declared columns of a table, without sparse columns that are blank."""
         return [
             column
             for column in self.columns
@@ -260,21 +266,21 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class Headline:
-    """A main result on a report's first screen: one value of a table, for each model.
+    """A main result at the top of a report: one value of a table, for each model.
 
     Args:
-        label: What it is.
-        about: In a few words, what it means.
-        table: The table's name, or that of a view.
-        column: The column's name.
-        where: The values of key columns that name the row; the first row without.
-        n: The column that counts what it is taken over, and what one of that is called; or what
-            makes such words of the row.
-        scale: Where its scale begins and ends.
-        by: The text column that names the rows, where each of them is shown; the first row alone
-            without.
-        among: The column that counts the candidates that chance is among, and what one of them is
-            called, where that is said in words.
+        label: The name of the result.
+        about: The meaning in a few words.
+        table: The name of the table or view.
+        column: The name of the column.
+        where: The values of key columns that select the row; if empty, the first row.
+        n: The column with the sample size and the singular noun for it; or a function from the row
+            to such text.
+        scale: The ends of the scale.
+        by: The text column that labels the rows, to show all rows; if None, only the first row is
+            shown.
+        among: The column with the number of candidates and the singular noun for one, to state the
+            chance level in words.
 
     Examples:
         >>> from tacit import Headline
@@ -294,7 +300,7 @@ class Headline:
 
 
 def _is_blank(column: pl.Series) -> bool:
-    """Whether it holds zeros and nulls alone."""
+    """Return whether a column contains only zeros and nulls."""
     if column.dtype.is_numeric():
         return not (column.fill_null(0) != 0).any()
     return column.is_null().all()
@@ -302,16 +308,16 @@ def _is_blank(column: pl.Series) -> bool:
 
 @dataclass(frozen=True)
 class View:
-    """A table made for reading alone, such as the rows behind a row of another.
+    """A table computed for display only, such as the rows behind a row of another table.
 
     Args:
-        spec: What it is; its name is its own among the views of a run. As other tables it is
-            printed or not, and shown in reports or not.
-        table: Its rows.
-        opens: The views whose rows open behind one of its rows.
-        key: The column that a row shares with those.
-        behind: The column that it shares with the view behind whose rows it opens; None where it
-            stands in the report itself.
+        spec: The declaration. Its name is unique among the views of a run; ``printed`` and
+            ``shown`` have the same effect as for other tables.
+        table: The rows.
+        opens: The views whose rows open behind a row of this view.
+        key: The column that this view shares with those views.
+        behind: The column shared with the view behind which this one opens; None if this view is in
+            the report itself.
 
     Examples:
         >>> import polars as pl
@@ -330,14 +336,14 @@ class View:
 
 @dataclass(frozen=True)
 class GraphSet:
-    """Graphs, one of which a reader chooses.
+    """A set of graphs from which a reader selects one.
 
     Args:
-        name: Their name in a report.
-        title: What they are.
-        reading: How to read them, and which are there.
-        graphs: The labels of each by what one chooses (model, thing), and its SVG.
-        first: The number of the one that is shown first.
+        name: The name of the set in a report.
+        title: The title.
+        reading: How to read the graphs, and which are included.
+        graphs: For each graph, the labels to select by (model, thing) and the SVG.
+        first: The index of the graph that is shown first.
     """
 
     name: str
@@ -352,11 +358,11 @@ class FigureSpec:
     """A figure that a probe draws.
 
     Args:
-        name: Its name, and its file's.
-        title: What it is.
-        reading: How to read it, and which figure of the paper it is.
-        draw: From what is shown (``tacit.charts.shown.Shown``) to a chart; None where
-            the findings do not allow it.
+        name: The name of the figure and of its file.
+        title: The title.
+        reading: How to read the figure, and which figure of the paper it corresponds to.
+        draw: Returns the chart for a ``tacit.charts.shown.Shown``; None if the findings do not
+            support the figure.
 
     Examples:
         >>> from tacit import figure
@@ -372,17 +378,17 @@ class FigureSpec:
     reading: str
     draw: Callable[[Any], Any]
 
-    def __call__(self, shown: Any) -> Any:  # noqa: ANN401 - of the layer of figures
-        """The chart."""
+    def __call__(self, shown: Any) -> Any:  # noqa: ANN401 - types of the charts layer
+        """Return the chart."""
         return self.draw(shown)
 
 
 def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureSpec]:
-    """Declares a figure; the decorated function draws it and names it.
+    """Declare a figure. The decorated function draws the figure; its name is the figure's.
 
     Args:
-        title: What it is.
-        reading: How to read it, and which figure of the paper it is.
+        title: The title.
+        reading: How to read the figure, and which figure of the paper it corresponds to.
 
     Examples:
         >>> from tacit import figure
@@ -400,18 +406,18 @@ def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureS
 
 
 def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, TableSpec]) -> None:
-    """Refuses findings' tables, ``questions`` apart, that are not as a probe declares them.
+    """Raise if a table other than ``questions`` does not match its declaration.
 
     Raises:
-        FindingsError: A table is missing or not declared, or as ``TableSpec.check``.
+        FindingsError: A table is missing, is not declared, or fails ``TableSpec.check``.
     """
     kept = {
         name: spec for name, spec in declared.items() if spec.made is None and name != QUESTIONS
     }
     for name, table in tables.items():
         if name not in kept:
-            raise FindingsError(f"there is a table {name}, which the probe does not declare")
+            raise FindingsError(f"there is a table {name} that the probe does not declare")
         kept[name].check(table)
     missing = [name for name, spec in kept.items() if not spec.optional and name not in tables]
     if missing:
-        raise FindingsError(f"there is no table {', '.join(missing)}, which the probe declares")
+        raise FindingsError(f"the declared table {', '.join(missing)} is missing")

@@ -116,21 +116,21 @@ def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
         summary: A mapping that contains the fields of ``Counts``.
     """
     yield (
-        f"Concepts, summed over questions: {summary['question_concepts']:,}; contained verbatim "
-        f"but not found by their words: {summary['verbatim_only_concepts']:,}"
+        f"Concepts, summed over questions: {summary['question_concepts']:,}; found only verbatim, "
+        f"not by word overlap: {summary['verbatim_only_concepts']:,}"
     )
     across = summary["facts_across_parts"]
-    apart = "" if across is None else f"joining concepts of different parts: {across:,}; "
+    apart = "" if across is None else f"between concepts of different parts: {across:,}; "
     yield (
-        f"Facts, summed over questions: {summary['question_facts']:,}; {apart}joining concepts "
+        f"Facts, summed over questions: {summary['question_facts']:,}; {apart}between concepts "
         f"that share a word: {summary['facts_sharing_a_word']:,}"
     )
     if summary["facts_beyond_cap"]:
         yield (
             f"Questions with more facts than the cap of {summary['cap']:,}: "
             f"{summary['questions_beyond_cap']:,}; facts left out: "
-            f"{summary['facts_beyond_cap']:,} (the heaviest are kept; of equally heavy ones, those "
-            "that a seeded hash chooses)"
+            f"{summary['facts_beyond_cap']:,} (facts with the highest weights are included; a "
+            "seeded hash breaks ties)"
         )
     yield negatives_in_words(summary["eligible_negatives"], summary["frequency_cap"])
 
@@ -139,7 +139,7 @@ def negatives_in_words(words: int, frequency_cap: int) -> str:
     """Return a phrase with the number of eligible negatives and how many the cap leaves out."""
     out = max(0, words - frequency_cap)
     return (
-        f"Words that a negative can be: {words:,}; left out by the cap of the {frequency_cap:,} "
+        f"Words eligible as negatives: {words:,}; excluded by the limit to the {frequency_cap:,} "
         f"most frequent: {f'{out:,}' if out else 'none'}"
     )
 

@@ -38,7 +38,7 @@ def check_name(path: Path) -> None:
         str(path).encode()
     except UnicodeEncodeError as error:
         raise DataError(
-            "has a name that is not UTF-8, which DuckDB needs: rename it", path
+            "has a name that is not valid UTF-8, which DuckDB requires: rename it", path
         ) from error
 
 
@@ -100,7 +100,7 @@ class KnowledgeBase:
         except duckdb.Error as error:
             self.close()
             raise DataError(
-                "is no knowledge base, or one that is damaged; tacit kb import makes one", self.path
+                "is not a knowledge base, or is damaged; create one with tacit kb import", self.path
             ) from error
         except BaseException:
             self.close()
@@ -143,8 +143,8 @@ class KnowledgeBase:
         unknown = [name for name in names if name not in self.relations]
         if unknown or not names:
             raise RequestError(
-                f"{self.path} has no relation {', '.join(unknown) or 'without a name'}; it has "
-                f"{', '.join(self.relations)}"
+                f"{self.path} has no relation {', '.join(unknown) or 'with an empty name'}; "
+                f"expected one or more of {', '.join(self.relations)}"
             )
         return names
 
@@ -163,7 +163,9 @@ class KnowledgeBase:
         except (duckdb.ProgrammingError, duckdb.ConnectionException):
             raise  # a bug of ours: an invalid query, or one after `close`
         except duckdb.Error as error:
-            raise DataError("is damaged; tacit kb import makes it anew", self.path) from error
+            raise DataError(
+                "is damaged; create it again with tacit kb import", self.path
+            ) from error
         finally:
             for name in frames:
                 self.connection.unregister(name)
@@ -176,7 +178,8 @@ class KnowledgeBase:
         lacking = sorted(TABLES - there)
         if lacking:
             raise DataError(
-                f"has no table {', '.join(lacking)}; tacit kb import makes it anew", self.path
+                f"has no table {', '.join(lacking)}; create it again with tacit kb import",
+                self.path,
             )
 
     def _about(self) -> dict[str, Any]:
@@ -186,10 +189,10 @@ class KnowledgeBase:
         except (TypeError, ValueError, RecursionError):
             about = {}
         if "format" not in about:
-            raise DataError("is no knowledge base; tacit kb import makes one", self.path)
+            raise DataError("is not a knowledge base; create one with tacit kb import", self.path)
         if about["format"] != FORMAT:
             raise RequestError(
-                f"{self.path} was made by Tacit {about.get('tacit')} in format "
-                f"{about['format']}; this one reads format {FORMAT}: run tacit kb import again"
+                f"{self.path} was created by Tacit {about.get('tacit')} in format "
+                f"{about['format']}; this version reads format {FORMAT}: run tacit kb import again"
             )
         return about

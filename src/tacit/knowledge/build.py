@@ -84,13 +84,13 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
                 _fill(base, source, advance or (lambda _: None))
             publish(out, partial(_move, made))
     except OSError as error:
-        told = unwritable(out, error) if is_full(error) else f"{out}: cannot be made: {error}"
+        told = unwritable(out, error) if is_full(error) else f"{out}: cannot be created: {error}"
         raise WorkError(told) from error
     except duckdb.Error as error:
         problem = " ".join(str(error).split())
         if os.strerror(errno.ENOSPC) in problem:
             raise WorkError(unwritable(out, OSError(errno.ENOSPC, problem))) from error
-        raise WorkError(f"{out}: cannot be made: {problem}") from error
+        raise WorkError(f"{out}: cannot be created: {problem}") from error
 
 
 def check_out(out: Path, dumps: Iterable[Path]) -> None:
@@ -103,9 +103,9 @@ def check_out(out: Path, dumps: Iterable[Path]) -> None:
     check_name(out)
     place = resolved(out)
     if place.is_dir():
-        raise RequestError(f"{out} is a folder; name a file for the knowledge base")
+        raise RequestError(f"{out} is a folder; --out requires a file name for the knowledge base")
     if any(place == resolved(dump) for dump in dumps):
-        raise RequestError(f"{out} is a file that is read; name another for the knowledge base")
+        raise RequestError(f"{out} is an input file; choose another --out for the knowledge base")
 
 
 def _move(made: Path, file: Path) -> None:
@@ -125,7 +125,7 @@ def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[in
         before += dump.bytes_read
     if not _count(base, "raw"):
         raise DataError(
-            f"holds no edge between two concepts of the language {source.language!r}",
+            f"contains no edge between two concepts of the language {source.language!r}",
             _files(source),
         )
     _name_relations(base, source)
@@ -213,8 +213,8 @@ def _name_relations(base: duckdb.DuckDBPyConnection, source: Source) -> None:
     names = base.execute("SELECT DISTINCT relation FROM raw ORDER BY ALL").fetchall()
     if len(names) > _RELATIONS:
         raise DataError(
-            f"has {len(names):,} relations, {names[0][0]!r} and {names[-1][0]!r} among them: are "
-            f"its columns in the order {', '.join(source.dumps[0].columns)}?",
+            f"has {len(names):,} relations, such as {names[0][0]!r} and {names[-1][0]!r}: check "
+            f"that its columns are in the order {', '.join(source.dumps[0].columns)} (--columns)",
             _files(source),
         )
     for (name,) in names:

@@ -53,7 +53,7 @@ class Matching:
             ("verbatim", self.verbatim, VERBATIMS),
         ):
             if preset not in known:
-                raise RequestError(f"{name}: {preset!r} is none of {', '.join(known)}")
+                raise RequestError(f"unknown {name} {preset!r}; expected one of {', '.join(known)}")
 
 
 def concepts_in(

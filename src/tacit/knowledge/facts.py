@@ -64,9 +64,9 @@ def facts_between(
     import polars as pl
 
     if not 1 <= length <= LONGEST:
-        raise RequestError(f"the length {length} is not 1, 2 or 3")
+        raise RequestError(f"invalid length {length}; expected 1, 2 or 3")
     if cap is not None and cap < 1:
-        raise RequestError(f"a cap of {cap} facts leaves none; give 1 or more")
+        raise RequestError(f"invalid cap of {cap} facts; expected 1 or more")
     names = base.chosen(relations)
     texts = concepts["text"].unique(maintain_order=True).to_list()
     parts = [texts[i : i + _TEXTS[length]] for i in range(0, len(texts), _TEXTS[length])] or [[]]

@@ -45,7 +45,8 @@ class Draw:
     def __post_init__(self) -> None:
         if not 1 <= self.frequent <= _MOST:
             raise RequestError(
-                f"{self.frequent} frequent words leave nothing to draw from: give 1 to {_MOST:,}"
+                f"cannot draw negatives from the {self.frequent} most frequent words; expected 1 "
+                f"to {_MOST:,}"
             )
 
 

@@ -20,19 +20,19 @@ class BackgroundOptions:
     paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
         "review-lexicon",
         help=(
-            "Words that count: review-lexicon (content words by lexicon), review (by tagger) "
-            "or arxiv (all)."
+            "Words to match: review-lexicon (content words by lexicon), review (content words by "
+            "tagger) or arxiv (all words)."
         ),
         group=EXTRACTION,
     )
     tagger: str | None = option(
         None,
-        help="A spaCy pipeline with a tagger; with --paper-version review.",
+        help="With --paper-version review: a spaCy pipeline with a tagger.",
         group=EXTRACTION,
     )
     overlap: Literal["all-words", "content-words"] = option(
         "all-words",
-        help="Words of a concept of which more than half must match: all-words or content-words.",
+        help="Count matches over all-words or content-words; more than half must match.",
         group=EXTRACTION,
     )
     parts: Literal["separate", "pooled"] = option(
@@ -42,7 +42,7 @@ class BackgroundOptions:
     )
     verbatim: Literal["on", "off"] = option(
         "on",
-        help="Also count concepts that occur verbatim: on or off.",
+        help="Also include concepts that occur verbatim: on or off.",
         group=EXTRACTION,
     )
     relations: str | None = option(
@@ -62,7 +62,7 @@ class BackgroundOptions:
         group=EXTRACTION,
     )
     frequent: int = option(
-        10_000, help="Negatives are among the N most frequent words.", group=EXTRACTION
+        10_000, help="Draw negatives from the N most frequent words.", group=EXTRACTION
     )
 
     def extraction(self) -> Extraction:

@@ -68,11 +68,13 @@ class Words:
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
-            raise RequestError(f"the version {self.version!r} is none of {', '.join(VERSIONS)}")
+            raise RequestError(
+                f"unknown paper version {self.version!r}; expected one of {', '.join(VERSIONS)}"
+            )
         if (self.version == "review") != (self.tagger is not None):
             raise RequestError(
-                "the version review and a tagger go together: give --paper-version review "
-                "--tagger NAME (a spaCy pipeline that is installed), or neither"
+                "--paper-version review requires --tagger NAME (an installed spaCy pipeline), and "
+                "other versions accept no tagger"
             )
 
     def parts(self, texts: Iterable[str]) -> list[Part]:
@@ -184,7 +186,7 @@ class Words:
             ) from error
         if not any(token.pos_ for token in pipeline("a small dog barks")):
             raise ModelError(
-                f"the pipeline {self.tagger} gives no parts of speech: name one with a tagger"
+                f"the pipeline {self.tagger} assigns no parts of speech: use one with a tagger"
             )
         return pipeline
 

@@ -177,7 +177,7 @@ def by_kind(
     for kind, of in numbers.items():
         if kind not in methods:
             known = ", ".join(one.__name__ for one in methods)
-            raise RequestError(f"a {kind.__name__} cannot be answered here; expected {known}")
+            raise RequestError(f"this model cannot answer a {kind.__name__}; it answers {known}")
         for number, one in zip(of, methods[kind]([requests[at] for at in of]), strict=True):
             found[number] = one
     return found

@@ -227,7 +227,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     if not is_address(name) and _other_backend(name) is not None:
         model = load_model(name, options)
         if not isinstance(model, HasWords):
-            raise ModelError(f"{name}: its back-end does not rank words, which is asked of it")
+            raise ModelError(f"{name}: its back-end does not support ranking words")
         return str(model.description.get("kind", "causal")), model.whole_words()
     keep_kernels_away(options.trust)
     try:
@@ -269,8 +269,8 @@ def check_name(name: str, options: LoadOptions) -> None:
         check_address(name, options.server)
         if options.chat or options.adapter or options.device_map:
             raise ModelError(
-                f"{name}: --chat, --adapter and --device-map are for models in this process; a "
-                "server takes none of them"
+                f"{name}: --chat, --adapter and --device-map apply only to models in this process, "
+                "not to a server: remove them"
             )
         return
     if _other_backend(name) is not None:
@@ -281,7 +281,9 @@ def check_name(name: str, options: LoadOptions) -> None:
         raise ModelError(f"{name}: there is no such model folder")
     if folder:
         if not (folder / "config.json").is_file():
-            raise ModelError(f"{name}: the folder holds no config.json, so it is no model folder")
+            raise ModelError(
+                f"{name}: the folder contains no config.json, so it is not a model folder"
+            )
         check_weights(name, folder, options.trust)
     _check_options(options)
 
@@ -293,7 +295,7 @@ def _check_options(options: LoadOptions) -> None:
     if options.device_map is not None:
         check_device_map(options.device_map)
     if options.dtype not in DTYPES:
-        raise ModelError(f"the dtype {options.dtype!r} is none of {', '.join(DTYPES)}")
+        raise ModelError(f"--dtype is {options.dtype!r}; expected one of {', '.join(DTYPES)}")
     if options.batch_tokens is not None and options.batch_tokens < 1:
         raise ModelError(f"--batch-tokens is {options.batch_tokens}; it must be at least 1")
 
@@ -323,9 +325,7 @@ def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
     from tacit.models.huggingface.chat_template import Chat
 
     if kind == "masked":
-        raise ModelError(
-            f"{name}: a masked model fills blanks and has no turn to speak: leave --chat away"
-        )
+        raise ModelError(f"{name}: a masked model fills blanks and cannot chat: omit --chat")
     return Chat.of(name, tokenizer)
 
 

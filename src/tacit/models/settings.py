@@ -134,12 +134,10 @@ class ServerSettings:
 
         if self.api == "chat" and models and not any(map(is_address, models)):
             raise RequestError(
-                "--api chat is for a server's address; a model in this process takes --chat"
+                "--api chat applies only to a server; use --chat for a model in this process"
             )
         if self.api != "chat" and (self.samples is not None or self.thinking_tokens is not None):
-            raise RequestError(
-                "--samples and --thinking-tokens are for a server's chat: add --api chat"
-            )
+            raise RequestError("--samples and --thinking-tokens require --api chat")
 
     def options(self) -> ServerOptions:
         """Return these settings as ``ServerOptions``.
@@ -180,8 +178,8 @@ class ModelSettings:
         local = self.local
         if local.batch_size is not None:
             raise RequestError(
-                "--batch-size counts prompts, whose lengths differ; a batch is as large as its "
-                "tokens: give --batch-tokens N"
+                "--batch-size is not an option, because prompts differ in length; limit the tokens "
+                "per batch with --batch-tokens N"
             )
         return LoadOptions(
             local.revision,

@@ -1,1 +1,1 @@
-"""How results and progress are shown in a terminal and in a notebook, whatever the probe."""
+"""Display of results and progress in terminals and notebooks, for all probes."""

@@ -1,4 +1,4 @@
-"""The progress of a run, on standard error: a bar on a terminal, elsewhere a line a minute."""
+"""Progress of a run on standard error: a progress bar on a terminal, else a line per minute."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 PERIOD = 60.0
-"""Seconds between two lines."""
+"""Seconds between two progress lines."""
 
 
 @dataclass
 class Lines:
-    """Writes how far work is when it gets on, at most once a period.
+    """Writes progress lines to standard error, at most one per period.
 
     Args:
-        total: How much work there is.
+        total: The total amount of work.
         period: Seconds between two lines.
-        clock: Tells seconds.
+        clock: Returns the time in seconds.
     """
 
     total: int
@@ -50,11 +50,12 @@ class Lines:
         self._begun = self._told = self.clock()
 
     def report(self, done: int, line: Callable[[float], str]) -> None:
-        """Writes a line, if it is time to.
+        """Write a line, if a period has passed since the last one.
 
         Args:
-            done: How much of the work is done.
-            line: What is said, given the seconds since the beginning; the time left is added.
+            done: The amount of work done.
+            line: Returns the text, from the seconds since the start; the remaining time is
+                appended.
         """
         now = self.clock()
         if now - self._told < self.period or done <= 0:
@@ -68,7 +69,7 @@ class Lines:
 
 @contextmanager
 def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    """Shows the progress of a plan as blocks are stored; nothing without a plan."""
+    """Show the progress of a plan as blocks are stored; show nothing for an empty plan."""
     if not plan.prompts:
         yield lambda _: None
         return
@@ -77,20 +78,20 @@ def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
         with _asking_lines(plan) if console is None else _asking_bar(plan, console) as advance:
             yield advance
     except KeyboardInterrupt:
-        sys.stderr.write("tacit: interrupted; the same command goes on from here\n")
+        sys.stderr.write("tacit: interrupted; run the same command again to resume\n")
         raise
 
 
 @contextmanager
 def reading(size: int) -> Iterator[Callable[[int], None]]:
-    """Shows how many bytes of some files have been read."""
+    """Show the number of bytes read so far, out of ``size``."""
     console = _terminal()
     with _reading_lines(size) if console is None else _reading_bar(size, console) as advance:
         yield advance
 
 
 def duration(seconds: float) -> str:
-    """A time for people, in the unit that fits it."""
+    """Return a duration as text, in seconds, minutes or hours."""
     minute, hour = 60, 3600
     if seconds < minute:
         return f"{seconds:.0f} s"
@@ -100,7 +101,7 @@ def duration(seconds: float) -> str:
 
 
 def _terminal() -> Console | None:
-    """Standard error as a terminal on which a line can be drawn over; None where it is none."""
+    """Return a console for standard error; None if it is not a terminal that can redraw lines."""
     if not sys.stderr.isatty():
         return None
     from rich.console import Console
@@ -119,7 +120,9 @@ def _asking_lines(plan: Planned) -> Iterator[Callable[[Work], None]]:
         done, tokens = done + work.ended, tokens + work.tokens
         lines.report(
             tokens,
-            lambda seconds: f"asked {done:,} of {plan.prompts:,} prompts, {_rate(done, seconds)}",
+            lambda seconds: (
+                f"answered {done:,} of {plan.prompts:,} prompts, {_rate(done, seconds)}"
+            ),
         )
 
     yield advance
@@ -131,7 +134,7 @@ def _asking_bar(plan: Planned, console: Console) -> Iterator[Callable[[Work], No
 
     begun, done = time.monotonic(), 0
     columns = (
-        TextColumn("asking"),
+        TextColumn("querying"),
         BarColumn(),
         TextColumn("{task.fields[done]:,} of {task.fields[prompts]:,} prompts"),
         TextColumn("{task.fields[rate]}"),
@@ -139,7 +142,7 @@ def _asking_bar(plan: Planned, console: Console) -> Iterator[Callable[[Work], No
         TextColumn("left"),
     )
     with Progress(*columns, console=console) as progress:
-        # The bar moves by tokens, which take the time, and counts prompts, which mean something.
+        # The bar measures tokens, which determine the time; the text counts prompts.
         task = progress.add_task("", total=plan.tokens, done=0, prompts=plan.prompts, rate="")
 
         def advance(work: Work) -> None:
@@ -174,7 +177,7 @@ def _rate(prompts: int, seconds: float) -> str:
 
 
 class Progress(Quiet):
-    """Shows progress and warnings on standard error; asks nobody anything."""
+    """Shows progress and warnings on standard error; never asks for confirmation."""
 
     def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
         """See ``Reporter.asking``."""
@@ -186,9 +189,9 @@ class Progress(Quiet):
 
 
 class Terminal(Progress):
-    """Shows progress and warnings on standard error, and asks whether a cost is meant.
+    """Shows progress and warnings on standard error, and asks for confirmation of costs.
 
-    The libraries' own progress bars and advice are not shown.
+    The progress bars and advice of other libraries are hidden.
     """
 
     def __init__(self) -> None:
@@ -199,7 +202,7 @@ class Terminal(Progress):
         """See ``Reporter.confirm``.
 
         Raises:
-            RequestError: Nobody is there to be asked, or it is not meant.
+            RequestError: The user declines, or standard input is not a terminal.
         """
         for name, cost in costs.items():
             self.warn(f"{name}: {cost.sentence}")
@@ -207,21 +210,22 @@ class Terminal(Progress):
             return
         if not sys.stdin.isatty():
             raise RequestError(
-                "nobody is at the terminal to confirm this cost: give --yes to confirm it"
+                "this cost must be confirmed, but standard input is not a terminal: give --yes to "
+                "confirm it"
             )
-        if not typer.confirm("Ask?", err=True):
-            raise RequestError("nothing was asked")
+        if not typer.confirm("Continue?", err=True):
+            raise RequestError("cancelled: no prompt was sent")
 
 
 def show_warnings() -> None:
-    """Shows Tacit's log of warnings on standard error."""
+    """Show Tacit's logged warnings on standard error."""
     logging.basicConfig(format="tacit: %(message)s", level=logging.WARNING)
 
 
 def silence_libraries() -> None:
-    """Silences the advice and the progress bars of transformers, where it is installed.
+    """Silence the advice and the progress bars of transformers, if it is installed.
 
-    What huggingface_hub reports of its own is shown once, by its own handler.
+    Messages of huggingface_hub are shown once, by its own handler.
     """
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logging.getLogger("huggingface_hub").propagate = False

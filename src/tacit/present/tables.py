@@ -1,4 +1,4 @@
-"""Tables of findings on a terminal: one run's, several models', and a paper's beside one's own."""
+"""Tables of findings in a terminal: of one run, of several models, and of published values."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS = 40
-"""Of a longer table, the first rows are printed, and how many there are."""
+"""The maximum rows printed; the total is stated below a longer table."""
 
 
 def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
-    """Prints a table as it is declared to be printed.
+    """Print a table in its declared layout.
 
-    Numbers are written by the kinds of their columns, each interval below its number.
+    Numbers are written according to the kinds of their columns, with each interval on a second
+    line.
 
     Args:
-        spec: Its declaration.
-        table: Its rows.
-        title: What stands over it.
+        spec: The declaration.
+        table: The rows.
+        title: The title above the table.
     """
     layout = spec.printed or Layout()
     for name, values in layout.where.items():
@@ -47,12 +48,13 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
 def print_texts(
     title: str, headings: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]
 ) -> None:
-    """Prints texts in columns, with a title above them.
+    """Print text in columns, with a title above.
 
     Args:
-        title: What stands over them.
-        headings: Of each column, with whether it holds words, which stand to the left.
-        rows: The texts.
+        title: The title.
+        headings: For each column, the heading and whether its cells are words, which are
+            left-aligned.
+        rows: The cells.
     """
     from rich import box
     from rich.table import Table
@@ -69,7 +71,7 @@ def print_texts(
 
 
 Grid: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
-"""Headings, each with whether it stands over words, and rows of texts."""
+"""Headings, each with whether its column contains words, and rows of cells."""
 
 
 def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
@@ -83,7 +85,7 @@ def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
 
 
 def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
-    """The values of one key side by side."""
+    """Return a table in which each value of one key is a column."""
     across = str(layout.across)
     keys = [name for name in layout.columns if name in spec.key_names and name != across]
     (shown,) = (
@@ -108,12 +110,12 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
 
 _TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False, "show_edge": False}
 _SPACE = "\N{NO-BREAK SPACE}"
-_LEAST_WIDE = len("95 % CI")  # of a heading
+_LEAST_WIDE = len("95 % CI")  # the minimum width of a heading
 _WORDS = frozenset({"text", "truth"})
 
 
 def _fitted(heading: str, cells: Sequence[str]) -> str:
-    """A heading, broken into lines about as wide as the cells, so that these need no breaking."""
+    """Break a heading into lines about as wide as the cells, so that the cells are not wrapped."""
     lines = [line for cell in cells for line in cell.splitlines()]
     width = max([_LEAST_WIDE, *map(len, lines)])
     return "\n".join(fill(line, width, break_long_words=False) for line in heading.splitlines())
@@ -124,7 +126,7 @@ def _heading(column: Column) -> str:
 
 
 def _text(column: Column, row: Mapping[str, Any]) -> str:
-    """A cell, with its interval in a line of its own; the heading says what are points."""
+    """Return a cell's text, with its interval on a second line and without the unit ``points``."""
     text = formatted(row[column.name], column.kind).removesuffix(" points")
     low, high = (row[end] for end in column.ends) if column.ends else (None, None)
     if low is None or high is None:
@@ -137,10 +139,10 @@ _MARKS = "*\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}\N{PILCROW SIGN}"
 
 
 def print_comparison(together: pl.DataFrame) -> None:
-    """Prints a table for each two models, and the notes of its rows below it.
+    """Print a table for each pair of models, followed by the notes of the rows.
 
     Args:
-        together: The columns of ``COMPARISON``; rows that are not to be printed are left out.
+        together: The columns of ``COMPARISON``; rows whose ``printed`` is False are omitted.
     """
     import polars as pl
 
@@ -158,15 +160,15 @@ def print_comparison(together: pl.DataFrame) -> None:
 
 
 def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
-    """The figure with the mark of its note; of ranks, the candidates and the chance level."""
+    """Yield the figure with its note mark; for ranks, also the candidates and chance levels."""
     mark = marks.get(row.get("note") or "")
     yield f"{row['figure']} {mark}" if mark else str(row["figure"])
     if row.get("first_candidates") is not None and row.get("second_candidates") is not None:
-        yield f"of {_sides(row, 'candidates')}, chance {_sides(row, 'chance')}"
+        yield f"chance {_sides(row, 'chance')} among {_sides(row, 'candidates')} candidates"
 
 
 def _sides(row: Mapping[str, Any], name: str) -> str:
-    """A number of both models, once where it is the same; nothing where there is none."""
+    """Return a number of both models as text, once if they are equal; empty if both are null."""
     columns = {column.name: column for column in COMPARISON.columns}
     kind = columns[f"first_{name}"].kind
     values = [row[f"{side}_{name}"] for side in ("first", "second")]
@@ -174,24 +176,24 @@ def _sides(row: Mapping[str, Any], name: str) -> str:
 
 
 MOST = 50
-"""Of a table with more rows, only those that differ are printed."""
+"""Of a table of a paper with more rows, only the rows that differ are printed."""
 
 
 def print_published(table: pl.DataFrame) -> None:
-    """Prints ours, published and difference, a table of the paper after the other.
+    """Print our values, the published ones and the differences, one table of the paper at a time.
 
     Args:
-        table: As ``tacit.findings.published`` makes it.
+        table: A table from ``tacit.findings.published``.
     """
     keys = [name for name in ("table", "model") if name in table.columns]
     for (name, *model), cells in table.group_by(keys, maintain_order=True):
         titled = f"Table {name}" if str(name).isdecimal() else str(name)
         titled = "In the text" if name == "text" else titled
-        _echo(f"{titled}, beside {model[0]}" if model and model[0] else titled, cells)
+        _echo(f"{titled}, compared with {model[0]}" if model and model[0] else titled, cells)
 
 
 def _echo(title: str, cells: pl.DataFrame) -> None:
-    """Prints a table of a paper and its notes; of a long one only the rows that differ."""
+    """Print a table of a paper and its notes; of a long table, only the rows that differ."""
     shown = cells if cells.height <= MOST else cells.filter(cells["difference"] != 0)
     ranked = "chance" in cells.columns and not cells["candidates"].is_null().all()
     headings = ["ours", *(["chance"] if ranked else []), "published", "difference"]
@@ -209,7 +211,9 @@ def _echo(title: str, cells: pl.DataFrame) -> None:
         print_texts(title, [("", True), *((heading, False) for heading in headings)], rows)
     if cells.height > MOST:
         equal = int((cells["difference"] == 0).sum())
-        typer.echo(f"{title}: {equal} of {several(cells.height, 'row')} are as published\n")
+        typer.echo(
+            f"{title}: {equal} of {several(cells.height, 'row')} match the published values\n"
+        )
     for line in _noted(cells):
         typer.echo(line)
 
@@ -221,13 +225,13 @@ def _published(row: Mapping[str, Any]) -> str:
 
 
 def _chance(row: Mapping[str, Any]) -> str:
-    """What random ranks give and among how many words; nothing for what is not made of ranks."""
+    """Return the chance level and the number of candidates as text; empty without candidates."""
     chance = "" if row.get("chance") is None else f"{_figure(row['chance'])} "
-    return "" if row.get("candidates") is None else f"{chance}of {row['candidates']:,}"
+    return "" if row.get("candidates") is None else f"{chance}among {row['candidates']:,}"
 
 
 def _noted(cells: pl.DataFrame) -> Iterator[str]:
-    """Each note of a table's rows, with the rows that it is of."""
+    """Yield each note of a table, with the rows to which it applies."""
     import polars as pl
 
     if "note" not in cells.columns:
@@ -237,11 +241,11 @@ def _noted(cells: pl.DataFrame) -> Iterator[str]:
     ):
         figures = pl.when(table="2").then("column").otherwise("row")
         of = ", ".join(rows.select(figures).to_series().unique(maintain_order=True))
-        yield f"{'No difference' if left_out else 'Note'} ({of}): {note}"
+        yield f"{'Not compared' if left_out else 'Note'} ({of}): {note}"
 
 
 def _figure(value: float | None, sign: str = "") -> str:
-    """A count as a whole number, any other figure with up to three decimals."""
+    """Return a whole number without decimals, and any other figure with three decimals."""
     if value is None:
         return "missing"
     sign = sign if value else ""

@@ -1,4 +1,4 @@
-"""Text on a terminal: what would steer the terminal, or turn the text round, is made visible."""
+"""Safe terminal output: control characters and direction overrides are shown as escapes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-# Control characters but tab and line feed, line and paragraph separators, marks and overrides of
-# the direction of writing, invisible tags, and halves of characters, such as stand for the bytes of
-# a name that is not UTF-8.
+# Control characters except tab and line feed, line and paragraph separators, direction marks and
+# overrides, invisible tags, and lone surrogates, which represent the undecodable bytes of a name.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
     "\ud800-\udfff\U000e0000-\U000e007f]"
@@ -22,7 +21,9 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    r"""The text with such characters as JSON escapes them, ``\u001b``: the same to who reads JSON.
+    r"""Return the text with unsafe characters escaped as in JSON (``\u001b``).
+
+    JSON keeps its meaning.
 
     >>> visible("a\x1b[31mb")
     'a\\u001b[31mb'
@@ -31,35 +32,35 @@ def visible(text: str) -> str:
 
 
 class _Visible:
-    """A stream beneath which nothing unseen gets."""
+    """A stream that escapes control characters before it writes to the stream beneath."""
 
     def __init__(self, beneath: TextIO) -> None:
         self.beneath = beneath
 
     def write(self, text: str) -> int:
-        """Writes the text, visible."""
+        """Write the text with control characters escaped."""
         self.beneath.write(visible(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Writes the lines, visible."""
+        """Write the lines with control characters escaped."""
         for line in lines:
             self.write(line)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the stream has
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute of the stream
         return getattr(self.beneath, name)
 
 
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """Has all that is written to standard output and standard error within made visible."""
+    """Escape control characters in all output to standard output and standard error."""
     before = sys.stdout, sys.stderr
     mine = _wrapped(sys.stdout), _wrapped(sys.stderr)
     sys.stdout, sys.stderr = mine
     try:
         yield
     finally:
-        # Who has put another stream in the place keeps it.
+        # If other code has replaced a stream in the meantime, leave its stream.
         if sys.stdout is mine[0]:
             sys.stdout = before[0]
         if sys.stderr is mine[1]:
@@ -67,17 +68,17 @@ def visible_output() -> Iterator[None]:
 
 
 def beneath(stream: TextIO) -> TextIO:
-    """The stream itself, for what draws on the terminal and makes its texts visible."""
+    """Return the unwrapped stream, for code that draws on the terminal and escapes its text."""
     return stream.beneath if isinstance(stream, _Visible) else stream
 
 
 def console() -> Console:
-    """Where tables are printed: their cells are texts, and nothing in them is markup."""
+    """Return a console for tables on standard output; cells are plain text, never markup."""
     from rich.console import Console
     from rich.segment import Segment
 
     class Plain(Console):
-        def render(self, *arguments: Any, **options: Any) -> Iterator[Segment]:  # noqa: ANN401 - rich's
+        def render(self, *arguments: Any, **options: Any) -> Iterator[Segment]:  # noqa: ANN401 - rich's signature
             for text, style, control in super().render(*arguments, **options):
                 yield Segment(text if control else visible(text), style, control)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.requests import Ranking, Request, Scores, Vocabulary
 
 GROUP = "tacit.probes"
-"""The entry-point group of other packages' probes: a name, and the probe's class."""
+"""The entry-point group for other packages' probes; each entry maps a name to a probe class."""
 
 BUILT_IN = {
     "parts": "tacit.probes.parts.probe:PartsProbe",
@@ -157,7 +157,9 @@ def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequenc
     places = {key: place for place, key in enumerate(answered.keys.rows())}
     rows = keys.rows()
     if len(places) != len(answered.answers) or set(rows) != set(places):
-        raise FindingsError(f"the answers to the requests {name!r} are to other keys than asked")
+        raise FindingsError(
+            f"the keys of the answers to the requests {name!r} differ from the keys of the requests"
+        )
     return [answered.answers[places[row]] for row in rows]
 
 
@@ -331,7 +333,7 @@ def register(kind: type[AnyProbe]) -> None:
         RequestError: Another probe has the same name.
     """
     if kind.name in probes() and probe(kind.name) is not kind:
-        raise RequestError(f"there is another probe that is called {kind.name}: rename one")
+        raise RequestError(f"another probe is registered as {kind.name!r}; choose a different name")
     _HERE[kind.name] = kind
 
 
@@ -349,7 +351,7 @@ def probe(name: str) -> type[AnyProbe]:
         return _HERE[name]
     if name in _others():
         return _others()[name].load()  # type: ignore[no-any-return] # as it was registered
-    raise RequestError(f"there is no probe {name!r}; the probes are {', '.join(probes())}")
+    raise RequestError(f"there is no probe {name!r}; expected one of {', '.join(probes())}")
 
 
 def probes() -> tuple[str, ...]:

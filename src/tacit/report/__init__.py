@@ -1,6 +1,6 @@
-"""The report of runs: one HTML file that holds all it needs and opens from disk.
+"""The report of runs: one self-contained HTML file that opens from disk.
 
-`reading` finds the runs; `parts`, `consistency`, `assumptions` and `differences` say what stands in
-the report; `content` is what they say it in; `packing` and `charts` make data of it; `writing`
-makes the file, from the template, the styles and the script in ``page``.
+``sections``, ``differences`` and ``elicitation`` create the content, from the classes in
+``content``. ``packing`` and ``charts`` convert tables and charts to data of the page. ``writing``
+fills in the template and writes the file; the template, the styles and the script are in ``page``.
 """

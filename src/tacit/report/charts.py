@@ -1,4 +1,4 @@
-"""From a probe's chart to a chart of the page: one that says on hover what it shows."""
+"""Conversion of a probe's charts to charts of the page, with tooltips; the charts' runtime."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from tacit.findings.spec import FigureSpec
 
 
-_NARROW = 500  # pixels of a chart without its axes
+_NARROW = 500  # maximum width in pixels of a narrow chart, without its axes
 
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Charts made within are not held against Vega-Lite's schema, which takes seconds.
+    """Disable Altair's schema validation, which takes seconds, for charts created in the context.
 
-    The tests draw each figure held against it.
+    The tests draw each figure with validation.
     """
     from altair.utils.schemapi import debug_mode
 
@@ -39,19 +39,19 @@ def unchecked() -> Iterator[None]:
 
 
 def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> Figure:
-    """A figure of the page.
+    """Return a figure of the page.
 
     Args:
-        probe: Of which probe.
-        declared: What the probe says of it.
-        chart: As the probe draws it.
+        probe: The name of the probe.
+        declared: The declaration of the figure.
+        chart: The chart that the probe drew.
         colours: The palette.
     """
     from tacit.charts.theme import themed
 
     spec = themed(chart, colours).to_dict(validate=False)
     heading = _heading(spec)
-    spec.pop("$schema", None)  # an address, and never looked up
+    spec.pop("$schema", None)  # the address of the schema, which nothing reads
     spec["background"] = None
     spec["config"].pop("background", None)
     spec["config"]["font"] = FONT
@@ -65,20 +65,20 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
 
 
 def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:
-    """Takes out the chart's title, which the page says in words; None where it has none."""
+    """Remove and return the chart's title, which the page shows as text; None without a title."""
     heading = spec.pop("title", None)
     return {"text": heading} if isinstance(heading, str) else heading
 
 
 def _is_narrow(spec: Mapping[str, Any]) -> bool:
-    """Whether two such charts stand side by side on a usual screen."""
+    """Return whether two such charts fit next to each other on a typical screen."""
     inner = spec.get("vconcat", ())
     alone = len(inner) == 1 and "layer" in inner[0]
     return alone and inner[0].get("width", _NARROW) <= _NARROW
 
 
 def _encodings(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What each part of a chart that draws marks encodes."""
+    """Yield the encoding of each part of a chart that draws marks."""
     if "encoding" in node:
         yield node["encoding"]
     for key in ("layer", "vconcat", "hconcat", "concat"):
@@ -98,10 +98,10 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 @cache
 def runtime() -> str:
-    """A script that defines ``vegaEmbed`` and loads nothing.
+    """Return a self-contained script that defines ``vegaEmbed``.
 
-    Bundling takes seconds, so that the script is kept in the user's cache folder for the version of
-    vl-convert that made it.
+    Bundling takes seconds. The script is therefore cached in the user's cache folder, per version
+    of vl-convert.
     """
     import vl_convert
 
@@ -110,26 +110,30 @@ def runtime() -> str:
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return checked(kept.read_text(encoding="utf-8"))
     bundle = checked(vl_convert.javascript_bundle(_SNIPPET))
-    # A folder that cannot be written only costs the seconds again.
+    # If the folder is not writable, the next report bundles the script again.
     with contextlib.suppress(WorkError):
         publish_text(kept, bundle)
     return bundle
 
 
 def charts_script() -> str:
-    """The runtime as a script of a page, which keeps its own names to itself."""
+    """Return the runtime as a script for the page, wrapped so that its names stay local."""
     return f"/* {LICENCES} */\n(function () {{ {runtime()}\n}})();"
 
 
 def checked(script: str) -> str:
-    """The script, if it can stand within a page as it is.
+    """Return a script, if it can be embedded in a page unchanged.
 
     Raises:
-        WorkError: It holds what would end it there, or what a browser reads as another character,
-            so that the hash in the page's policy would be another's.
+        WorkError: The script contains text that would end the script element, or a character that
+            browsers normalise, which would invalidate the script's hash in the content security
+            policy.
     """
     if any(ending in script.lower() for ending in ("</script", "<!--", "\r", "\0")):
-        raise WorkError("the charts' runtime of this vl-convert cannot stand within a page")
+        raise WorkError(
+            "the JavaScript bundle of this version of vl-convert cannot be embedded in a page; "
+            "install another version"
+        )
     return script
 
 

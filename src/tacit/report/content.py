@@ -1,4 +1,4 @@
-"""What a report is made of: sections of figures, tables, tiles and graphs."""
+"""The elements of a report: sections with figures, tables, tiles and graphs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-# How a cell is written. A share is shown in per cent, a gain in points with its sign; a prompt's
-# ``{question}`` stands for the row's question.
+# The format of a cell. A share is shown in per cent, and a difference of shares in points with its
+# sign. In a prompt, ``{question}`` is replaced by the row's question.
 Kind: TypeAlias = Literal[
     "text", "count", "percent", "points", "score", "signed", "nats", "p", "truth", "prompt"
 ]
 
 PlaceName: TypeAlias = Literal["at", "low", "high", "reference"]
 
-_MOST_NARROW = 6  # columns of a table that leaves room for another beside it
+_MOST_NARROW = 6  # maximum columns of a table that takes half of the page's width
 _SEVERAL = 2
 
 
@@ -27,11 +27,11 @@ class Column:
     """A column of a table.
 
     Args:
-        name: Its name in the data, and in CSV.
-        heading: Its name for people.
-        kind: How its cells are written.
-        to: The column with the other end, where the cell shows an interval; for a prompt, the one
-            that stands in it for ``{question}``.
+        name: The name in the data and in CSV.
+        heading: The name for people.
+        kind: The format of the cells.
+        to: For an interval, the column with the upper end; for a prompt, the column whose text
+            replaces ``{question}``.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Details:
-    """What opens behind a row of a table: the rows of other tables that have the same key.
+    """The rows that open behind a row of a table: those of other tables with the same key.
 
     Args:
-        key: The column that the row and the other tables' rows share.
-        tables: The other tables.
-        label: What the button is called, before the row's first cell.
+        key: The column that the tables share.
+        tables: The ids of the other tables.
+        label: The button's label; for screen readers, the row's name is appended.
     """
 
     key: str
@@ -57,18 +57,18 @@ class Details:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that people sort, filter and download.
+    """A table that readers sort, filter and download.
 
     Args:
-        id: Its name in the page, and of its file.
-        title: What it is.
-        about: How to read it; plain text.
-        frame: Its rows.
-        columns: In their order; columns of the frame that are not among them stay out.
-        details: What opens behind a row.
-        model: The model that it is about, where it is about one.
-        behind: The column that it shares with a table behind whose rows it shows, and is unpacked
-            only then; None where it stands in the page.
+        id: The id in the page, and the name of the downloaded file.
+        title: The title.
+        about: How to read the table; plain text.
+        frame: The rows.
+        columns: The columns, in order; other columns of the frame are omitted.
+        details: The rows that open behind a row.
+        model: The model, if the table is about a single one.
+        behind: The column shared with the table behind whose rows this one opens; such a table is
+            unpacked on demand. None for a table in the page itself.
     """
 
     id: str
@@ -82,15 +82,15 @@ class Table:
 
     @property
     def wide(self) -> bool:
-        """Whether it needs the page's whole width."""
+        """Whether the table needs the page's full width."""
         shown = len(self.columns)
         if "model" in self.frame.columns and self.frame["model"].n_unique() < _SEVERAL:
-            shown -= 1  # the page leaves it out
+            shown -= 1  # the page omits it
         return self.details is not None or shown > _MOST_NARROW
 
     @property
     def columns_to(self) -> tuple[str, ...]:
-        """The columns that other columns need."""
+        """The columns that other columns refer to."""
         return tuple(column.to for column in self.columns if column.to is not None)
 
 
@@ -99,13 +99,13 @@ class Figure:
     """A chart.
 
     Args:
-        id: Its name in the page, and of its file.
-        title: What it is.
-        about: How to read it.
-        spec: In Vega-Lite, with its data under ``datasets``, without its title.
-        heading: The title that stands over it where it is saved as a file.
-        told: What the title's caption says, which stands in the page.
-        wide: Whether it needs the page's whole width.
+        id: The id in the page, and the name of the downloaded file.
+        title: The title.
+        about: How to read the chart.
+        spec: The Vega-Lite specification without its title; the data are under ``datasets``.
+        heading: The title of the chart in a downloaded file.
+        told: The lines of the caption, which the page shows.
+        wide: Whether the chart needs the page's full width.
     """
 
     id: str
@@ -119,11 +119,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Graph:
-    """A picture that one chooses among others.
+    """A graph that a reader selects among others.
 
     Args:
-        labels: What it is of, by what one chooses: model, thing, annotator.
-        svg: The picture; its ``title`` elements say what lies under the pointer.
+        labels: The values to select by: model, thing, annotator.
+        svg: The graph as SVG; ``title`` elements serve as tooltips.
     """
 
     labels: Mapping[str, str]
@@ -132,14 +132,14 @@ class Graph:
 
 @dataclass(frozen=True)
 class Graphs:
-    """GraphSet, one of which is shown.
+    """A set of graphs, one of which is shown at a time.
 
     Args:
-        id: Their name in the page, and of their files.
-        title: What they are.
-        about: How to read them, and which are there.
-        graphs: The pictures.
-        first: Number of the one that is shown first.
+        id: The id in the page, and the name of the downloaded files.
+        title: The title.
+        about: How to read the graphs, and which are included.
+        graphs: The graphs.
+        first: The index of the graph that is shown first.
     """
 
     id: str
@@ -155,16 +155,16 @@ Block: TypeAlias = Table | Figure | Graphs
 
 @dataclass(frozen=True)
 class Mark:
-    """What one model gets, on a scale.
+    """The value of one model on a scale.
 
     Args:
-        model: Whose figure it is.
-        value: In words.
-        about: Interval and n, in words.
-        at: Where the value stands on the scale, 0 to 1; None when it is undefined.
-        low: Where the interval begins; None when there is none.
-        high: Where it ends.
-        reference: Where chance stands; None when there is none.
+        model: The model's name.
+        value: The value as text.
+        about: The interval and n as text.
+        at: The position of the value on the scale, 0 to 1; None if undefined.
+        low: The position of the interval's lower end; None without an interval.
+        high: The position of the interval's upper end.
+        reference: The position of the chance level; None without one.
     """
 
     model: str
@@ -176,29 +176,30 @@ class Mark:
     reference: float | None = None
 
     def edge(self, name: PlaceName) -> str:
-        """The class of an element that begins, or for ``high`` ends, where something stands.
+        """Return the CSS class that positions an element's left edge; for ``high``, its right edge.
 
-        ``edges`` are declared in the page's style, whose policy allows none in an element.
+        The page's style sheet declares these classes (``edges``), because the content security
+        policy forbids inline styles.
         """
         value: float = getattr(self, name)
-        within = round(10_000 * min(1.0, max(0.0, value)))  # at the scale's end when it is beyond
+        within = round(10_000 * min(1.0, max(0.0, value)))  # clamped to the scale
         return f"right-{10_000 - within}" if name == "high" else f"left-{within}"
 
     @property
     def edges(self) -> set[str]:
-        """The classes of all that stands on the scale."""
+        """The CSS classes of all elements on the scale."""
         names: tuple[PlaceName, ...] = get_args(PlaceName)
         return {self.edge(name) for name in names if getattr(self, name) is not None}
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One figure of each model, large.
+    """One main figure of each model, in large type.
 
     Args:
-        label: What it is.
-        about: In a few words, what it means.
-        marks: One per model.
+        label: The name of the figure.
+        about: The meaning in a few words.
+        marks: The marks, at least one per model that has a value.
     """
 
     label: str
@@ -208,19 +209,19 @@ class Tile:
 
 @dataclass(frozen=True)
 class Section:
-    """One probe, or one part of the report.
+    """One probe, or another part of the report.
 
     Args:
-        id: Its name in the page.
-        title: Its heading.
-        question: What the probe asks, in a sentence.
-        said: What was asked and what came out: sentences for each model, by its name.
+        id: The id in the page.
+        title: The heading.
+        question: The probe's question, in a sentence.
+        said: Sentences on the questions and results, by model.
         tiles: The main figures.
-        blocks: What stands in the section, in its order.
-        keys: The columns to filter by, with what they hold.
-        notes: How the figures were made: plain sentences.
-        warnings: What a reader must know first.
-        headlines: The main result of each model in a sentence, by its name.
+        blocks: The tables, figures and graphs, in order.
+        keys: The columns to filter by, with their values.
+        notes: How the figures were computed, in sentences.
+        warnings: Warnings at the top of the section.
+        headlines: The main result of each model in a sentence, by model.
     """
 
     id: str
@@ -236,9 +237,9 @@ class Section:
 
     @property
     def shown(self) -> tuple[Block, ...]:
-        """The blocks that stand in the page."""
+        """The blocks that the page shows."""
         return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.behind))
 
     def kind_of(self, block: Block) -> str:
-        """What the template draws."""
+        """Return the kind of a block, for the template."""
         return type(block).__name__.lower()

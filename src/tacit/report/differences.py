@@ -1,4 +1,4 @@
-"""Several models' runs side by side: whether they may be compared, and how they differ."""
+"""Comparison of several runs: whether they are comparable, and how they differ."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
     from tacit.runs.reading import Run
 
-# What a request says of the model and of how it was asked, and so may differ between models; that
-# beliefs come from different elicitation methods is warned of.
+# Entries of a request that describe the model and the elicitation method, and so may differ between
+# models. Different elicitation methods cause a warning.
 _OF_THE_MODEL = frozenset(
     {"model", "revision", "dtype", "masked_mode", "beliefs", "served_model", "chat", "api"}
     | {"samples", "thinking_tokens", "tokenizer", "adapter"}
 )
-# Files, which the manifest knows by what they hold.
+# Files, which are compared by the digests in the manifest.
 _FILES = frozenset(
     {"drawings", "questions", "kb", "templates", "prompt", "nouns", "norms", "corrections"}
 )
 
 
 def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Why runs must not be compared, by probe; a probe whose runs may be is not there."""
+    """Return why runs must not be compared, by probe; comparable probes are absent."""
     found = {}
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
@@ -44,7 +44,7 @@ def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _reasons(first: Run, other: Run) -> Iterator[str]:
-    """What differs between two runs beside the model."""
+    """Yield the differences between two runs in anything but the model."""
     both = f"between {first.name} and {other.name}"
     versions = [_versions(run) for run in (first, other)]
     if versions[0] != versions[1]:
@@ -58,7 +58,7 @@ def _reasons(first: Run, other: Run) -> Iterator[str]:
 
 
 def _versions(run: Run) -> str:
-    """Every version of Tacit that worked on a run."""
+    """Return the versions of Tacit that worked on a run."""
     told = run.manifest.get("versions")
     each = (
         [one.get("tacit") for one in told if isinstance(one, dict)]
@@ -69,21 +69,21 @@ def _versions(run: Run) -> str:
 
 
 def _requested(run: Run, key: str) -> object:
-    """What a run's request says; a vocabulary file is known by its content, which is data."""
+    """Return a value of a run's request; a vocabulary file is compared by content, as data."""
     value, data = run.request.get(key), run.manifest.get("data")
     is_file = key == "vocabulary" and isinstance(data, dict) and value in data
     return "a file" if is_file else value
 
 
 def _data(run: Run) -> list[str]:
-    """What the files hold, whatever their names."""
+    """Return the digests of the data, independent of the files' names."""
     data = run.manifest.get("data")
     values = data.values() if isinstance(data, dict) else [data]
     return sorted(json.dumps(value, sort_keys=True, default=str) for value in values)
 
 
 def _differing(first: Run, other: Run) -> str:
-    """The names of the files that only one of the two read."""
+    """Return the names of the files whose content only one of the two runs read."""
     told = [run.manifest.get("data") for run in (first, other)]
     data = [each if isinstance(each, dict) else {str(each): each} for each in told]
     names = [
@@ -96,11 +96,11 @@ def _differing(first: Run, other: Run) -> str:
 
 
 def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Section | None:
-    """How each two models differ, paired, with intervals; None where no probe has two runs.
+    """Return paired differences between models, with intervals; None if no probe has two runs.
 
     Args:
-        runs: What to compare.
-        only: The probes to compare; all when None.
+        runs: The runs to compare.
+        only: The probes to compare; all if None.
     """
     import polars as pl
 
@@ -125,10 +125,10 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
             Table(
                 "differences",
                 "Paired differences",
-                "The second model's figure less the first's, over the same questions; the interval "
-                "resamples things or question concepts, the same for both. An interval that "
-                "includes 0 does not tell the two apart. Candidates: how many words were ranked; "
-                "chance: what a random ranking of them gives.",
+                "The second model's value minus the first's, over the same questions. Intervals "
+                "resample things or question concepts, the same ones for both models. A difference "
+                "whose interval includes 0 may be due to chance. Candidates: the number of ranked "
+                "words; chance: the value for a random ranking of them.",
                 table,
                 tuple(_columns(table)),
             ),
@@ -144,25 +144,25 @@ def _columns(table: pl.DataFrame) -> Iterator[Column]:
 
 
 def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
-    """Refuses to compare runs that differ in more than the model.
+    """Raise if runs differ in more than the model.
 
     Args:
-        runs: What is to be compared.
-        force: Whether to go on all the same.
+        runs: The runs to compare.
+        force: Whether to allow such differences.
 
     Raises:
-        RequestError: No probe has two runs; or, unless forced, runs of one probe differ in their
-            data, their request or the version of Tacit.
+        RequestError: No probe has two runs; or, unless forced, runs of the same probe differ in
+            their data, their request or the version of Tacit.
     """
     if not any(sum(run.probe == probe for run in runs) > 1 for probe in probes()):
         raise RequestError(
-            f"there is nothing to compare: {several(len(runs), 'run')}, and no two of "
-            "the same probe; name the runs of two models"
+            f"there is nothing to compare: {several(len(runs), 'run')}, but no two of the same "
+            "probe; give runs of at least two models"
         )
     reasons = refusals(runs)
     if reasons and not force:
         told = "; ".join(f"{probe}: {reason}" for probe, of in reasons.items() for reason in of)
         raise RequestError(
-            f"these runs differ in more than the model: {told}. Run them alike, or compare them "
-            "all the same with --force (in Python: force=True)"
+            f"these runs differ in more than the model: {told}. Repeat them with the same data, "
+            "options and version, or compare them anyway with --force (in Python: force=True)"
         )

@@ -1,4 +1,4 @@
-"""How the beliefs of runs were elicited, and a warning where that differs."""
+"""The elicitation methods of runs as text, and warnings if they differ."""
 
 from __future__ import annotations
 
@@ -15,20 +15,15 @@ if TYPE_CHECKING:
 
 
 def elicitation_text(run: Run) -> str:
-    """The sentences that say it, and how many answers have no score or could not be read."""
+    """Return sentences on the elicitation method, and on unscored or unreadable answers."""
     votes = run.summary.get("votes")
     if votes is None:
         return " ".join((f"Elicitation: {run.elicitation}.", *_unscored(run)))
-    cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""
-    return (
-        f"Elicitation: {run.elicitation}; {votes['unparsed']:,} of "
-        f"{several(votes['replies'], 'reply is', 'replies are')} "
-        f"no answer for certain and count as none{cut}."
-    )
+    return f"Elicitation: {run.elicitation}; {_unparsed(votes)}."
 
 
 def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """A sentence on the prompts that were too long; none if no prompt was.
+    """Yield a sentence on the prompts that were too long; nothing if no prompt was skipped.
 
     Args:
         summary: A run's summary.
@@ -36,10 +31,10 @@ def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterato
     """
     count = summary.get("skipped")
     if count:
-        where = " (findings/skipped.parquet lists the prompts)" if listed else ""
+        where = " (listed in findings/skipped.parquet)" if listed else ""
         yield (
-            f"{several(count, 'prompt')} skipped, longer than the model's window: the answers are "
-            f"missing{where}"
+            f"Skipped {several(count, 'prompt')} longer than the model's context window{where}; "
+            "the answers are missing"
         )
 
 
@@ -47,11 +42,11 @@ def _unscored(run: Run) -> Iterator[str]:
     for sentence in skipped_notes(run.summary):
         yield f"{sentence}."
     for reason, count in run.summary.get("unscored", {}).items():
-        yield f"{several(count, 'answer')} without a score: {reason}."
+        yield f"{several(count, 'answer has', 'answers have')} no score: {reason}."
 
 
 def differing(runs: Sequence[Run]) -> list[str]:
-    """A warning for each probe whose runs were not answered in one way."""
+    """Return a warning for each probe whose runs have different elicitation methods."""
     warnings = []
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]
@@ -60,7 +55,9 @@ def differing(runs: Sequence[Run]) -> list[str]:
 
 
 def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """A sentence; none for a run that does not say. Of sampled replies also how many were read.
+    """Yield notes on the elicitation method, skipped prompts, and unparsed sampled replies.
+
+    A run without a recorded elicitation method has no notes.
 
     Args:
         summary: A run's summary.
@@ -72,8 +69,13 @@ def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Ite
     yield from skipped_notes(summary, listed=listed)
     votes = summary.get("votes")
     if votes is not None:
-        cut = f", {votes['truncated']:,} of them cut while thinking" if votes["truncated"] else ""
-        yield (
-            f"{votes['unparsed']:,} of {several(votes['replies'], 'reply is', 'replies are')} no "
-            f"answer for certain and count as none{cut}"
-        )
+        yield _unparsed(votes)
+
+
+def _unparsed(votes: Mapping[str, Any]) -> str:
+    """Return how many sampled replies could not be read as an answer."""
+    cut = f" ({votes['truncated']:,} of them cut off during reasoning)"
+    return (
+        f"{votes['unparsed']:,} of {several(votes['replies'], 'reply', 'replies')} could not be "
+        f"read as an answer and are not counted{cut if votes['truncated'] else ''}"
+    )

@@ -1,4 +1,4 @@
-"""Data of the page: by column, compressed, and in text that no HTML can break out of."""
+"""Data of the page: column-oriented, compressed, and encoded without HTML characters."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
     from tacit.report.content import Figure, Table
 
-_DIGITS = 6  # of a number in a table; of the log-probabilities behind a row, decimals
-_DECIMALS = 4
+_DIGITS = 6  # significant digits of a number in a table
+_DECIMALS = 4  # decimals of a number in a table behind a row
 
 
 def packed(content: object) -> str:
-    """The content as JSON, gzip and base64, which has no ``<``; the same gives the same."""
+    """Return the content as gzipped JSON in base64, which contains no ``<``. Deterministic."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def table_data(table: Table) -> dict[str, Any]:
-    """A table as the page's script reads it: its columns, and their values side by side."""
+    """Return a table in the format of the page's script: columns and their values."""
     names = [column.name for column in table.columns]
     wanted = [*names, *(to for to in table.columns_to if to not in names)]
     keys = (table.behind, None if table.details is None else table.details.key)
@@ -54,11 +54,11 @@ def table_data(table: Table) -> dict[str, Any]:
 
 
 def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
-    """The values of each column; of texts that repeat, each once and where it stands.
+    """Return the values of each column; columns of repeated strings are dictionary-encoded.
 
     Args:
         frame: The rows.
-        fine: Six significant digits of a number; else four decimals.
+        fine: Whether to round numbers to six significant digits; otherwise to four decimals.
     """
     import polars as pl
 
@@ -78,7 +78,7 @@ def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
 
 
 def _whole(values: Sequence[float | None]) -> list[float | int | None]:
-    """Whole numbers without their point; what is not finite is missing."""
+    """Convert whole numbers to integers, and numbers that are not finite to None."""
     return [
         None if v is None or v in (float("inf"), float("-inf")) else int(v) if v == int(v) else v
         for v in values
@@ -86,7 +86,7 @@ def _whole(values: Sequence[float | None]) -> list[float | int | None]:
 
 
 def shared(figures: Sequence[Figure]) -> dict[str, Any]:
-    """Charts, and their data apart and by column: what several charts show stands there once.
+    """Return charts and their data, column-oriented; data that charts share are stored once.
 
     Args:
         figures: The charts.
@@ -117,7 +117,7 @@ def _by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a chart shows
+def _finite(value: Any) -> Any:  # noqa: ANN401 - any value of a chart
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - not a number
         return None
     return value

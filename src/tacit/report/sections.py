@@ -1,4 +1,4 @@
-"""A probe's section of the report, from what the probe declares."""
+"""A probe's section of the report, created from the probe's declarations."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from tacit.runs.reading import Run
 
 MOST_ROWS = 30_000
-"""Rows of a table that are shown, of all models together."""
+"""Maximum rows shown of a table, over all models."""
 
 MOST_SCORES = 250_000
-"""Rows of the tables that are made for reading, of all models together."""
+"""Maximum rows of a probe's views, over all models."""
 
 
 def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
-    """What a probe found: headlines, sentences, figures and tables.
+    """Return the section of a probe: headlines, sentences, figures and tables.
 
     Args:
-        runs: Runs of one probe.
-        look: The palette.
+        runs: The runs of one probe.
+        look: The theme.
     """
     kind = probe(runs[0].probe)
     told = declared(kind)
@@ -60,7 +60,10 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
 
 
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
-    """The choices of a filter: what the columns hold that declare it, else those of its name."""
+    """Return the choices of a filter: the values of the columns that declare the filter.
+
+    If no column declares it, return the values of the columns with the filter's name.
+    """
     shown = [
         (spec.name, column)
         for spec in declared(probe(runs[0].probe)).tables.values()
@@ -80,7 +83,7 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def views(runs: Sequence[Run]) -> Iterator[Table]:
-    """The tables that a probe makes for reading, of each model its own."""
+    """Yield the probe's views, for each model separately."""
     told = declared(probe(runs[0].probe))
     for number, run in enumerate(runs):
         stem = f"{run.probe}-{number}"
@@ -107,7 +110,7 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
-    """The pictures that the probe draws of single things."""
+    """Yield the graphs that the probe draws of single things."""
     found = declared(probe(runs[0].probe)).graphs({run.name: run.findings for run in runs}, look)
     if found is not None:
         graphs = tuple(Graph(labels, svg) for labels, svg in found.graphs)
@@ -116,14 +119,14 @@ def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
 
 
 def figures(runs: Sequence[Run], look: Theme) -> Iterator[Figure]:
-    """The figures that the findings allow, of all models together."""
+    """Yield the figures that the findings support, each of all models together."""
     told = declared(probe(runs[0].probe))
     for spec, chart in charts(told.figures, shown_of(runs, look)):
         yield figure(runs[0].probe, spec, chart, look.colours)
 
 
 def tables(runs: Sequence[Run]) -> Iterator[Table]:
-    """The declared tables with all models' rows."""
+    """Yield the declared tables with all models' rows."""
     for spec in declared(probe(runs[0].probe)).tables.values():
         found = table_of(spec, runs) if spec.shown else None
         if found is not None:
@@ -131,9 +134,9 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
-    """A declared table with all models' rows; None where there is none.
+    """Return a declared table with all models' rows; None if there are none.
 
-    Of more than ``MOST_ROWS`` rows the first are shown, and the table says so.
+    At most ``MOST_ROWS`` rows are shown. The description of a longer table states this limit.
     """
     import polars as pl
 
@@ -147,7 +150,7 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
     frame = pl.concat(frames, how="diagonal_relaxed")
     reading = spec.reading
     if frame.height > MOST_ROWS:
-        reading += f" The first {MOST_ROWS:,} of {several(frame.height, 'row')}."
+        reading += f" Only the first {MOST_ROWS:,} of {several(frame.height, 'row')} are shown."
         frame = frame.head(MOST_ROWS)
     columns = [Column("model", "model")]
     columns += [one for each in spec.in_table(frame) for one in shown_columns(each, frame)]
@@ -157,12 +160,12 @@ def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
 
 
 def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
-    """A declared table of a run; None where there is none."""
+    """Return a declared table of a run; None if the table is missing."""
     return run.questions if spec.name == QUESTIONS else run.findings.table(spec)
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """A column, called as its filter is, and its interval in a column of its own."""
+    """Yield a column, named after its filter if it has one, and its interval as a second column."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind
@@ -172,13 +175,13 @@ def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
 
 
 def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
-    """A headline of all models."""
+    """Return a headline of all models."""
     marks = (mark for run in runs for mark in _marks(headline, run))
     return Tile(headline.label, headline.about, tuple(marks))
 
 
 def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
-    """A headline of one model; nothing where its table has no such row."""
+    """Yield the marks of a headline for one model; nothing if its table has no such row."""
     found = _source(headline.table, run)
     if found is None:
         return
@@ -189,7 +192,7 @@ def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
 
 
 def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
-    """A declared table of a run, or one that is made for reading."""
+    """Return a declared table or a view of a run, with its declaration; None if missing."""
     told = declared(probe(run.probe))
     if name in told.tables:
         spec = told.tables[name]

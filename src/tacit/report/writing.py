@@ -1,12 +1,14 @@
-"""From runs to the file: sections made, data packed, the template filled in."""
+"""Writing the report: create the sections, pack the data, and fill in the template."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
@@ -20,12 +22,12 @@ from tacit.report.charts import unchecked
 from tacit.report.content import Figure, Graphs, Table
 from tacit.report.differences import differences, refusals
 from tacit.report.elicitation import differing
+from tacit.report.glossary import meanings
 from tacit.report.packing import packed, shared, table_data
 from tacit.runs.reading import read_runs
 from tacit.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tacit.report.content import Block, Section
@@ -33,16 +35,16 @@ if TYPE_CHECKING:
 
 PageKind: TypeAlias = Literal["report", "comparison"]
 
-# The bytes in which a page says what it is.
+# The number of bytes at the start of a page that include its kind.
 _HEAD = 4096
 
-# Of a manifest, what stands in the sections, and what the tables were when they were written.
+# Entries of a manifest that the page omits: the summary, which the sections show, and digests.
 _FOUND = frozenset({"summary", "sha256"})
 
 
 @dataclass(frozen=True)
 class _RunSection:
-    """A run as the manifest's section shows it."""
+    """A run in the section of requests and manifests."""
 
     name: str
     probe: str
@@ -51,26 +53,26 @@ class _RunSection:
 
 
 def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> None:
-    """Writes the report of some runs; the same runs give the same bytes.
+    """Write the report of some runs; the same runs always result in the same bytes.
 
-    Models that ran the same probe on the same data are compared with one another.
+    Models that ran the same probe on the same data are compared.
 
     Args:
-        folders: Runs' folders, or folders that hold several.
+        folders: The runs' folders, or folders that contain several runs.
         path: The file.
-        warn: Whether runs that should not be compared are compared all the same, under a warning;
-            else they stand beside one another.
+        warn: Whether to compare runs that are not comparable, with a warning. Otherwise these runs
+            are shown without a comparison.
 
     Raises:
-        RequestError: A folder holds no run, or a run is named twice.
-        DataError: A run is not finished, or damaged.
+        RequestError: A folder contains no run, or a run is named twice.
+        DataError: A run is not finished, or is damaged.
         WorkError: The file cannot be written.
     """
     publish_text(path, report(read_runs(folders), warn=warn))
 
 
 def page_kind(kind: PageKind) -> Kind:
-    """Return the kind of the pages that ``report`` makes, by which an existing file is known."""
+    """Return the kind of the pages of ``report``, which recognises an existing page."""
     mark = f'content="Tacit {kind} '
 
     def is_own(path: Path) -> bool:
@@ -81,12 +83,12 @@ def page_kind(kind: PageKind) -> Kind:
 
 
 def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False) -> str:
-    """The report's HTML.
+    """Return the report as HTML.
 
     Args:
-        runs: What it tells of.
-        kind: What the page says that it is.
-        warn: As :func:`write_report`.
+        runs: The runs.
+        kind: The kind of page, as the page's metadata states it.
+        warn: As for :func:`write_report`.
     """
     sections, warnings = _sections(runs, warn=warn)
     names = list(dict.fromkeys(run.name for run in runs))
@@ -100,6 +102,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
         lead=_lead(runs),
         warnings=warnings,
         sections=sections,
+        example=_example(sections),
         runs=[_run_section(run) for run in runs],
         blobs=_blobs([block for section in sections for block in section.blocks]),
         style=style,
@@ -111,7 +114,7 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
 
 
 def _policy(*, scripts: Sequence[str], style: str) -> str:
-    """The page's content security policy: it loads nothing, and runs and wears these alone."""
+    """Return the page's content security policy: only these scripts and styles, no downloads."""
     return (
         f"default-src 'none'; script-src {' '.join(map(_source, scripts))}; "
         f"style-src {_source(style)}; img-src blob:; base-uri 'none'; form-action 'none'"
@@ -119,13 +122,13 @@ def _policy(*, scripts: Sequence[str], style: str) -> str:
 
 
 def _source(text: str) -> str:
-    """A script or style within the page, as a content security policy names it."""
+    """Return the hash source of an embedded script or style for a content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _edge_rules(sections: Sequence[Section]) -> str:
-    """Where marks stand on the scales of tiles, as rules of style."""
+    """Return CSS rules for the positions of marks on the scales of tiles."""
     marks = [mark for section in sections for tile in section.tiles for mark in tile.marks]
     edges = sorted({edge.partition("-")[::2] for mark in marks for edge in mark.edges})
     return "".join(
@@ -144,9 +147,9 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         warnings.append(
             f"{probe.capitalize()}: these runs differ in more than the model ({told}). "
             + (
-                "They are compared all the same, as was asked: what differs may come from that."
+                "They are compared anyway (--force), but the results may differ for that reason."
                 if warn
-                else "They stand beside one another and are not compared."
+                else "They are shown side by side and are not compared."
             )
         )
     warnings += differing(runs)
@@ -164,31 +167,56 @@ def _lead(runs: Sequence[Run]) -> str:
     kind = number_of(len(ran), "probe")
     return (
         f"{several(len(runs), 'run')} of the {_listed(ran)} {kind}. "
-        "Each number has its n and, where it is an estimate, a 95\N{NO-BREAK SPACE}% confidence "
-        "interval (CI): the bar on the scale. The sections below have all tables and charts, to "
-        "sort, filter and download. The page loads nothing from elsewhere."
+        "CI: confidence interval. The sections below contain all charts and tables."
     )
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them."""
+    """Return names joined with commas and "and"."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def _example(sections: Sequence[Section]) -> Block | None:
+    """Return the block for the first screen: a graph of single beliefs, or else the first chart."""
+    blocks = [block for section in sections for block in section.shown]
+    graphs: list[Block] = [block for block in blocks if isinstance(block, Graphs)]
+    charts: list[Block] = [block for block in blocks if isinstance(block, Figure)]
+    return next(iter(graphs + charts), None)
+
+
+def without_folders(value: Any) -> Any:  # noqa: ANN401 - YAML
+    """Return a copy without the folders of absolute paths."""
+    if isinstance(value, Mapping):
+        return {without_folders(key): without_folders(each) for key, each in value.items()}
+    if isinstance(value, str):
+        path = PurePath(value)
+        return f"\N{HORIZONTAL ELLIPSIS}/{path.name}" if path.is_absolute() else value
+    if isinstance(value, Sequence):
+        return [without_folders(each) for each in value]
+    return value
+
+
 def _run_section(run: Run) -> _RunSection:
-    request = yaml.safe_dump(dict(run.request), sort_keys=False, allow_unicode=True)
-    about = {key: value for key, value in run.manifest.items() if key not in _FOUND}
-    manifest = yaml.safe_dump(about, sort_keys=False, allow_unicode=True)
+    def shown(content: Mapping[str, Any]) -> str:
+        return yaml.safe_dump(without_folders(content), sort_keys=False, allow_unicode=True)
+
+    request = shown(run.request)
+    manifest = shown({key: value for key, value in run.manifest.items() if key not in _FOUND})
     return _RunSection(run.name, run.probe, request, manifest)
 
 
 def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
-    """What the page's script unpacks: the page's data at once, the rest when it is wanted."""
+    """Return the packed data of the page's script.
+
+    ``page`` is unpacked when the page loads, the rest on demand.
+    """
     shown = [b for b in blocks if isinstance(b, Table) and b.behind is None]
     pictures = [b for b in blocks if isinstance(b, Graphs)]
     page: Mapping[str, Any] = {
         "tables": [table_data(table) for table in shown],
+        "terms": meanings(),
+        "headings": meanings(headings=True),
         "graphs": {each.id: [dict(graph.labels) for graph in each.graphs] for each in pictures},
         **shared([b for b in blocks if isinstance(b, Figure)]),
     }
@@ -207,9 +235,9 @@ def _asset(name: str) -> str:
 
 
 @cache
-def _template() -> Any:  # noqa: ANN401 - Jinja's own, which is imported where it is used
+def _template() -> Any:  # noqa: ANN401 - a Jinja template; Jinja is imported on use
     import jinja2
 
-    # What is ours and no HTML (style and script) is marked as such; all else is escaped.
+    # The template marks our own styles and scripts as safe; everything else is escaped.
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     return environment.from_string(_asset("report.html.j2"))

@@ -119,4 +119,4 @@ def improper(value: float | None, what: str) -> str | None:
     """
     if value is None or -float("inf") < value < _HAIR:
         return None
-    return f"gave {what} the value {value}, which is no log-probability"
+    return f"returned {value} for {what}, which is not a log-probability"

@@ -67,12 +67,12 @@ class RankingPrompt:
         for target in self.targets:
             if target not in self.vocabulary:
                 raise PromptError(
-                    f"{shown} is to rank {target!r}, which is none of the "
-                    f"{several(len(self.vocabulary), 'word')} of its vocabulary: add it, or "
-                    "leave it out"
+                    f"{shown} has the target {target!r}, which is not among the "
+                    f"{several(len(self.vocabulary), 'word')} of its vocabulary: add it to the "
+                    "vocabulary, or remove the target"
                 )
         if self.top < 0:
-            raise PromptError(f"{shown} is to keep the best {self.top}; 0 is the least")
+            raise PromptError(f"{shown} has top = {self.top}; it must be at least 0")
 
     def asking(self, words: Sequence[str]) -> Prompt:
         """Return a prompt with the same text and the given words as its answers."""
@@ -231,8 +231,8 @@ class RankingKind:
 
     folder = "rankings"
     unsupported = (
-        "ranks no vocabulary, only answers that it is given: "
-        "use a local model, or give a list of answers"
+        "does not rank a vocabulary, and only scores given answers: use a local model, or give a "
+        "list of answers"
     )
 
     def merge(self, requests: Iterable[RankingPrompt]) -> list[RankingPrompt]:
@@ -286,7 +286,7 @@ class RankingKind:
         """Return an error message unless the targets match and all values are log-probabilities."""
         about = request.asking(request.vocabulary.words[:1]).shown
         if tuple(one.target for one in answer.targets) != request.targets:
-            return f"ranked other targets than {about} has"
+            return f"ranked targets other than those of {about}"
         values = [one.logprob for one in answer.targets] + [value for _, value in answer.top]
         wrong = (improper(value, f"a candidate of {about}") for value in values)
         return next(filter(None, wrong), None)

@@ -111,7 +111,7 @@ class SamplingKind:
     """The handling of sampling; each reply is a separate part. See ``Kind``."""
 
     folder = "votes"
-    unsupported = "gives no sampled replies: leave --samples off"
+    unsupported = "does not return sampled replies: omit --samples"
 
     def merge(self, requests: Iterable[SamplingPrompt]) -> list[SamplingPrompt]:
         """Merge prompts with the same text into one prompt with all their numbers."""
@@ -148,7 +148,7 @@ class SamplingKind:
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:
         """Return an error message unless there are as many replies as requested."""
         if len(answer.replies) != len(request.numbers):
-            return "gave another number of replies than asked"
+            return "returned a different number of replies than requested"
         return None
 
     def missing(self, request: SamplingPrompt, reason: str) -> Samples:  # noqa: ARG002 - see Kind

@@ -84,16 +84,19 @@ class Prompt:
         if not self.answers:
             raise PromptError(f"{self.shown} has no answers; give at least one")
         if not all(self.answers):
-            raise PromptError(f"{self.shown} has an empty answer; every answer needs a character")
+            raise PromptError(
+                f"{self.shown} has an empty answer; every answer needs at least one character"
+            )
         blanks = len(_BLANK.findall(self.text))
         if blanks > 1:
-            raise PromptError(f"{self.shown} has {blanks} blanks ({BLANK}); one is the most")
+            raise PromptError(f"{self.shown} has {blanks} blanks ({BLANK}); at most one is allowed")
         try:
             "".join((self.text, self.separator, *self.answers)).encode()
         except UnicodeEncodeError as error:
             half = ascii(error.object[error.start])
             raise PromptError(
-                f"{self.shown} or an answer holds {half}, half of a character: write all of it"
+                f"{self.shown} or one of its answers contains {half}, half of a surrogate pair: "
+                "write the whole character"
             ) from error
 
     @property
@@ -179,7 +182,7 @@ class ScoringKind:
     """The handling of prompts; each answer is a separate part. See ``Kind``."""
 
     folder = "scores"
-    unsupported = "scores no answers: it is known by the replies that it gives"
+    unsupported = "does not score answers and only returns sampled replies"
 
     def merge(self, requests: Iterable[Prompt]) -> list[Prompt]:
         """Merge prompts with the same text and separator into one prompt with all their answers."""
@@ -230,9 +233,9 @@ class ScoringKind:
     def check(self, request: Prompt, answer: Scores) -> str | None:
         """Return an error message unless the scores are log-probabilities of the answers."""
         if tuple(one.answer for one in answer.answers) != request.answers:
-            return f"scored other answers than {request.shown} has"
+            return f"scored answers other than those of {request.shown}"
         for one in answer.answers:
-            if wrong := improper(one.logprob, f"{one.answer!r} to {request.shown}"):
+            if wrong := improper(one.logprob, f"the answer {one.answer!r} to {request.shown}"):
                 return wrong
         return None
 
@@ -321,7 +324,7 @@ class CachedScores:
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
     """Count the answers without a score by reason, in alphabetical order."""
     answers = (one for score in scores for one in score.answers if one.logprob is None)
-    counts = Counter(one.missing or "why was not kept" for one in answers)
+    counts = Counter(one.missing or "the reason was not recorded" for one in answers)
     return dict(sorted(counts.items()))
 
 

@@ -34,8 +34,8 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
     for name, group in groups.items():
         if group.keys.height != len(group.requests) or group.keys.is_duplicated().any():
             raise RequestError(
-                f"the probe gives {len(group.requests):,} requests {name!r} "
-                f"{group.keys.n_unique():,} different keys; each request needs its own"
+                f"the probe has {several(len(group.requests), 'request')} {name!r} but "
+                f"{several(group.keys.n_unique(), 'distinct key')}; each request needs a unique key"
             )
     return groups
 
@@ -100,8 +100,8 @@ def check_replies(probe: object, *, sampled: bool) -> None:
     """
     if not isinstance(probe, ReadsReplies):
         raise RequestError(
-            "this probe needs log-probabilities of whole texts, which replies in a chat do not "
-            "give: use a model that gives them"
+            "this probe needs log-probabilities of whole texts, and a chat API returns none: use a "
+            "local model, or a server with --api completions"
         )
     probe.check_replies(sampled=sampled)
 
@@ -118,8 +118,8 @@ def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
     if not plan.skipped:
         return
     reporter.warn(
-        f"{model}: skipped {several(len(plan.skipped), 'prompt')} longer than the model's window; "
-        "the answers are missing (--strict refuses such a run)"
+        f"{model}: skipped {several(len(plan.skipped), 'prompt')} longer than the model's context "
+        "window; the answers are missing (with --strict, this is an error)"
     )
     for reason in list(plan.skipped.values())[:_LISTED]:
         reporter.warn(f"  {reason}")
@@ -141,8 +141,8 @@ def _warn_of_unparsed(model: str, found: Sequence[Any], reporter: Reporter) -> N
     truncated = sum(each.truncated for each in votes)
     if unparsed:
         replies = unparsed + sum(each.parsed for each in votes)
-        cut = f", {truncated:,} of them cut while it was thinking" if truncated else ""
+        cut = f", {truncated:,} of them cut off during reasoning" if truncated else ""
         reporter.warn(
-            f"{model}: {unparsed:,} of {several(replies, 'reply is', 'replies are')} "
-            f"no answer for certain{cut}"
+            f"{model}: {unparsed:,} of {several(replies, 'reply', 'replies')} could not be read as "
+            f"an answer{cut}"
         )

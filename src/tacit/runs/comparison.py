@@ -83,6 +83,6 @@ def warnings_of_elicitation(probe_name: str, ways: dict[str, str]) -> list[str]:
     return [
         (
             f"{probe_name.capitalize()}: these models' beliefs come from different elicitation "
-            f"methods ({told}). What differs between them may come from that."
+            f"methods ({told}). Differences between the models may be due to the method."
         )
     ]

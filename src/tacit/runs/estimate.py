@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BYTES_PER_TOKEN = 4
 _AROUND = 8
-"""Tokens that a template puts around what the user says, about."""
+"""Approximate number of tokens that a chat template adds to a user message."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ class Cost:
     def sentence(self) -> str:
         """The cost in a sentence."""
         written = (
-            "as many answer tokens as it thinks for"
+            "an unlimited number of answer tokens"
             if self.answer_tokens is None
-            else f"{several(self.answer_tokens, 'answer token')}"
+            else f"at most {several(self.answer_tokens, 'answer token')}"
         )
         return (
             f"{several(self.texts, 'distinct prompt')}: at most {self.calls:,} calls, about "
-            f"{self.prompt_tokens:,} prompt tokens and at most {written} (less what the store "
-            "holds, and fewer calls where one brings several replies)"
+            f"{self.prompt_tokens:,} prompt tokens and {written} (less if answers are cached or "
+            "if a call returns several replies)"
         )
 
     def to_json(self) -> dict[str, Any]:

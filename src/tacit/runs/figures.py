@@ -53,7 +53,7 @@ class Figures:
             RequestError: ``--graphs`` is given without ``--figures``, or names unknown graphs.
         """
         if getattr(request.options, "graphs", None) and not self.formats:
-            raise RequestError("--graphs is for --figures, which says in what format to draw")
+            raise RequestError("--graphs requires --figures, which selects the file formats")
         if self.formats and hasattr(request.made, "check_graphs"):
             request.made.check_graphs(request.options)
 
@@ -95,9 +95,10 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
     figures, look = declared(probe(runs[0].probe)).figures, Theme(palette)
     if name not in figures:
         raise RequestError(
-            f"the probe {runs[0].probe} draws no figure {name!r}; it draws {', '.join(figures)}"
+            f"the probe {runs[0].probe} has no figure {name!r}; "
+            f"its figures are {', '.join(figures) or 'none'}"
         )
     drawn = figures[name](shown_of(runs, look))
     if drawn is None:
-        raise RequestError(f"the findings hold nothing for the figure {name!r}")
+        raise RequestError(f"the findings contain no data for the figure {name!r}")
     return themed(drawn, look.colours)

@@ -71,7 +71,7 @@ class RunFolder:
             return
         for place in (self.folder, *self.folder.parents):
             if place.is_file():
-                raise RequestError(f"{place} is a file; --out names the run's folder")
+                raise RequestError(f"{place} is a file; --out must name a folder")
         # A hidden file is a temporary file of a process that was killed.
         if not any(self.folder.glob("[!.]*")):
             return
@@ -82,8 +82,8 @@ class RunFolder:
         )
         if differing:
             raise RequestError(
-                f"{self.folder} holds a run of another request (it differs in "
-                f"{', '.join(differing)}): choose another --out, or remove it"
+                f"{self.folder} contains a run with different options "
+                f"({', '.join(differing)}): choose another --out, or remove the folder"
             )
 
     @property
@@ -175,11 +175,11 @@ class RunFolder:
         is_mapping = isinstance(before, dict)
         reason = _unreadable(before) if is_mapping else None
         if reason:
-            raise RequestError(f"{path} {reason}, or choose another --out")
+            raise RequestError(f"{path} {reason}. To start a new run, choose another --out")
         if not is_mapping or not isinstance(before.get("model", {}), dict):
             raise RequestError(
-                f"{path} is damaged (it does not say of which model the run is): choose another "
-                "--out, or remove it"
+                f"{path} is damaged (it does not name the run's model): choose another --out, or "
+                "remove it"
             )
         return dict(before)
 
@@ -191,14 +191,14 @@ class RunFolder:
             changed.append("data")
         if changed:
             raise RequestError(
-                f"{self.folder} holds this run as it was before its model or data changed "
-                f"({', '.join(changed)}): choose another --out, or remove it"
+                f"{self.folder} contains this run, but its model or data have changed since "
+                f"({', '.join(changed)}): choose another --out, or remove the folder"
             )
 
     def _stored_request(self, folder: Path) -> dict[str, Any]:
         path = folder / "run.yaml"
         if not path.is_file():
-            raise RequestError(f"{folder} holds files and no run: choose another --out")
+            raise RequestError(f"{folder} contains files but no run: choose another --out")
         try:
             known = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
@@ -224,17 +224,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / "manifest.json"
     if not path.is_file():
-        raise DataError("is no run's folder: it has no manifest.json", folder)
+        raise DataError("is not a run's folder: it has no manifest.json", folder)
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         reason = _unreadable(manifest)
         status = None if reason else manifest["status"]
     except (OSError, ValueError, AttributeError, KeyError, RecursionError) as error:
-        raise DataError("is damaged: it says nothing of a run's status", path) from error
+        raise DataError("is damaged: the run's status cannot be read", path) from error
     if reason:
         raise DataError(reason, path)
     if status != "finished":
-        raise DataError(f"holds a run that is {status}; only a finished one has findings", folder)
+        raise DataError(
+            f"contains a run that is {status}; expected a finished run: repeat its command to "
+            "finish it",
+            folder,
+        )
     digests = manifest.get("sha256")
     if not isinstance(digests, dict) or digests.get("manifest") != digest_of(manifest):
         raise DataError(_CHANGED, path)
@@ -268,7 +272,10 @@ def digest_of(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-_CHANGED = "is damaged: it is not what the run wrote; the command in run.yaml makes it anew"
+_CHANGED = (
+    "is damaged: it has changed since the run; repeat the run with the options in run.yaml to "
+    "restore it"
+)
 
 
 def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:

@@ -224,7 +224,7 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
     if twice:
-        raise RequestError(f"the run {twice[0]} is named twice; name each run once")
+        raise RequestError(f"the run {twice[0]} is given twice; give each run once")
     runs = [_read(place) for place in places]
     return named([run for probe in probes() for run in runs if run.probe == probe])
 
@@ -237,15 +237,14 @@ def named(runs: Sequence[Run]) -> list[Run]:
 def _runs_in(folder: Path) -> list[Path]:
     """Return the folder itself if it is a run's, else the runs in it, sorted by name."""
     if not folder.is_dir():
-        problem = "is a file" if folder.is_file() else "there is no such folder"
-        raise RequestError(f"{folder}: {problem}; name the folder of a run")
+        problem = "is a file" if folder.is_file() else "does not exist"
+        raise RequestError(f"{folder} {problem}; expected the folder of a run")
     if (folder / "manifest.json").is_file() or (folder / "run.yaml").is_file():
         return [folder]
     found = sorted(path.parent for path in folder.glob("[!.]*/manifest.json"))
     if not found:
         raise RequestError(
-            f"{folder} is no run's folder and holds none; expected manifest.json in it, or in the "
-            "folders in it"
+            f"{folder} contains no run; expected manifest.json in this folder or in its subfolders"
         )
     return found
 
@@ -256,7 +255,7 @@ def _read(folder: Path) -> Run:
     named = request.get("probe")
     if named not in probes():
         raise DataError(
-            f"names the probe {named!r}; there are {', '.join(probes())}",
+            f"names the unknown probe {named!r}; expected one of {', '.join(probes())}",
             folder / "run.yaml",
         )
     specs = declared(probe(named)).tables
@@ -265,8 +264,8 @@ def _read(folder: Path) -> Run:
             check_tables(tables, {**specs, SKIPPED.name: SKIPPED})
     except FindingsError as error:
         raise DataError(
-            f"is not as this version of Tacit writes it ({error}): it is another version's; the "
-            "command in run.yaml makes it anew",
+            f"was written by another version of Tacit ({error}); repeat the run with the options "
+            "in run.yaml",
             folder,
         ) from error
     return Run(folder, "", request, manifest, tables)
@@ -278,7 +277,7 @@ def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSO
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise DataError(f"cannot be read: {error}", path) from error
     if not isinstance(content, dict):
-        raise DataError("is damaged: it holds no mapping", path)
+        raise DataError("is damaged: expected a mapping", path)
     return content
 
 

@@ -31,21 +31,21 @@ def read_prompts(path: Path) -> list[Prompt]:
         except PromptError as error:
             raise DataError(str(error), path, line) from error
     if not found:
-        raise DataError('holds no prompts; expected lines {"text": …, "answers": [...]}', path)
+        raise DataError('contains no prompts; expected lines {"text": …, "answers": [...]}', path)
     return found
 
 
 def _prompt(record: dict[str, Any]) -> Prompt:
     unknown = sorted(set(record) - {"text", "answers", "separator"})
     if unknown:
-        raise PromptError(f"has the key {unknown[0]!r}; expected text, answers, separator")
+        raise PromptError(f"has the unknown key {unknown[0]!r}; expected text, answers, separator")
     text, answers, separator = (
         record.get("text"),
         record.get("answers"),
         record.get("separator", " "),
     )
     if not isinstance(text, str) or not isinstance(separator, str):
-        raise PromptError("text and separator must be strings, and text must be there")
+        raise PromptError("text and separator must be strings, and text is required")
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
         raise PromptError("answers must be a list of strings")
     return Prompt(text, tuple(answers), separator)

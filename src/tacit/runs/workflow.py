@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from tacit.runs.reporter import Reporter
 
 REPORT = "report.html"
-"""The name of a report in a folder of runs."""
+"""File name of the report in a folder of runs."""
 
 FROM_FILE = "beliefs from a file"
-"""How beliefs that were elicited elsewhere are described."""
+"""The elicitation method of beliefs that were elicited elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class RunRequest:
         if bool(self.models) == (self.beliefs is not None):
             raise RequestError("give either models (--model) or a file of beliefs (--beliefs)")
         if len(set(self.models)) < len(self.models):
-            raise RequestError("a model is named twice")
+            raise RequestError("a model is given twice; give each model once")
         self.engine.check(self.models, self.loading)
         kind = probe(self.probe)
         if hasattr(kind, "for_models"):
@@ -164,7 +164,9 @@ class RunRequest:
             RequestError: Beliefs are given, so that there is nothing to estimate.
         """
         if self.beliefs is not None:
-            raise RequestError("--dry-run is for models; beliefs are there already")
+            raise RequestError(
+                "--dry-run requires a model (--model); beliefs from a file need no requests"
+            )
         self._check_replies()
         return {name: self._estimated(name) for name in self.models}
 
@@ -186,7 +188,9 @@ class RunRequest:
         """Run the probe on beliefs that were elicited elsewhere."""
         made = self.made
         if not isinstance(made, ReadsBeliefs):
-            raise RequestError(f"the probe {self.probe} reads no beliefs from a file")
+            raise RequestError(
+                f"the probe {self.probe} cannot read beliefs from a file: give a model (--model)"
+            )
         folder = folders[beliefs.name].about(about)
         model = {"kind": "beliefs", "name": beliefs.name, "elicitation": FROM_FILE}
         (model["sha256"],) = sha256_of(beliefs).values()
@@ -238,12 +242,15 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
     from tacit.models.openai.options import is_address
 
     if beliefs is not None:
-        raise RequestError("beliefs in a file rank no vocabulary: give a model")
+        raise RequestError(
+            "this probe ranks a model's vocabulary, so it cannot read beliefs from a file: give a "
+            "model (--model)"
+        )
     for name in models:
         if is_address(name):
             raise ModelError(
-                f"{name}: a server returns the most probable tokens alone, and this ranks a whole "
-                "vocabulary: use a model in this process"
+                f"{name}: this probe ranks a model's whole vocabulary, and a server returns only "
+                "the most probable tokens: use a local model"
             )
 
 
@@ -258,7 +265,9 @@ def folders_of(
     if out is None or len(models) == 1:
         return {name: RunFolder(out, {**request, "model": name}) for name in models}
     if (out / "run.yaml").exists():
-        raise RequestError(f"{out} holds the run of one model: choose another --out for several")
+        raise RequestError(
+            f"{out} contains the run of one model: choose another --out for several models"
+        )
     taken: set[str] = set()
     folders: dict[str, RunFolder] = {}
     for name in models:
@@ -282,7 +291,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     for name in ("comparison.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(
-                f"{out / name} exists, and {out} holds none of these runs: choose another --out"
+                f"{out / name} exists, but {out} contains none of these runs: choose another --out"
             )
 
 

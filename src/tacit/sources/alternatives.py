@@ -19,7 +19,7 @@ UNALIGNED = "alternatives not aligned with participants"
 UNNAMED = "alternatives without participants"
 SHIFTED = "alternatives of another feature"
 PROBLEMS = (UNALIGNED, UNNAMED, SHIFTED)
-"""Why the alternatives of a row cannot be counted."""
+"""Reasons why the alternatives of a row cannot be counted."""
 
 # Words that express the relation between a concept and a property, not the property.
 _RELATING = frozenset(

@@ -84,14 +84,14 @@ def read_anchors(path: Path | str) -> list[Anchor]:
         anchor = _read_row(row, number, path)
         if anchor.id in anchors:
             raise DataError(
-                f"has the id {anchor.id!r} of line {line_of_row(path, rows[anchor.id])}; "
-                "expected one of its own",
+                f"has the same id {anchor.id!r} as line {line_of_row(path, rows[anchor.id])}; "
+                "expected a unique id",
                 path,
                 line_of_row(path, number),
             )
         anchors[anchor.id], rows[anchor.id] = anchor, number
     if not anchors:
-        raise DataError(f"holds no question; expected a row for each. {_KNOWN}", path)
+        raise DataError(f"contains no questions; expected one row per question. {_KNOWN}", path)
     return list(anchors.values())
 
 

@@ -93,8 +93,8 @@ def plain_choices(cell: object, answer: object) -> Choices:
     if answer is None or isinstance(answer, str):
         return Choices(texts, _named(text_of(answer, "answer"), texts))
     raise ValueError(
-        f"has {answer!r} as its answer; expected a choice's text, its letter, or a whole number "
-        "that counts choices from 0"
+        f"has the answer {answer!r}; expected a choice's text, its letter, or its index, counted "
+        "from 0"
     )
 
 
@@ -114,7 +114,9 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
     _refuse_repeated(texts)
     written = "" if label is None else str(label).strip()
     if written not in {"0", "1", *_UNKNOWN}:
-        raise ValueError(f"has the label {label!r}; expected 0 for sol1, 1 for sol2, or none")
+        raise ValueError(
+            f"has the label {label!r}; expected 0 for sol1, 1 for sol2, or an empty label"
+        )
     return Choices(texts, None if written in _UNKNOWN else int(written))
 
 
@@ -131,14 +133,16 @@ def text_of(cell: object, name: str) -> str:
     try:
         cell.encode()
     except UnicodeEncodeError as error:  # JSON within CSV can contain an escaped one
-        raise ValueError(f"holds half of a surrogate pair in its {name}") from error
+        raise ValueError(
+            f"has an unpaired surrogate in its {name}; expected valid Unicode"
+        ) from error
     return cell.strip()
 
 
 def _labels_and_texts(cell: object) -> tuple[list[str], list[object]]:
     labels, texts = _paired(cell)
     if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
-        raise ValueError("has choices whose labels and texts do not pair up; expected one of each")
+        raise ValueError("needs one label and one text for each choice")
     named = [text_of(label, "label of a choice") for label in labels]
     if "" in named or len(set(named)) < len(named):
         raise ValueError(f"has the labels {named}; expected a different one for each choice")
@@ -161,7 +165,7 @@ def _split(cell: str) -> object:
         return json.loads(cell, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"has choices that begin with [ and are no JSON list ({error}); "
+            f"has choices that begin with [ but are not a JSON list ({error}); "
             f'write ["a", "b"] or a {_SEPARATOR} b'
         ) from error
 
@@ -171,7 +175,7 @@ def _texts(cell: object) -> tuple[str, ...]:
         raise ValueError(f"has {cell!r} as its choices; expected a list of texts")  # noqa: TRY004
     texts = tuple(text_of(choice, f"choice {place}") for place, choice in enumerate(cell, 1))
     if "" in texts:
-        raise ValueError(f"has nothing as its choice {texts.index('') + 1}; expected a text")
+        raise ValueError(f"has an empty choice {texts.index('') + 1}; expected text")
     return texts
 
 
@@ -179,8 +183,8 @@ def _refuse_few(texts: Sequence[str]) -> None:
     if len(texts) < _FEWEST:
         only = f"only the choice {texts[0]!r}" if texts else "an empty list of choices"
         raise ValueError(
-            f"has {only}; expected {_FEWEST} or more that differ, in a list or with {_SEPARATOR} "
-            "between them"
+            f"has {only}; expected {_FEWEST} or more different choices, in a list or separated by "
+            f"{_SEPARATOR}"
         )
 
 
@@ -193,13 +197,13 @@ def _refuse_repeated(texts: Sequence[str]) -> None:
 def _counted(answer: int, texts: Sequence[str]) -> int:
     if not 0 <= answer < len(texts):
         raise ValueError(
-            f"has the answer {answer}, which counts choices from 0; expected 0 to "
-            f"{len(texts) - 1}, or nothing where it is not known"
+            f"has the answer {answer}; expected an index from 0 to {len(texts) - 1}, or nothing "
+            "if the answer is unknown"
         )
     if str(answer) in texts and texts[answer] != str(answer):
         raise ValueError(
-            f"has the number {answer} as its answer, which could be the choice {str(answer)!r} or, "
-            f"counted from 0, {texts[answer]!r}; write the choice as text, in quotes"
+            f"has the ambiguous answer {answer}: it may be the choice {str(answer)!r}, or the "
+            f"index of {texts[answer]!r}; write the choice as text, in quotes"
         )
     return answer
 
@@ -215,12 +219,12 @@ def _named(answer: str, texts: Sequence[str]) -> int | None:
     problem = _not_among(answer, letters, texts)
     if answer.lstrip("-").isdecimal():
         raise ValueError(
-            f"{problem}. A number counts choices, from 0, only where it is no text: in JSONL "
-            "without quotes, or in a Parquet column of whole numbers"
+            f"{problem}. The index of a choice must be a number, not text: in JSONL without "
+            "quotes, in Parquet in an integer column"
         )
     raise problem
 
 
 def _not_among(answer: str, labels: Sequence[str], texts: Sequence[str]) -> ValueError:
     shown = ", ".join(f"{label} {text!r}" for label, text in zip(labels, texts, strict=False))
-    return ValueError(f"has the answer {answer!r}, which is none of its choices: {shown}")
+    return ValueError(f"has the answer {answer!r}, which is not among its choices: {shown}")

@@ -18,7 +18,7 @@ from tacit.errors import RequestError
 _DATA = Path(str(resources.files("tacit") / "data" / "demo"))
 
 THINGS = _DATA / "things"
-"""Drawings of everyday things: their parts and how these relate."""
+"""Drawings of everyday things: their parts and the relations between parts."""
 
 FACTS = _DATA / "facts.tsv"
 """Facts as triples: relation, head, tail."""
@@ -49,7 +49,7 @@ def demo_data(kind: str) -> Path:
         'facts.tsv'
     """
     if kind not in _BY_KIND:
-        raise RequestError(f"the demo has no {kind!r}; it has {', '.join(_BY_KIND)}")
+        raise RequestError(f"there is no demo data {kind!r}; expected one of {', '.join(_BY_KIND)}")
     return _BY_KIND[kind]
 
 

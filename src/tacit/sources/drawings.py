@@ -110,7 +110,7 @@ def read_drawings(
     for file in _annotation_files(path):
         _read_file(file, known, sketches)
     if not sketches:
-        raise DataError(f"holds no drawing; expected rows of {_COLUMNS}", path)
+        raise DataError(f"contains no drawings; expected rows of {_COLUMNS}", path)
     drawings = [sketch.finished() for sketch in sketches.values()]
     return drawings if things is None else _only(drawings, things, path)
 
@@ -138,11 +138,11 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
         parts = tuple(part.strip().lower() for part in (listed or "").split(","))
         problem = ""
         if not thing:
-            problem = "names no thing"
+            problem = "has no thing; expected its name"
         elif thing in found:
-            problem = f"lists {thing!r} a second time"
+            problem = f"lists {thing!r} a second time; expected one row per thing"
         elif "" in parts:
-            problem = f"has a blank part of {thing!r}; expected names with commas between them"
+            problem = f"has a blank part of {thing!r}; expected names separated by commas"
         if problem:
             raise DataError(problem, path, line_of_row(path, row))
         found[thing] = parts
@@ -203,7 +203,7 @@ def _annotation_files(path: Path) -> list[Path]:
     files = [file for file in path.glob(_PATTERN) if file.is_file()]
     if not files:
         raise DataError(
-            f"holds no drawings; expected files named {_PATTERN}; {advice('drawings')}", path
+            f"contains no drawings; expected files named {_PATTERN}; {advice('drawings')}", path
         )
     return sorted(files, key=_natural)
 
@@ -252,25 +252,27 @@ def _sketch_of(
     """
     if len(cells) not in _CELLS or cells[2] != "---":
         raise ValueError(
-            f"has {len(cells)} cells, the third {(cells + [''] * 3)[2]!r}; "
-            f"expected {_COLUMNS}, with tabs between them"
+            f"has {several(len(cells), 'cell')}, the third {(cells + [''] * 3)[2]!r}; "
+            f"expected {_COLUMNS}, separated by tabs"
         )
     annotator, thing = cells[:2]
     if not annotator and not thing:
         if current is None:
-            raise ValueError("continues a drawing and none stands above it; name annotator, thing")
+            raise ValueError(
+                "continues a drawing, but none precedes it; name the annotator and thing"
+            )
         return current
     if not annotator or not thing:
         raise ValueError(
-            "names an annotator and no thing, or a thing and no annotator; "
-            "expected both to begin a drawing, neither to continue the one above"
+            "names an annotator without a thing, or a thing without an annotator; "
+            "expected both to begin a drawing, or neither to continue the one above"
         )
     first = sketches.get((thing, annotator))
     if first is not None:
         raise ValueError(
             f"begins a second drawing of {thing!r} by {annotator!r}; the first begins at "
             f"{first.where}. Leave the two cells blank to continue a drawing, or name another "
-            "annotator for a second one"
+            "annotator for a second drawing"
         )
     return sketches.setdefault((thing, annotator), _Sketch(annotator, thing, where))
 
@@ -285,7 +287,7 @@ def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str
     if relation not in known:
         raise ValueError(f"uses the unknown relation {relation!r}; expected {', '.join(known)}")
     if not subject or not obj:
-        raise ValueError("names no part as its subject or object; expected two parts")
+        raise ValueError("has an empty subject or object; expected two parts")
     if subject == obj:
         raise ValueError(f"relates {subject!r} to itself; expected two different parts")
     return subject, known[relation], obj
@@ -297,9 +299,9 @@ def _only(drawings: list[Drawing], things: Collection[str], path: Path) -> list[
     for thing in sorted(wanted.difference(drawn)):
         near = difflib.get_close_matches(thing, drawn, n=5)
         hint = (
-            f"near it: {', '.join(near)}"
+            f"similar names: {', '.join(near)}"
             if near
-            else f"{several(len(drawn), 'thing is', 'things are')} drawn there"
+            else f"it contains {several(len(drawn), 'thing')}"
         )
-        raise DataError(f"holds no drawing of {thing!r}; {hint}", path)
+        raise DataError(f"contains no drawing of {thing!r}; {hint}", path)
     return [drawing for drawing in drawings if drawing.thing in wanted]

@@ -73,8 +73,8 @@ class Dump:
         named = set(self.columns)
         if len(named) < len(self.columns) or not set(TRIPLES) <= named <= {*TRIPLES, "weight"}:
             raise RequestError(
-                f"the columns {','.join(self.columns)} are not relation, head, tail and maybe "
-                "weight, each once"
+                f"the columns {','.join(self.columns)} are invalid; expected relation, head and "
+                "tail, and optionally weight, each once"
             )
         self.layout: Layout = self._recognised()
         self._bytes = Counted(self.path)
@@ -111,7 +111,7 @@ class Dump:
             raise DataError(f"cannot be read as a dump: {error}", self.path) from error
         except OSError as error:
             raise DataError(
-                f"breaks off or is damaged ({error}); fetch it again and compare its size",
+                f"is truncated or damaged ({error}); download it again and compare its size",
                 self.path,
             ) from error
 
@@ -131,9 +131,8 @@ class Dump:
         if self.bad <= TOLERATED * self.lines:
             return
         raise DataError(
-            f"{self.bad:,} of {several(self.lines, 'line is', 'lines are')} not as the first, "
-            "which is of the layout "
-            f"{self.layout}; {self.bad_line_text()}",
+            f"has {several(self.bad, 'malformed line')} out of {self.lines:,}; expected the layout "
+            f"of the first line ({self.layout}); {self.bad_line_text()}",
             self.path,
         )
 
@@ -152,8 +151,8 @@ class Dump:
         if len(cells) == len(self.columns) and all(triple[name].strip() for name in TRIPLES):
             return "triples"
         raise DataError(
-            "is no dump: expected the five columns of ConceptNet's assertions, the first of which "
-            f"begins with /a/, or the columns {', '.join(self.columns)}, with tabs between; "
+            "is not a dump: expected the five columns of ConceptNet's assertions, the first of "
+            f"which begins with /a/, or the columns {', '.join(self.columns)}, separated by tabs; "
             f"found {_cut(first)!r}",
             self.path,
             number,
@@ -168,7 +167,7 @@ class Dump:
                     if line.strip():
                         return number, line.rstrip(b"\r\n").decode("utf-8-sig", "replace")
                     if number > _BLANK:
-                        raise DataError(f"begins with over {_BLANK:,} blank lines", self.path)
+                        raise DataError(f"begins with more than {_BLANK:,} blank lines", self.path)
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(f"cannot be read: {error}", self.path) from error
         raise DataError("is empty", self.path)
@@ -249,8 +248,8 @@ class Dump:
         self._blank += lines
         if self._blank > _BLANK and 2 * self._blank > self.lines:
             raise DataError(
-                f"holds {self._blank:,} blank lines among its first {self.lines:,}; remove them, "
-                "or fetch it again",
+                f"has {self._blank:,} blank lines among its first {self.lines:,}; remove them, or "
+                "download the file again",
                 self.path,
             )
 

@@ -29,7 +29,7 @@ def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
 
     problem = "there is no such file or folder" if folder else "there is no such file"
     if found.is_dir():
-        problem += ", but a folder"
+        problem = "is a folder"
     raise DataError(f"{problem}; expected {registry().kinds[kind].expected}; {advice(kind)}", path)
 
 

@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.errors import DataError, MissingPackage
 from tacit.sources.missing import check_exists
 from tacit.tables import line_of_row, read_table
@@ -56,7 +57,9 @@ def read_sheet(path: Path) -> Sheet:
     if path.suffix.lower() not in SUFFIXES:
         hint = "; save it as .xlsx" if path.suffix.lower() == ".xls" else ""
         raise DataError(
-            f"has the suffix {path.suffix!r}; norms are one of {', '.join(SUFFIXES)}{hint}", path
+            f"has the unsupported suffix {path.suffix!r}; expected one of "
+            f"{', '.join(SUFFIXES)}{hint}",
+            path,
         )
     check_exists(path, "norms")
     lines = _lines(path)
@@ -73,7 +76,8 @@ def read_sheet(path: Path) -> Sheet:
 def _row(columns: tuple[str, ...], line: int, cells: Sequence[str], path: Path) -> Row:
     if any(cells[len(columns) :]):
         raise DataError(
-            f"has {len(cells)} cells; the header names {len(columns)}: {', '.join(columns)}",
+            f"has {several(len(cells), 'cell')}; the header has {len(columns)}: "
+            f"{', '.join(columns)}",
             path,
             line,
         )
@@ -105,13 +109,13 @@ def _separated(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 begin = reader.line_num + 1
     except csv.Error as error:
         raise DataError(
-            f"is no row of cells: {error}; a cell that begins with a quote must end with one, and "
-            "quotes within it be doubled",
+            f"is malformed: {error}; a cell that begins with a quote must end with one, and quotes "
+            "within it must be doubled",
             path,
             begin,
         ) from error
     except UnicodeDecodeError as error:
-        raise DataError(f"is no UTF-8 text ({error}); save it as UTF-8", path) from error
+        raise DataError(f"is not UTF-8 text ({error}); save it as UTF-8", path) from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
 

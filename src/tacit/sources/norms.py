@@ -176,7 +176,9 @@ def read_norms(path: Path | str) -> Norms:
                 first, frequency=max(first.frequency, one.frequency)
             )
     if not found:
-        raise DataError(f"holds no property; expected rows of {', '.join(layout.required)}", path)
+        raise DataError(
+            f"contains no properties; expected rows of {', '.join(layout.required)}", path
+        )
     return Norms(
         path,
         layout.name,
@@ -211,8 +213,8 @@ def _layout_of(sheet: Sheet, path: Path) -> Layout:
     layout = next((one for one in LAYOUTS if one.marks & columns), None)
     if layout is None:
         raise DataError(
-            f"has the columns {', '.join(sheet.columns)}, which are no layout of norms that is "
-            f"known: {'; '.join(map(_described, LAYOUTS))}",
+            f"has the columns {', '.join(sheet.columns)}, which match no supported layout of "
+            f"norms; expected {'; '.join(map(_described, LAYOUTS))}",
             path,
             1,
         )
@@ -239,7 +241,7 @@ def _property(
     """Convert a row to a property; also return why its alternatives cannot be counted, if so."""
     cells = row.cells
     if not cells["concept"]:
-        raise DataError("names no concept", path, row.line)
+        raise DataError("has no concept; expected its name", path, row.line)
     feature = cells["feature"]
     category = cells.get(layout.category, "").lower()
     gave = read_alternatives(
@@ -264,8 +266,8 @@ def _frequency(text: str, layout: Layout, path: Path, line: int) -> int:
         value, whole = -1.0, 0
     if value != whole or whole < 0:
         raise DataError(
-            f"has {text!r} as its production frequency ({layout.frequency}); expected how many "
-            "people named the property, a whole number of at least 0",
+            f"has {text!r} as its production frequency ({layout.frequency}); expected the "
+            "number of people who listed the property, a whole number of at least 0",
             path,
             line,
         )

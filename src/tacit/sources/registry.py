@@ -204,7 +204,9 @@ def _completed(name: object, entry: object, kinds: dict[str, Kind]) -> object:
     if not isinstance(entry, dict):
         return entry
     if "name" in entry:
-        raise ValueError(f"{name} has a name of its own; expected its key to be its name")
+        raise ValueError(
+            f"{name} has the key name; remove it, since the key of the entry is its name"
+        )
     kind = entry.get("kind")
     found = {"kind": kinds[kind]} if isinstance(kind, str) and kind in kinds else {}
     return {"name": name, **entry, **found}
@@ -214,5 +216,5 @@ def _problem(error: ValidationError) -> str:
     """Describe the first problem: the entry, the error, and the value."""
     first = error.errors(include_url=False)[0]
     where = ".".join(map(str, first["loc"])) or "the file"
-    value = "" if first["type"] == "missing" else f" (it is {first['input']!r})"
+    value = "" if first["type"] == "missing" else f"; found {first['input']!r}"
     return f"{where}: {first['msg']}{value}"

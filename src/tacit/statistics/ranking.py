@@ -109,7 +109,7 @@ def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
     if scores.ndim != 1 or labels.shape[-1:] != scores.shape:
         raise ValueError(f"right has shape {labels.shape} and score {scores.shape}")
     if np.isnan(scores).any():
-        raise ValueError("a score is not a number; leave out the rows that have none")
+        raise ValueError("a score is NaN; remove rows without a score")
     _, level, rows = np.unique(-scores, return_inverse=True, return_counts=True)
     counts = rows.astype(np.float64)
     return summed(labels[..., np.argsort(level, kind="stable")], counts), counts

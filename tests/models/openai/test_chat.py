@@ -95,11 +95,11 @@ def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve)
 @pytest.mark.parametrize(
     ("speech", "reason"),
     [
-        ({"logprobs": False}, "gives no log-probabilities in a chat: count answers"),
-        ({"logprobs": False, "most": 0}, r"gives no log-probabilities in a chat \("),
-        ({"noise": 1.0}, "asked twice has log-probabilities"),
-        ({"thinks": "tags"}, "thinks before it answers, so that a reply's first token"),
-        ({"thinks": "begun"}, "thinks before it answers, so that a reply's first token"),
+        ({"logprobs": False}, "returns no log-probabilities in a chat: use vote shares"),
+        ({"logprobs": False, "most": 0}, r"returns no log-probabilities in a chat \("),
+        ({"noise": 1.0}, "log-probabilities of the same prompt differ"),
+        ({"thinks": "tags"}, "reasons before it answers, so the first token of a reply"),
+        ({"thinks": "begun"}, "reasons before it answers, so the first token of a reply"),
     ],
 )
 def test_a_chat_without_right_log_probabilities_is_refused(
@@ -181,13 +181,13 @@ def test_servers_that_cut_off_unlikely_words_are_told_not_to(
     assert votes.counts["False"] == pytest.approx(20, abs=4 * math.sqrt(200 * 0.1 * 0.9))
     assert votes.counts["False"] > 0
     assert model.description["identity"]["uncut"]["top_k"] == all_tokens
-    assert "may cut off" not in " ".join(model.description["refused"])
+    assert "may never sample" not in " ".join(model.description["refused"])
 
 
 def test_a_server_that_may_cut_off_unlikely_words_is_told_of(serve: Serve) -> None:
     """It takes no word that says not to."""
     model = sampled(speaking(serve, all_tokens=None))
-    assert "may cut off unlikely words" in " ".join(model.description["refused"])
+    assert "may never sample unlikely words" in " ".join(model.description["refused"])
     assert model.description["identity"]["uncut"] == {}
 
 
@@ -241,7 +241,7 @@ def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
 
 def test_a_server_that_replies_alike_each_time_is_refused(serve: Serve) -> None:
     """Its shares would have intervals that are worth nothing."""
-    with pytest.raises(ModelError, match="its replies are no samples"):
+    with pytest.raises(ModelError, match="its replies are not random samples"):
         sampled(speaking(serve, stuck=True))
 
 
@@ -269,7 +269,7 @@ def test_a_model_is_known_again_by_its_likeliest_replies(serve: Serve, tmp_path:
     server.manners.speech = other
     assert sampled(server, kept=tmp_path).fingerprint != model.fingerprint
     blind = sampled(speaking(serve, greedy=False))
-    assert "another model by its name is not noticed" in " ".join(blind.description["refused"])
+    assert "a change of its model cannot be detected" in " ".join(blind.description["refused"])
 
 
 @pytest.mark.parametrize(("changed", "known"), [(0, True), (3, True), (4, False), (12, False)])
@@ -346,9 +346,9 @@ def test_the_reply_is_read_behind_the_thought(
 @pytest.mark.parametrize(
     ("thinking", "reason"),
     [
-        (10, "says nothing in the 10 tokens that it may think for"),
-        (100, "says nothing in the 100 tokens that it may think for"),
-        ("all", "before the server's own limit of a reply cuts its thought"),
+        (10, "returns no answer within 10 reasoning tokens"),
+        (100, "returns no answer within 100 reasoning tokens"),
+        ("all", "before the server's own limit on the reply ends the reasoning"),
     ],
 )
 def test_a_hidden_thought_that_does_not_end_is_told(
@@ -364,7 +364,7 @@ def test_one_hidden_thought_in_many_is_told(serve: Serve) -> None:
     """Else only the replies behind short thoughts would be counted."""
     # Three thoughts in four are too short for a reply to be cut before it begins.
     speech = {"thinks": "hidden", "thought": lambda draw: 30 * (draw % 4 == 0), "several": "right"}
-    with pytest.raises(ModelError, match="thinks before it answers: say for how long"):
+    with pytest.raises(ModelError, match="reasons before it answers: limit the reasoning"):
         sampled(speaking(serve, **speech))
     model = sampled(speaking(serve, **speech), thinking=100)
     assert model.description["several_at_once"]
@@ -385,18 +385,26 @@ def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, th
 @pytest.mark.parametrize(
     ("speech", "thinking", "reason"),
     [
-        ({"thinks": "tags"}, None, "thinks before it answers: say for how long"),
-        ({"thinks": "field"}, None, "thinks before it answers: say for how long"),
-        ({"thinks": "begun", "thought": long}, None, "thinks before it answers: say for how long"),
-        ({"thinks": "counted"}, None, "thinks before it answers: say for how long"),
-        ({"thinks": "hidden", "thought": long}, None, "thinks before it answers: say for how long"),
+        ({"thinks": "tags"}, None, "reasons before it answers: limit the reasoning"),
+        ({"thinks": "field"}, None, "reasons before it answers: limit the reasoning"),
+        (
+            {"thinks": "begun", "thought": long},
+            None,
+            "reasons before it answers: limit the reasoning",
+        ),
+        ({"thinks": "counted"}, None, "reasons before it answers: limit the reasoning"),
+        (
+            {"thinks": "hidden", "thought": long},
+            None,
+            "reasons before it answers: limit the reasoning",
+        ),
         (
             {"thinks": "begun", "thought": long, "stops": "ignored"},
             0,
-            "thinks although it is asked not to",
+            "reasons although --thinking-tokens is 0",
         ),
-        ({"thinks": "tags", "stops": "ignored"}, 0, "thinks although it is asked not to"),
-        ({"stops": "refused"}, 0, "it may not know how to turn thinking off"),
+        ({"thinks": "tags", "stops": "ignored"}, 0, "reasons although --thinking-tokens is 0"),
+        ({"stops": "refused"}, 0, "it may not support turning reasoning off"),
     ],
 )
 def test_thinking_that_was_not_asked_for_is_refused(
@@ -458,11 +466,11 @@ def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:
         ({"thinking": -1}, "--thinking-tokens is -1"),
         ({"timeout": 0.0}, "--timeout is 0.0"),
         ({"timeout": math.inf}, "--timeout is inf"),
-        ({"tokenizer": Path("none")}, "--tokenizer is for a server that completes texts"),
-        ({"thinking": 100}, "is for sampled replies"),
-        ({"thinking": "all"}, "is for sampled replies"),
-        ({"api": "completions", "samples": 3}, "add --api chat"),
-        ({"api": "completions", "thinking": 0}, "add --api chat"),
+        ({"tokenizer": Path("none")}, "--tokenizer applies only to a completions server"),
+        ({"thinking": 100}, "requires sampled replies"),
+        ({"thinking": "all"}, "requires sampled replies"),
+        ({"api": "completions", "samples": 3}, "require --api chat"),
+        ({"api": "completions", "thinking": 0}, "require --api chat"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(given: dict[str, object], reason: str) -> None:

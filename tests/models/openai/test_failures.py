@@ -83,7 +83,7 @@ def test_a_server_that_always_stalls_is_given_up_with_what_to_do(
     server = serve()
     model = load(server, tokenizer_file, timeout=0.25)
     server.manners.stalls = 100
-    with pytest.raises(ScoringError, match=r"in 0\.25 s \(--timeout lets it take longer\)"):
+    with pytest.raises(ScoringError, match=r"after 0\.25 s \(raise this limit with --timeout\)"):
         model.answer([Prompt("Is ice cold?", (" yes",), "")])
 
 
@@ -104,7 +104,7 @@ def test_an_answer_that_drips_in_is_waited_for_no_longer(serve: Serve) -> None:
     options = ServerOptions(timeout=20.0, backoff=Backoff(attempts=1))
     asked = Client(server.address, options)
     begun = time.monotonic()
-    with pytest.raises(ScoringError, match=r"the answer did not end in 0\.5 s$"):
+    with pytest.raises(ScoringError, match=r"the response was not complete after 0\.5 s$"):
         asked.complete({"prompt": "a", "max_tokens": 1}, timeout=0.5)
     assert time.monotonic() - begun < 2
     server.manners.drips = 3
@@ -156,8 +156,8 @@ def client(
         (httpx.Response(500, text="broken {key}"), "status 500: broken Bearer [key]"),
         (httpx.Response(503, text=""), "status 503"),
         (httpx.Response(429, text="slow down"), "status 429: slow down"),
-        (httpx.Response(200, text='{"choices": [{"in'), "an answer that breaks off, or is no JSON"),
-        (httpx.Response(200, text="[]"), "an answer that is no JSON object"),
+        (httpx.Response(200, text='{"choices": [{"in'), "the response is truncated or is not JSON"),
+        (httpx.Response(200, text="[]"), "the response is not a JSON object"),
         (httpx.ReadTimeout("too late"), "ReadTimeout: too late"),
         (httpx.ConnectError("refused"), "ConnectError: refused"),
     ],
@@ -167,7 +167,7 @@ def test_what_may_pass_is_asked_again(answer: httpx.Response | Exception, said: 
     slept: list[float] = []
     with pytest.raises(ScoringError) as failed:
         client(answer, Backoff(3, sleep=slept.append)).complete({})
-    assert f"failed 3 times; the last time: {said}" in str(failed.value)
+    assert f"failed 3 times; the last failure: {said}" in str(failed.value)
     assert len(slept) == 2
     assert KEY not in str(failed.value)
 
@@ -236,7 +236,7 @@ def test_a_long_answer_is_hidden_in_at_once() -> None:
 def test_a_model_that_is_called_by_the_key_is_asked_for_by_name() -> None:
     """Else each manifest and message would name it."""
     asked = client(httpx.Response(200, text=json.dumps({"data": [{"id": KEY}]})))
-    with pytest.raises(ModelError, match=r"serves \[key\]: name the model with --served-model"):
+    with pytest.raises(ModelError, match=r"serves \[key\]: choose the model with --served-model"):
         chosen(asked, None)
     assert chosen(asked, "m") == {"id": "m"}
 
@@ -244,13 +244,13 @@ def test_a_model_that_is_called_by_the_key_is_asked_for_by_name() -> None:
 @pytest.mark.parametrize(
     ("spoilt", "said"),
     [
-        ({"token": 5}, "token is a number, and a text was expected"),
-        ({"token": [5]}, "token is a list, and a text was expected"),
-        ({"token": None}, "token is nothing, and a text was expected"),
-        ({"logprob": KEY}, "logprob is a text, and a number was expected"),
-        ({"logprob": True}, "logprob is true or false, and a number was expected"),
-        ({"logprob": 10**400}, "logprob: is larger than any number"),
-        ({"top_logprobs": KEY}, "top_logprobs is a text, and a list was expected"),
+        ({"token": 5}, "token is a number; expected a string"),
+        ({"token": [5]}, "token is a list; expected a string"),
+        ({"token": None}, "token is null; expected a string"),
+        ({"logprob": KEY}, "logprob is a string; expected a number"),
+        ({"logprob": True}, "logprob is a boolean; expected a number"),
+        ({"logprob": 10**400}, "logprob: is too large for a floating-point number"),
+        ({"top_logprobs": KEY}, "top_logprobs is a string; expected a list"),
     ],
 )
 def test_a_misshapen_completion_is_told_of_by_its_place(
@@ -272,7 +272,7 @@ def test_a_token_that_is_the_key_is_not_shown(tokenizer_file: Path) -> None:
     one = {"token": KEY, "logprob": -1.0}
     answer = {"choices": [{"logprobs": {"content": [{**one, "top_logprobs": [one]}]}}]}
     asked = client(httpx.Response(200, text=json.dumps(answer)))
-    with pytest.raises(ModelError, match=r"writes the token '\[key\]'"):
+    with pytest.raises(ModelError, match=r"returns the token '\[key\]'"):
         preflight(Questions(asked, "m"), TokenizerFile(tokenizer_file))
 
 

@@ -108,7 +108,7 @@ def test_the_key_is_sent_and_never_shown(
     assert key.encode() not in stored
     server.manners.key = "another"
     with pytest.raises(
-        ModelError, match=r"refuses the key .status 401.: set TACIT_API_KEY"
+        ModelError, match=r"rejects the API key .status 401.: set TACIT_API_KEY"
     ) as said:
         load(server, tokenizer_file)
     assert key not in str(said.value)
@@ -126,7 +126,7 @@ def test_the_first_variable_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACIT_API_KEY", "")
     assert key_from_environment() is None
     monkeypatch.setenv("TACIT_API_KEY", "käy\nn")
-    with pytest.raises(ModelError, match="TACIT_API_KEY holds a character") as said:
+    with pytest.raises(ModelError, match="TACIT_API_KEY contains a character") as said:
         key_from_environment()
     assert "käy" not in str(said.value)
 
@@ -148,7 +148,7 @@ def test_addresses() -> None:
 )
 def test_an_address_without_a_host_is_refused(address: str) -> None:
     """The message shows one that would do."""
-    with pytest.raises(ModelError, match=r"names no host.*http://localhost:8000/v1"):
+    with pytest.raises(ModelError, match=r"has no host.*http://localhost:8000/v1"):
         check_address(address)
 
 

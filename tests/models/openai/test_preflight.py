@@ -39,7 +39,9 @@ def test_an_ignored_echo_leaves_the_next_tokens(
 
 def test_an_ignored_echo_without_a_tokenizer_is_refused(serve: Serve) -> None:
     """Nobody could know into which tokens the server cuts a prompt."""
-    with pytest.raises(ModelError, match="into which tokens it cuts a prompt: give its tokenizer"):
+    with pytest.raises(
+        ModelError, match="does not return the tokens of a prompt: pass its tokenizer"
+    ):
         load(serve(echo="none"))
 
 
@@ -49,19 +51,19 @@ def test_an_echo_that_is_off_by_one_token_is_found(serve: Serve, tokenizer_file:
         about = load(serve(echo="shifted"), tokenizer).description
         assert about["identity"]["echo"] is None
         said = about["refused"][0]
-        assert said.startswith("its echo is not right (echo): behind ")
+        assert said.startswith("its echo is incorrect (echo): after ")
         assert "26 of 26 such tokens differ by more than 0.02 nats" in said
 
 
 def test_an_echo_off_by_one_without_next_tokens_is_refused(serve: Serve) -> None:
     """There is no way left that is right."""
-    with pytest.raises(ModelError, match=r"no log-probabilities of the most.*echo is not right"):
+    with pytest.raises(ModelError, match=r"no log-probabilities of the most.*echo is incorrect"):
         load(serve(echo="shifted", top=0))
 
 
 def test_a_server_that_only_writes_is_refused(serve: Serve, tokenizer_file: Path) -> None:
     """As one does whose completions never come with log-probabilities."""
-    with pytest.raises(ModelError, match="cannot be scored with: it returns no log-probabilities"):
+    with pytest.raises(ModelError, match="cannot be used: it returns no log-probabilities"):
         load(serve(form="none"), tokenizer_file)
 
 
@@ -91,7 +93,7 @@ def test_top_0_leaves_an_echo_that_is_checked_by_drawn_tokens(
 
 def test_other_scores_each_time_are_refused(serve: Serve, tokenizer_file: Path) -> None:
     """Beyond what rounding makes."""
-    with pytest.raises(ModelError, match=r"asked twice has log-probabilities that differ by up to"):
+    with pytest.raises(ModelError, match=r"log-probabilities of the same prompt differ by up to"):
         load(serve(noise=0.3), tokenizer_file)
 
 
@@ -99,7 +101,9 @@ def test_rounding_is_no_other_score_and_is_told(serve: Serve, tokenizer_file: Pa
     """Half precision differs a little from one batch to the next; how much, is said."""
     assert load(serve(), tokenizer_file).description["refused"] == []
     (said,) = load(serve(noise=0.003), tokenizer_file).description["refused"]
-    told = re.fullmatch("the same text asked again .* differ by up to (.*) nats", said)
+    told = re.fullmatch(
+        "log-probabilities of the same text differ by up to (.*) nats between requests", said
+    )
     assert told
     # The largest of some hundred differences of two draws, of which each has a deviation of 0.003.
     assert 0.006 < float(told[1]) < 0.03
@@ -112,7 +116,7 @@ def test_another_tokenizer_is_refused(
     """By its echo's tokens, by how many it counts, or by tokens that the other does not have."""
     path = tmp_path / "tokenizer.json"
     tiny.llama_like().backend_tokenizer.save(str(path))
-    with pytest.raises(ModelError, match="give the tokenizer of the model that it serves"):
+    with pytest.raises(ModelError, match="use the tokenizer of the served model"):
         load(serve(None, **manners), path)
 
 
@@ -161,7 +165,8 @@ def test_a_server_that_generates_without_end_is_hung_up_on(
     server.manners.echo = "shifted"
     first, *_ = load(server, tokenizer_file).description["refused"]
     assert first.endswith(
-        "the server failed 2 times; the last time: ReadTimeout: the answer did not end in 0.2 s)"
+        "the server failed 2 times; the last failure: "
+        "ReadTimeout: the response was not complete after 0.2 s)"
     )
 
 
@@ -179,7 +184,7 @@ def test_a_server_that_lists_several_models_is_asked_for_a_name(
     from tacit.models.openai.client import Client
 
     monkeypatch.setattr(Client, "models", lambda _: [{"id": "one"}, {"id": "two"}])
-    with pytest.raises(ModelError, match="serves one, two: name the model with --served-model"):
+    with pytest.raises(ModelError, match="serves one, two: choose the model with --served-model"):
         load(serve())
 
 
@@ -188,5 +193,5 @@ def test_nobody_at_the_address_is_said_at_once() -> None:
     from tacit.models.openai.completions import load_server
     from tacit.models.openai.options import ServerOptions
 
-    with pytest.raises(NetworkError, match=r"no server answers there .* is it started"):
+    with pytest.raises(NetworkError, match=r"no server responds .* is it running"):
         load_server("http://127.0.0.1:9/v1", ServerOptions())

@@ -86,8 +86,8 @@ def test_a_proxy_is_used_elsewhere_and_named_once_without_its_password(
     assert b"Proxy-Authorization: Basic bWU6aHVzaC1odXNoL2h1c2g=" in seen[0]
     (said,) = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
     assert said == (
-        f"http://one.test/v1 is reached through the proxy http://127.0.0.1:{port}, which the "
-        "environment names; NO_PROXY=one.test would have it reached directly"
+        f"http://one.test/v1 is reached through the proxy http://127.0.0.1:{port}, which is "
+        "set in the environment; to connect directly, set NO_PROXY=one.test"
     )
     assert "hush" not in caplog.text
 
@@ -155,5 +155,5 @@ def test_a_proxy_that_is_not_there_is_no_server(monkeypatch: pytest.MonkeyPatch)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     monkeypatch.setenv("ALL_PROXY", f"127.0.0.1:{port}")
-    with pytest.raises(NetworkError, match=r"http://three\.test/v1: no server answers there"):
+    with pytest.raises(NetworkError, match=r"http://three\.test/v1: no server responds"):
         client("http://three.test/v1").models()

@@ -85,9 +85,9 @@ def test_another_model_and_another_end_are_refused() -> None:
     """A filter's end already while a server is tried."""
     habits = settled(("one two", 5))
     habits.check("three", answer())
-    with pytest.raises(ReplyError, match="of the model 'other'"):
+    with pytest.raises(ReplyError, match="names the model 'other'"):
         habits.check("three", answer(model="other"))
-    with pytest.raises(ReplyError, match="for the reason 'tool_calls'"):
+    with pytest.raises(ReplyError, match="its finish reason is 'tool_calls'"):
         habits.check("three", answer(end="tool_calls"))
     with pytest.raises(ReplyError, match="content_filter"):
         Habits().check("one", answer(end="content_filter"))
@@ -99,7 +99,7 @@ def test_fewer_tokens_than_words_were_not_read_whole() -> None:
     habits.check("word " * 40, answer(30))
     with pytest.raises(ReplyError, match="20 tokens in a prompt of 40 words"):
         habits.check("word " * 40, answer(20))
-    with pytest.raises(ReplyError, match=r"counts 7 tokens .* counted 6 before"):
+    with pytest.raises(ReplyError, match=r"counts 7 tokens .* counted 6 earlier"):
         habits.check("one two three four", answer(7))
 
 
@@ -121,6 +121,6 @@ def test_what_cannot_be_right_is_asked_once_more() -> None:
         return str(reply)
 
     assert twice(ask, "here") == "yes"
-    with pytest.raises(WrongRepliesError, match=r"here: .* twice in turn: never"):
+    with pytest.raises(WrongRepliesError, match=r"here: .* twice in a row: never"):
         twice(ask, "here")
     assert next(replies, None) is None

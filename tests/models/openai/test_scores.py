@@ -237,7 +237,7 @@ def test_a_prompt_that_is_too_long_is_refused_before_it_is_asked(
 ) -> None:
     """The server says how much it takes."""
     model = load(serve(), tokenizer_file)
-    with pytest.raises(PromptError, match="takes 59 at most"):
+    with pytest.raises(PromptError, match="accepts at most 59"):
         model.cost([Prompt("word " * 60, ("a",))])
 
 
@@ -256,7 +256,7 @@ def test_an_engine_skips_what_a_server_cannot_take(
 
 def test_text_behind_the_blank_is_refused(serve: Serve) -> None:
     """As by every model that continues a text."""
-    with pytest.raises(PromptError, match="goes on after its blank"):
+    with pytest.raises(PromptError, match="has text after its blank"):
         load(serve()).cost([Prompt("a ___ b", ("a",))])
 
 

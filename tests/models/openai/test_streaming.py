@@ -117,7 +117,7 @@ def test_a_failure_is_raised_when_what_was_under_way_is_given(
             raise ScoringError("it is broken")
         while not streams[0].abandoned:
             threading.Event().wait(0.001)
-        with pytest.raises(ScoringError, match="failed 1 times"):
+        with pytest.raises(ScoringError, match="failed 1 time;"):
             client.complete({})
         return number
 

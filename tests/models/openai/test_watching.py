@@ -46,7 +46,7 @@ def test_weights_that_are_swapped_midway_leave_nothing_in_the_store(
         server.language = other
 
     store = Store(tmp_path)
-    with pytest.raises(UnreliableError, match="no longer answers as when it was tried"):
+    with pytest.raises(UnreliableError, match="no longer answers as in the preflight"):
         Engine(model, store, block_tokens=200).ask(PROMPTS, progress=swap)
     rows = store.read(model.fingerprint).to_dicts()
     assert all(row["logprob"] == true[row["text"]][row["answer"]].logprob for row in rows)
@@ -151,14 +151,14 @@ def test_votes_at_another_temperature_are_told(
     server = serve(speech=Speech(drawn=sharp))
     about = sampled(server).description
     assert about["temperature_seen"]["high"] < 1
-    assert any("not 1" in message for message in caplog.messages)
+    assert any("instead of 1" in message for message in caplog.messages)
 
 
 @pytest.mark.slow
 def test_a_server_that_mixes_up_requests_is_refused(serve: Serve, tokenizer_file: Path) -> None:
     """With the advice to ask one at a time, which then works."""
     server = serve(crosses=True)
-    with pytest.raises(ModelError, match="give --concurrency 1"):
+    with pytest.raises(ModelError, match="use --concurrency 1"):
         load(server, tokenizer_file, concurrency=8)
     assert load(server, tokenizer_file, concurrency=1)
 
@@ -169,7 +169,7 @@ def test_a_server_that_mixes_up_requests_is_refused(serve: Serve, tokenizer_file
         ("white space at the end", str.rstrip),
         ("capital letters", str.lower),
         ("the first word of a text", lambda text: text[-90:]),
-        ("a late word of a text", lambda text: text[:300]),
+        ("a word near the end of a text", lambda text: text[:300]),
         ("two spaces", lambda text: text.replace("  ", " ")),
     ],
 )
@@ -201,7 +201,7 @@ def test_draws_that_contradict_the_values_are_told() -> None:
             made.append(listed(own, best, [float(change(values[one])) for one in best]))
         turned.append(listed(own, best, [float(values[one]) for one in best[::-1]]))
     assert notes_on(right) == []
-    assert "no natural logarithms" in " ".join(notes_on(halved))
+    assert "not natural logarithms" in " ".join(notes_on(halved))
     assert "may belong to other tokens" in " ".join(notes_on(turned))
     assert "rounded, by up to 0.05 nats" in " ".join(notes_on(rounded))
 
@@ -226,7 +226,7 @@ def test_an_echo_and_what_comes_next_behind_one_text_are_both_watched() -> None:
     watched = [Watched("next", "text", said), Watched("echo", "text", said)]
     cases: tuple[tuple[list[Token | None], str | None], ...] = (
         ([said, said], None),
-        ([other, said], "behind 'text' log-probabilities differ by up to 1 nats"),
+        ([other, said], "log-probabilities after 'text' differ by up to 1 nats"),
         ([said, other], "the echo of 'text' has other log-probabilities"),
         ([said, None], "the echo of 'text'"),
     )

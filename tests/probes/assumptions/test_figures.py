@@ -158,7 +158,7 @@ def test_curves_are_the_measures(one: Shown) -> None:
         }
         assert any(point.items() <= held.items() for held in rows(chart))
     words = joined_text(figure(chart))
-    assert "n = 15 concepts (1 more, whose word the model cannot write, left out)" in words
+    assert "n = 15 concepts (1 more left out because the model cannot write the word)" in words
     assert "95 % CIs (percentile bootstrap, 2,000 resamples, clustered by concept)" in words
     assert "wording: sentence (A ___ has fur.)" in words
 
@@ -229,7 +229,9 @@ def test_the_papers_bear_is_first_when_it_is_there(one: Shown) -> None:
     table = by_wording(table.filter(pl.col("category").is_null(), order="top-decreasing"))
     names, how = chosen(table.filter(pl.col("concept") != "bear"))
     assert "bear" not in names
-    assert how == "by mean reciprocal rank, of 14 concepts, at the 75th, 50th, 25th percentile"
+    assert how == (
+        "at the 75th, 50th, 25th percentile of the mean reciprocal rank over 14 concepts"
+    )
 
 
 def test_chosen_concepts_stand_at_their_percentiles() -> None:
@@ -251,7 +253,7 @@ def test_examples_hold_the_best_candidates_and_mark_the_concept(one: Shown) -> N
         column = "best" if row["place"] == 1 else f"{row['place']}."
         cell = {"column": column, "told": told, "framed": row["word"] == "bear"}
         assert any(cell.items() <= each.items() for each in held)
-    assert {"2. + is big", "1. has fur", "its rank"} <= set(texts(figure(chart)))
+    assert {"2. + is big", "1. has fur", "rank"} <= set(texts(figure(chart)))
 
 
 def test_a_concept_that_was_never_ranked_is_no_example() -> None:
@@ -328,7 +330,7 @@ def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None
     table = next(iter(one.found.values())).tables["favoured"]
     best = table.filter(preface=True, relation="has").head(1).row(0, named=True)
     assert (
-        f"roberta-large, has {best['word']}: first in {best['first']} of 16 prompts, right in "
+        f"roberta-large, has {best['word']}: first in {best['first']} of 16 prompts, correct in "
         f"{best['right']}"
     ) in tips(svg)
     for relation in ("is", "made of"):
@@ -358,9 +360,12 @@ def test_chance_is_drawn_beside_the_ranks_and_told(one: Shown) -> None:
         levels = {held["chance"] for held in rows(chart) if held.get("chance") is not None}
         assert {round(level, 12) for level in levels} == {round(row["chance_mrr"], 12)}, name
         words = joined_text(figure(chart))
-        assert "dotted: mean reciprocal rank by chance, 0.001 among 19,998 candidates" in words
+        assert (
+            "dotted line: chance level of the mean reciprocal rank, 0.001 among 19,998 candidates"
+            in words
+        )
     words = joined_text(figure(FIGURES["elicitation"](one)))
-    assert "mAP by chance, and the number of candidates: vocabulary" in words
+    assert "chance level of mAP and number of candidates: vocabulary" in words
     assert "among 20,000; sensible" in words
     assert "rank: among 19,998 candidates" in joined_text(
         figure(FIGURES["retrieval_examples"](one))

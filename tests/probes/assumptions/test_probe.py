@@ -226,18 +226,20 @@ def test_words_are_shared_by_all_models_and_have_letters_only() -> None:
 
 def test_models_without_a_common_word_are_refused() -> None:
     """They cannot be compared over a vocabulary."""
-    with pytest.raises(RequestError, match="no word is a single token of all of a, b"):
+    with pytest.raises(
+        RequestError, match="no word is a single token in all of these models: a, b"
+    ):
         Words.of({"a": Vocabulary(["bear"]), "b": Vocabulary(["fox"])})
 
 
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"vocabulary": "big"}, "'big' is none of shared, own, concepts, file"),
-        ({"vocabulary": "file"}, "'file' needs words"),
-        ({"words": Vocabulary(["bear"])}, "no other vocabulary has any"),
-        ({"causal": "odd"}, "'odd' is none of blank-last, sentence, both"),
-        ({"orders": "some"}, "'some' are none of all, main"),
+        ({"vocabulary": "big"}, "'big'; expected one of shared, own, concepts, file"),
+        ({"vocabulary": "file"}, "'file' requires words"),
+        ({"words": Vocabulary(["bear"])}, "other vocabularies accept none"),
+        ({"causal": "odd"}, "'odd'; expected one of blank-last, sentence, both"),
+        ({"orders": "some"}, "'some'; expected one of all, main"),
         ({"articles": "candidate"}, "add --vocabulary concepts"),
     ],
 )

@@ -196,9 +196,9 @@ def test_people_are_counted_as_by_brute_force(given_by: list[tuple[str, int]]) -
 
 def test_an_unknown_preset_is_refused() -> None:
     """With those that there are."""
-    with pytest.raises(RequestError, match="none of paper, tagged, all"):
+    with pytest.raises(RequestError, match="expected one of paper, tagged, all"):
         ElicitationRules(concepts="some")  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="none of people, feature, first"):
+    with pytest.raises(RequestError, match="expected one of people, feature, first"):
         ResponseReader(None, "most")  # type: ignore[arg-type]
 
 

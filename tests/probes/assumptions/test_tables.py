@@ -39,7 +39,7 @@ def test_every_column_is_declared_with_a_meaning(spec: TableSpec) -> None:
     tables = {"questions": FINDINGS.questions, **FINDINGS.tables}
     table = tables[spec.name]
     spec.check(table)
-    with pytest.raises(FindingsError, match="other, not declared"):
+    with pytest.raises(FindingsError, match="undeclared column other"):
         spec.check(table.with_columns(other=1))
 
 
@@ -100,7 +100,7 @@ def test_behind_a_concept_are_its_prompts_and_its_ranks() -> None:
         assert row[f"rank_{n}"] == main.filter(n=n)["rank"][0]
     some = views(most=2_000)
     assert some["concepts"].table.height < 16
-    assert "A sample is here" in some["concepts"].spec.reading
+    assert "Shown: a sample of" in some["concepts"].spec.reading
     assert set(some["retrieval"].table["concept"]) == set(some["concepts"].table["concept"])
 
 
@@ -110,10 +110,10 @@ def test_sentences_tell_the_main_figures() -> None:
     row = views()["headline-retrieval"].table.row(0, named=True)
     ends = f"95 % CI {row['mrr_low']:.3f} to {row['mrr_high']:.3f}"
     text = " ".join(told).replace("\N{NO-BREAK SPACE}", " ")
-    assert f"{row['mrr']:.3f} ({ends}) from 1 property" in text
-    assert f"among 19,998 candidate words, where chance gives {row['chance_mrr']:.3f}." in text
-    assert "2 candidates took several tokens: their sum counts." in text
-    assert "3 candidates could not be scored, and are left out." in text
+    assert f"{row['mrr']:.3f} ({ends}) given 1 property" in text
+    assert f"among 19,998 candidate words (chance level {row['chance_mrr']:.3f})." in text
+    assert "2 candidates have several tokens; the score is the sum" in text
+    assert "3 candidates could not be scored and are left out." in text
     assert all(each.endswith(".") for each in (*told, *notes(FINDINGS)))
 
 
@@ -131,13 +131,17 @@ def test_what_was_dropped_and_counted_is_told() -> None:
     }
     told = list(sentences(replace(FINDINGS, summary=summary)))
     for sentence in (
-        "Candidates of retrieval: 4 words (file, wording blank-last).",
-        "1 of them are no single token of the model; 1,200 of its own words are not in the file.",
-        "8 of 10 properties can be stated (2 names its concept).",
-        "Properties stated by the feature: 3 no wording.",
-        "Rows of the norms: 2 alternatives without participants.",
-        "Responses: 5 counted by the feature.",
-        "Concepts left out of elicitation: 2 several words.",
+        "Retrieval ranks 4 candidate words (vocabulary: file, wording blank-last).",
+        (
+            "1 of them is not a single token of the model; 1,200 of the model's own words are not "
+            "in the file."
+        ),
+        "8 of 10 properties can be stated in a prompt.",
+        "Properties left out, by reason: names its concept (2).",
+        "Properties worded by the feature instead of its first alternative: no wording (3).",
+        "Rows of the norms with incomplete counts: alternatives without participants (2).",
+        "Responses: counted by the feature (5).",
+        "Concepts left out of elicitation, by filter: several words (2).",
     ):
         assert sentence in told
 
@@ -148,10 +152,10 @@ def test_candidates_that_differ_with_the_preface_are_told_apart() -> None:
     fewer = pl.when(pl.col("preface")).then(pl.col("candidates")).otherwise(7)
     table = FINDINGS.tables[name].with_columns(candidates=fewer.cast(pl.Int64))
     told = list(sentences(replace(FINDINGS, tables={**FINDINGS.tables, name: table})))
-    (without,) = (each for each in told if each.startswith("Candidates of elicitation without"))
+    (without,) = (each for each in told if each.startswith("Elicitation candidates without"))
     assert "vocabulary: 7 words; sensible: 7 words" in without
-    assert sum(each.startswith("Candidates of elicitation") for each in told) == 2
-    assert sum(each.startswith("Candidates of elicitation") for each in sentences(FINDINGS)) == 1
+    assert sum(each.startswith("Elicitation candidates") for each in told) == 2
+    assert sum(each.startswith("Elicitation candidates") for each in sentences(FINDINGS)) == 1
 
 
 def test_the_questions_of_a_finished_run_are_read(tmp_path: Path) -> None:

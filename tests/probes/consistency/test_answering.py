@@ -214,11 +214,11 @@ def test_a_malformed_method_is_refused() -> None:
     """An unknown preset, a lacking or needless pair, a pair that there is not."""
     with pytest.raises(RequestError, match="max, single, count, calibrated"):
         Method("mean")  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="single takes a meta-prompt and a pair"):
+    with pytest.raises(RequestError, match="single requires a meta-prompt"):
         Method("single", 3)
-    with pytest.raises(RequestError, match="the others take neither"):
+    with pytest.raises(RequestError, match="other methods accept neither"):
         Method("max", 3, YES_NO)
     with pytest.raises(RequestError, match="no meta-prompt 7; expected one of 1, 2"):
         Method("single", 7, YES_NO).answers(row(), INPUTS)
-    with pytest.raises(RequestError, match="no pair No/Yes; expected one of Yes/No"):
+    with pytest.raises(RequestError, match="no label pair No/Yes; expected one of Yes/No"):
         Method("single", 1, ("No", "Yes")).answers(row(), INPUTS)

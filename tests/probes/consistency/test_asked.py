@@ -64,5 +64,5 @@ def test_a_negative_that_is_anothers_fact() -> None:
 def test_relations_without_a_template_are_refused() -> None:
     """All of them are named, and what to do."""
     strange = [Fact("a", relation, "b") for relation in ("Smells", "IsA", "Fears", "Smells")]
-    with pytest.raises(RequestError, match="no template for Fears, Smells: add yours with"):
+    with pytest.raises(RequestError, match="no template for Fears, Smells: add templates with"):
         asked(*((0, fact) for fact in strange))

@@ -208,11 +208,11 @@ def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
     expected = {"one", "two", "0.450", "0.500", "150", "0.000", "0.050", "0.012"}
     assert expected <= set(texts(figure))
     words = joined_text(figure)
-    assert "n = 150 anchors" in words
+    assert "n = 150 anchor questions" in words
     assert "95 % CIs (5,000 studentised permutations, clustered by question concept)" in words
     # Two intervals of the lift and the line at 0.
     assert rules(figure) == 3
-    assert f"two: lift 0.050 ({MINUS}0.050 to 0.250), mark at 0.120, n = 150" in tips(figure)
+    assert f"two: lift 0.050 ({MINUS}0.050 to 0.250), reference 0.120, n = 150" in tips(figure)
 
 
 def test_an_undefined_consistency_has_no_mark() -> None:
@@ -275,8 +275,8 @@ def test_background_and_anchors() -> None:
     figure = svg(chart)
     assert {"60.0\u00a0%", "50.0\u00a0%", "4", "160"} <= set(texts(figure))
     assert "n = 4 relations" in joined_text(figure)
-    assert "n = 160 anchors" in joined_text(figure)
-    assert "Student's 95 % CIs" in joined_text(figure)
+    assert "n = 160 anchor questions" in joined_text(figure)
+    assert "95 % CIs (Student's t over" in joined_text(figure)
     assert "percentile bootstrap, 2,000 resamples" in joined_text(figure)
 
 
@@ -288,7 +288,7 @@ def test_only_what_is_defined_has_a_panel() -> None:
     one = Findings(whole.questions, whole.tables, silent)
     figure = svg(figures.background_and_anchors(Shown({"m": one}, {}, Theme())))
     assert "a) background score" in texts(figure)
-    assert "b) questions right" not in texts(figure)
+    assert "b) anchor accuracy" not in texts(figure)
     neither = {**silent, "background_score": {"relations": 0, **none}}
     nothing = Findings(whole.questions, whole.tables, neither)
     assert figures.background_and_anchors(Shown({"m": nothing}, {}, Theme())) is None
@@ -320,7 +320,7 @@ def test_the_six_farthest_relations_are_named() -> None:
         "R0: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%), 20 facts; CC 0.490, chance "
         "0.400, n = 10" in tips(figure)
     )
-    assert "n = 10 to 17 anchors and 20 facts per relation" in joined_text(figure)
+    assert "n = 10 to 17 anchor questions and 20 facts per relation" in joined_text(figure)
     assert "clustered by head of the fact" in joined_text(figure)
 
 
@@ -328,7 +328,7 @@ def test_a_relation_without_both_figures_is_told() -> None:
     """It has no mark."""
     figure = svg(figures.background_against_consistency(shown("one")))
     assert not any(tip.startswith("Causes") for tip in tips(figure))
-    assert "their number of anchors: one: Causes (7)" in joined_text(figure)
+    assert "(number of anchor questions): one: Causes (7)" in joined_text(figure)
 
 
 def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -> None:
@@ -336,13 +336,13 @@ def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -
     chart = figures.prompting_bias(shown("one"))
     held = {(row["label"], row["series"]): row["value"] for row in rows(chart) if "series" in row}
     assert held == {
-        ("one: max", "facts right"): 0.75,
-        ("one: max", "negatives right"): 0.5,
-        ("one: single", "facts right"): 1.1,
-        ("one: single", "negatives right"): 0.25,
+        ("one: max", "facts correct"): 0.75,
+        ("one: max", "negatives correct"): 0.5,
+        ("one: single", "facts correct"): 1.1,
+        ("one: single", "negatives correct"): 0.25,
     }
     figure = svg(chart)
-    assert "as meta-prompt 6 with Yes/No says" in joined_text(figure)
+    assert "single: meta-prompt 6 with Yes/No" in joined_text(figure)
     assert {"0.625", "0.675", "150"} <= set(texts(figure))
 
 
@@ -354,14 +354,14 @@ def test_the_arxiv_version_has_five_meta_prompts() -> None:
         .filter(pl.col("meta").is_null() | (pl.col("meta") < 6))
     )
     figure = svg(figures.prompting_bias(shown("one", background_variants=ways)))
-    assert "as meta-prompt 5 with Yes/No says" in joined_text(figure)
+    assert "single: meta-prompt 5 with Yes/No" in joined_text(figure)
 
 
 def test_models_are_compared_by_their_bias() -> None:
     """Two rows each."""
     figure = svg(figures.prompting_bias(shown("one", "two")))
     assert {"one: max", "one: single", "two: max", "two: single"} <= set(texts(figure))
-    assert "two: max, facts right: facts right 80.0\u00a0%, n = 150" in tips(figure)
+    assert "two: max, facts correct: facts correct 80.0\u00a0%, n = 150" in tips(figure)
 
 
 def test_relations_of_the_most_anchors_come_first() -> None:
@@ -399,10 +399,8 @@ def test_a_relation_that_one_model_was_not_asked_about_is_an_empty_row() -> None
     figure = svg(figures.consistency_by_relation(Shown(both, {}, Theme())))
     assert texts(figure).count("Causes") == 2
     assert texts(figure).count(DASH) == 3
-    assert "an empty row: not among that model's relations" in joined_text(figure)
-    assert "an empty row" not in joined_text(
-        svg(figures.consistency_by_relation(shown("one", "two")))
-    )
+    assert "empty row: not among the relations of that model" in joined_text(figure)
+    assert "empty row" not in joined_text(svg(figures.consistency_by_relation(shown("one", "two"))))
 
 
 def test_concepts_are_drawn_as_relations_are() -> None:
@@ -419,8 +417,11 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
     # 0.375 + 5/20 and 0.375 + 6/20, of two pairs each.
     assert texts(figure).count("0.625") == 2
     assert texts(figure).count("0.675") == 2
-    assert {"99.7\u00a0%", "0.3\u00a0%", "gave the answer (% of 300)"} <= set(texts(figure))
-    assert "all inputs of one: max 0.625, count 0.625, calibrated 0.625" in joined_text(figure)
+    assert {"99.7\u00a0%", "0.3\u00a0%", "decided the answer (% of 300)"} <= set(texts(figure))
+    assert (
+        "all prompt variants together, one: max 0.625, count 0.625, calibrated 0.625"
+        in joined_text(figure)
+    )
     assert "meta-prompt 6, with Yes/No: Question: \N{HORIZONTAL ELLIPSIS}? Answer:" in joined_text(
         figure
     )
@@ -437,7 +438,7 @@ def test_a_way_without_a_score_is_a_dash() -> None:
     models = shown("one", background_variants=ways.with_columns(some), winners=left)
     figure = svg(figures.prompt_sensitivity(models))
     assert texts(figure).count(DASH) == 2
-    assert "gave the answer" not in joined_text(figure)
+    assert "decided the answer" not in joined_text(figure)
 
 
 def test_every_form_has_a_mark_at_its_accuracy() -> None:

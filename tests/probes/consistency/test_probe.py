@@ -263,7 +263,9 @@ def test_a_relation_without_a_template_is_refused() -> None:
 def test_anchors_without_an_answer_are_refused() -> None:
     """The first is named."""
     blind = [Case(replace(case.anchor, answer=None), case.facts) for case in CASES[1:3]]
-    with pytest.raises(RequestError, match="2 questions have no answer, a shared fact the first"):
+    with pytest.raises(
+        RequestError, match=r"2 questions have no correct answer \(the first is a shared fact\)"
+    ):
         probe_of([CASES[0], *blind])
 
 
@@ -276,7 +278,9 @@ def test_anchors_without_any_fact_are_refused() -> None:
 @pytest.mark.parametrize("anchoring", [(), ("verify", "verify"), ("guess",), ("choice", "guess")])
 def test_ways_to_answer_that_are_none_are_refused(anchoring: tuple[str, ...]) -> None:
     """Unknown, named twice, or none at all."""
-    with pytest.raises(RequestError, match="anchors are answered by choice, verify or both"):
+    with pytest.raises(
+        RequestError, match="anchor questions are answered by choice, verify or both"
+    ):
         Reading(anchoring=anchoring)
 
 
@@ -284,8 +288,8 @@ def test_ways_to_answer_that_are_none_are_refused(anchoring: tuple[str, ...]) ->
     ("version", "method", "problem"),
     [
         ("arxiv", Method("single", 6, ("Yes", "No")), "no meta-prompt 6"),
-        ("review", Method("single", 1, ("Yes", "Off")), "no pair Yes/Off"),
-        ("draft", Method(), "the version 'draft' is none of"),
+        ("review", Method("single", 1, ("Yes", "Off")), "no label pair Yes/Off"),
+        ("draft", Method(), "unknown paper version 'draft'; expected one of"),
     ],
 )
 def test_what_cannot_be_read_is_refused_before_it_is_asked(

@@ -26,7 +26,7 @@ def test_findings_are_as_declared(run: Run) -> None:
     assert run.found.check(tables) is run.found
     anchors = run.found.tables["anchors"].with_columns(more=1)
     spoilt = Findings(run.found.questions, {**run.found.tables, "anchors": anchors})
-    with pytest.raises(FindingsError, match="column more, not declared"):
+    with pytest.raises(FindingsError, match="undeclared column more"):
         spoilt.check(tables)
 
 
@@ -72,7 +72,7 @@ def test_a_table_that_is_made_is_not_kept(run: Run) -> None:
     made = run.found.table(DECLARED.tables["relations"])
     assert made is not None
     kept = Findings(run.found.questions, {**run.found.tables, "relations": made})
-    with pytest.raises(FindingsError, match="a table relations, which the probe does not declare"):
+    with pytest.raises(FindingsError, match="a table relations that the probe does not declare"):
         kept.check(ConsistencyProbe.tables)
 
 

@@ -39,23 +39,25 @@ def words_of(
 
 def test_no_question() -> None:
     """Nothing to compute."""
-    assert words_of([], []).startswith("No question has both a background score and an answer")
+    assert words_of([], []).startswith("No anchor question has both a background score and")
 
 
-@pytest.mark.parametrize(("right", "side"), [(True, "right"), (False, "wrong")])
+@pytest.mark.parametrize(("right", "side"), [(True, "correctly"), (False, "incorrectly")])
 def test_all_questions_right_or_all_wrong(right: bool, side: str) -> None:  # noqa: FBT001
     """There is nothing to predict; it does not speak of too few questions."""
-    expected = "there is nothing to predict, and conceptual consistency has no lift."
-    assert words_of([right] * 40, FALLING) == f"All 40 questions are answered {side}: {expected}"
-    assert words_of([right], [0.5]) == f"The only question is answered {side}: {expected}"
+    expected = "so there is nothing to predict and the lift is undefined."
+    assert words_of([right] * 40, FALLING) == (
+        f"All 40 anchor questions are answered {side}, {expected}"
+    )
+    assert words_of([right], [0.5]) == f"The only anchor question is answered {side}, {expected}"
 
 
 @pytest.mark.parametrize(
     ("accuracies", "alike"),
     [
-        ((1.0, 0.0), ", as the model answers every background question with yes,"),
-        ((0.0, 1.0), ", as the model answers every background question with no,"),
-        ((0.5, 0.5), ", so it cannot predict"),
+        ((1.0, 0.0), ", because the model answers every background question with yes."),
+        ((0.0, 1.0), ", because the model answers every background question with no."),
+        ((0.5, 0.5), ". It cannot predict"),
     ],
 )
 def test_a_background_score_that_is_always_the_same(
@@ -63,24 +65,24 @@ def test_a_background_score_that_is_always_the_same(
 ) -> None:
     """It says so, and when the model gives one answer to everything."""
     sentence = words_of([True, False] * 20, [0.5] * 40, accuracies=accuracies)
-    assert sentence.startswith("All 40 questions have the same background score, 0.500")
+    assert sentence.startswith("All 40 anchor questions have the same background score, 0.500")
     assert alike in sentence
-    assert sentence.endswith("the share of right answers, 0.500.")
+    assert sentence.endswith("the share of correct answers, 0.500.")
 
 
 def test_a_perfect_ranking() -> None:
     """It is not too few questions: the sentence has the p-value of 40 independent ones."""
     sentence = words_of([True] * 15 + [False] * 25, FALLING)
-    assert sentence.startswith("Every question answered right has a higher background score than")
-    assert "a lift of 1.000 on 40 questions, 15 of them answered right" in sentence
-    assert sentence.endswith("ranked so by chance has p = 0.005.")
+    assert sentence.startswith("Every correctly answered question has a higher background score")
+    assert "a lift of 1.000 over 40 anchor questions, 15 of them answered correctly" in sentence
+    assert sentence.endswith("the permutation test gives p = 0.005.")
 
 
 def test_one_question_concept() -> None:
     """It does not show how concepts differ."""
     right = [True, False, True, True] * 10
     sentence = words_of(right, FALLING, [1] * 40)
-    assert sentence.startswith("All 40 questions share one question concept")
+    assert sentence.startswith("All 40 anchor questions share one question concept")
     assert "interval" not in sentence
 
 
@@ -88,19 +90,19 @@ def test_few_question_concepts() -> None:
     """Nine of them have no interval, ten have one."""
     right = [number % 3 > 0 for number in range(40)]
     few, enough = (words_of(right, FALLING, [at % n for at in range(40)]) for n in (9, 10))
-    assert few.startswith("Too few question concepts to tell")
-    assert few.endswith("An interval takes 10 concepts.")
+    assert few.startswith("There are too few question concepts to test")
+    assert few.endswith("An interval requires 10 question concepts.")
     assert "95" not in few
     assert "95\N{NO-BREAK SPACE}% CI" in enough
-    assert "Too few" not in enough
+    assert "too few" not in enough
 
 
 def test_too_few_questions_have_no_interval() -> None:
     """Three wrong answers of 28 bound the lift by no more than -1.1 and 0.8."""
     right = [number not in {9, 14, 26} for number in range(28)]
     sentence = words_of(right, FALLING[:28])
-    assert sentence.startswith("Too few questions to tell")
-    assert "a lift of 0.371 on 28 questions, 25 of them answered right." in sentence
+    assert sentence.startswith("There are too few anchor questions to test")
+    assert "a lift of 0.371 over 28 anchor questions, 25 of them answered correctly." in sentence
     assert "95" not in sentence
 
 
@@ -109,9 +111,9 @@ def test_what_an_interval_shows() -> None:
     random = np.random.default_rng(0)
     uniform = random.random(40)
     for right, start in (
-        (uniform < np.array(FALLING), "Higher background scores go with right answers: "),
-        (uniform > np.array(FALLING), "Higher background scores go with wrong answers: "),
-        (uniform < 0.4, "These questions do not show whether background scores go with"),
+        (uniform < np.array(FALLING), "Higher background scores predict correct answers: "),
+        (uniform > np.array(FALLING), "Higher background scores predict incorrect answers: "),
+        (uniform < 0.4, "There is no evidence that background scores predict correct"),
     ):
         sentence = words_of(right.tolist(), FALLING)
         assert sentence.startswith(start)

@@ -79,21 +79,21 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
     gpus = float(most >= 1) if gpus is None else gpus
     if gpus < 0 or (gpus > 1 and gpus != int(gpus)):
         raise RequestError(
-            f"--gpus-per-worker is {gpus:g}; it is a part of one GPU, such as 0.5, or a "
+            f"--gpus-per-worker is {gpus:g}; it must be a fraction of one GPU, such as 0.5, or a "
             "whole number"
         )
     if gpus > most:
         raise RequestError(
-            f"--gpus-per-worker is {gpus:g}, and the cluster's {_nodes(nodes)} at most {most:g} "
-            "GPU each as Ray counts them: start Ray where there are some (ray start --num-gpus N "
-            "where it does not see them), or give --gpus-per-worker 0"
+            f"--gpus-per-worker is {gpus:g}, but according to Ray the cluster's {_nodes(nodes)} at "
+            f"most {most:g} GPU each: start Ray on machines with GPUs (with ray start --num-gpus N "
+            "if Ray does not detect them), or pass --gpus-per-worker 0"
         )
     each = _by_gpus(options, nodes, gpus) if gpus else _by_cores(options, nodes)
     if not each.room(nodes):
         raise RequestError(
-            f"a worker needs {each.shown}, and the cluster's {_nodes(nodes)} at most "
-            f"{max((node.get('CPU', 0) for node in nodes), default=0):g} cores each as Ray counts "
-            "them: give fewer --threads"
+            f"a worker needs {each.shown}, but according to Ray the cluster's {_nodes(nodes)} at "
+            f"most {several(int(max((node.get('CPU', 0) for node in nodes), default=0)), 'core')} "
+            "each: lower --threads"
         )
     return each
 
@@ -123,7 +123,7 @@ def _nodes(nodes: Sequence[Mapping[str, float]]) -> str:
 _ADDRESS = re.compile(r"(ray://)?(?P<host>[^:/\s]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 _PATIENCE = 10.0
 _PROMPTS = 80 * 2**20
-"""Bytes for what is on its way to workers; what they answer goes to the store."""
+"""Size of Ray's object store in bytes: it transfers requests to workers; answers use the store."""
 
 # Turn off Ray's usage reports.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
@@ -176,8 +176,8 @@ def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
         )
     except Exception as error:  # Ray raises a bare Exception if it starts too slowly
         raise WorkError(
-            f"Ray did not start on this machine ({_first_line(error)}); give the same command "
-            "again when it is less busy, or leave --engine ray off"
+            f"Ray did not start on this machine ({_first_line(error)}); run the same command again "
+            "when the machine is less busy, or omit --engine ray"
         ) from error
 
 
@@ -204,7 +204,7 @@ def _check_answers(address: str) -> None:
     parts = _ADDRESS.fullmatch(address)
     if not parts:
         raise RequestError(
-            f"--address is {address!r}; it is auto, HOST:PORT, ray://HOST:PORT or local"
+            f"--address is {address!r}; it must be auto, HOST:PORT, ray://HOST:PORT or local"
         )
     try:
         with socket.create_connection(
@@ -217,9 +217,9 @@ def _check_answers(address: str) -> None:
 
 def _nobody(address: str, reason: str) -> str:
     return (
-        f"no Ray cluster answers at --address {address} ({reason}): start one (`ray start --head`, "
-        "and `ray start --address HOST:6379` on the other machines), or leave --address off to "
-        "use this machine alone"
+        f"no Ray cluster responds at --address {address} ({reason}): start one (`ray start "
+        "--head`, and `ray start --address HOST:6379` on the other machines), or omit --address "
+        "to use only this machine"
     )
 
 

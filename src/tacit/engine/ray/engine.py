@@ -97,7 +97,7 @@ def ray_engine(
     room = share.room(nodes())
     if room < share.workers:
         log.warning(
-            "the cluster has room for %d of %d workers, of which each takes %s",
+            "the cluster has room for only %d of %d workers (%s each)",
             room,
             share.workers,
             share.shown,
@@ -116,12 +116,14 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptio
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:
         raise RequestError(
-            f"--device is {device}, and with --engine ray it is Ray that chooses among GPUs: give "
-            "auto, cuda or cpu"
+            f"--device is {device}, but with --engine ray, Ray assigns the GPUs: use auto, cuda or "
+            "cpu"
         )
     if device == "cpu":
         if options.gpus_per_worker:
-            raise RequestError("--gpus-per-worker is for GPUs, and --device is cpu: give one only")
+            raise RequestError(
+                "--gpus-per-worker and --device cpu exclude each other: use only one of them"
+            )
         options = replace(options, gpus_per_worker=0)
     if device == "cuda" and options.gpus_per_worker is None:
         options = replace(options, gpus_per_worker=1)

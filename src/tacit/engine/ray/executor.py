@@ -91,7 +91,7 @@ class RayExecutor:
         Raises:
             TacitError: As the method.
         """
-        job = Job(lambda actor: actor.call.remote(method, arguments), f"{method} of the model")
+        job = Job(lambda actor: actor.call.remote(method, arguments), f"the call of model.{method}")
         ((_, result),) = self._done([job])
         return result
 
@@ -156,7 +156,7 @@ class RayExecutor:
             elif minutes := worker.loads_for_long(self._patience.start):
                 log.warning(
                     "a worker has been loading its model for %.0f min; Ray's logs "
-                    "(/tmp/ray/session_latest/logs on its node) may tell why",
+                    "(/tmp/ray/session_latest/logs on its node) may explain why",
                     minutes,
                 )
         self._check_anybody(now)
@@ -169,8 +169,8 @@ class RayExecutor:
         first = self._loaded
         if first and outcome.fingerprint != first.fingerprint:
             error = ModelError(
-                f"{outcome.name} is another model on {outcome.host} than on {first.host}: its "
-                "files, tokenizer or number format differ; put the same on every node"
+                f"{outcome.name} on {outcome.host} differs from the model on {first.host}: the "
+                "files, the tokenizer or the number format differ; use the same on every node"
             )
             if not self._seen_from:
                 self._leave(worker)
@@ -194,15 +194,15 @@ class RayExecutor:
         if self._false_starts >= self._patience.tries:
             self._wanted, self._false_starts = self._wanted - 1, 0
             log.warning(
-                "a worker cannot be started (%s): %d of %d are left",
+                "a worker could not be started (%s): %d of %d workers remain",
                 said,
                 self._wanted,
                 self._share.workers,
             )
         if self._wanted < 1:
             raise ScoringError(
-                f"no worker can be started: {said}; Ray's logs (/tmp/ray/session_latest/logs on "
-                "the node) tell more, and the same command goes on from what is stored"
+                f"no worker could be started: {said}; see Ray's logs (/tmp/ray/session_latest/logs "
+                "on the node), and run the same command again to resume"
             )
         self._hire()
 
@@ -217,12 +217,14 @@ class RayExecutor:
         if job.failures[key] >= self._patience.tries or len(job.failures) > self._patience.tries:
             if isinstance(outcome, Failed) and outcome.is_ours:
                 raise outcome.error
-            ends = "ended its worker" if lost else "failed"
+            ends = "lost its worker" if lost else "failed"
             raise ScoringError(f"{job.about} {ends} {job.failures[key]} times: {said}")
         if lost:
-            log.warning("%s is gone (%s): %s is asked elsewhere", worker.where, said, job.about)
+            log.warning(
+                "%s was lost (%s); %s is sent to another worker", worker.where, said, job.about
+            )
         else:
-            log.warning("%s failed: %s; it is asked again", job.about, said)
+            log.warning("%s failed: %s; it is retried", job.about, said)
         # A library's error may have left the process, or its GPU, in a bad state.
         if lost or not getattr(outcome, "is_ours", False):
             self._leave(worker)
@@ -255,9 +257,9 @@ class RayExecutor:
             self._anybody = now
         elif now - self._anybody > self._patience.start:
             raise ScoringError(
-                f"no worker has started within {self._patience.start:.0f} s; each needs "
-                f"{self._share.shown}: see `ray status` for what is free; the same command goes on "
-                "from what is stored"
+                f"no worker started within {self._patience.start:.0f} s; each needs "
+                f"{self._share.shown}: check the free resources with `ray status`, and run the "
+                "same command again to resume"
             )
 
     def _check_seen(self, stored: Stored) -> None:
@@ -270,9 +272,9 @@ class RayExecutor:
         while place.read(stored.segment) is None:
             if time.monotonic() > until:
                 raise StoreError(
-                    f"{place.shown()}: what the worker on {stored.host} wrote there is not "
-                    "seen here, so it is another folder there: give --store a folder that all "
-                    "machines share, or an address such as s3://bucket/folder"
+                    f"{place.shown()}: a file that the worker on {stored.host} wrote is not "
+                    "visible here, so this path is another folder on that machine: use a --store "
+                    "that all machines share, or an address such as s3://bucket/folder"
                 )
             time.sleep(_TICK)
         self._seen_from.add(stored.host)

@@ -134,10 +134,10 @@ class WorkerHandle:
             return None
         self._listen()
         if self.node is not None and self.node not in nodes:
-            return Lost("its node is no longer there")
+            return Lost("its node left the cluster")
         # A worker that is loading may block the interpreter, so it may be silent for long.
         if self.loaded and time.monotonic() - self._pinged > patience.silence:
-            return Lost(f"it has not answered for {patience.silence:.0f} s")
+            return Lost(f"it has not responded for {patience.silence:.0f} s")
         return None
 
     def loads_for_long(self, seconds: float) -> float:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Loader = Callable[[FileHashes], LanguageModel]
-"""Loads the model; it is sent to every worker."""
+"""A function that loads the model; it is sent to every worker."""
 
 VERSION = metadata.version(DISTRIBUTION)
 
@@ -195,8 +195,8 @@ class Worker:
         order, host = self._order, platform.node()
         if order.version != VERSION:
             raise RequestError(
-                f"Tacit is {VERSION} on {host} and {order.version} where the run was "
-                "started: install the same on every node"
+                f"Tacit is version {VERSION} on {host}, but version {order.version} on the machine "
+                "that started the run: install the same version on every node"
             )
         _compute_in(order.threads)
         if not order.gpus:
@@ -207,8 +207,8 @@ class Worker:
         _compute_in(order.threads)
         if order.gpus and model.description.get("device") == "cpu":
             raise ModelError(
-                f"{model.name}: the worker on {host} has a GPU by Ray's count, and torch finds "
-                "none there: install torch with CUDA, or give --gpus-per-worker 0"
+                f"{model.name}: according to Ray, the worker on {host} has a GPU, but torch finds "
+                "none: install torch with CUDA, or pass --gpus-per-worker 0"
             )
         self._engine = Engine(model, store)
         return Loaded(
@@ -233,7 +233,7 @@ class Worker:
     @property
     def _asked(self) -> Engine:
         if self._engine is None:
-            raise WorkError("this worker has no model yet")
+            raise WorkError("this worker has not loaded a model yet")
         return self._engine
 
 

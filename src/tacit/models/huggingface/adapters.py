@@ -47,14 +47,15 @@ def check_adapter(folder: Path, trust: Trust) -> None:
     """
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
-            f"--adapter {folder}: the folder holds no adapter_config.json, so it is no PEFT adapter"
+            f"--adapter {folder}: the folder contains no adapter_config.json, so it is not a PEFT "
+            "adapter"
         )
     _check_kind(folder)
     if (folder / "adapter_model.safetensors").is_file():
         return
     if not (folder / "adapter_model.bin").is_file():
         raise ModelError(
-            f"--adapter {folder}: the folder holds no weights (adapter_model.safetensors)"
+            f"--adapter {folder}: the folder contains no weights (adapter_model.safetensors)"
         )
     if not trust.pickle:
         raise ModelError(f"--adapter {folder}: its weights are a pickle; {HOW_TO_PICKLE}")
@@ -72,22 +73,23 @@ def _check_kind(folder: Path) -> None:
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"--adapter {folder}: {file.name} cannot be read: {error}") from error
     if not isinstance(config, dict):
-        raise ModelError(f"--adapter {folder}: {file.name} is no table of settings")
+        raise ModelError(f"--adapter {folder}: {file.name} is not a JSON object")
     kind = config.get("peft_type")
     if kind in _OF_TOKENS.split():
         raise ModelError(
-            f"--adapter {folder}: it puts tokens of its own before a text ({kind}), with which "
-            "answers are not scored; adapters of layers, such as LoRA, are"
+            f"--adapter {folder}: the adapter adds virtual tokens before the text ({kind}), which "
+            "is not supported; use an adapter that changes layers, such as LoRA"
         )
     if kind not in _OF_LAYERS.split():
         raise ModelError(
-            f"--adapter {folder}: adapters of the kind {kind!r} are not loaded; those of layers, "
-            f"in one file, are: {', '.join(_OF_LAYERS.split())}"
+            f"--adapter {folder}: adapters of type {kind!r} are not supported; supported types: "
+            f"{', '.join(_OF_LAYERS.split())}"
         )
     if config.get("megatron_config") is not None:
         raise ModelError(
-            f"--adapter {folder}: its config has peft import {config.get('megatron_core')!r} "
-            "(megatron_config): models of Megatron are not scored; take that setting out"
+            f"--adapter {folder}: {file.name} sets megatron_config, which makes peft import "
+            f"{config.get('megatron_core')!r}; Megatron models are not supported: remove this "
+            "setting"
         )
 
 
@@ -98,7 +100,9 @@ def check_device_map(device_map: str) -> None:
         ModelError: The device map is not in ``DEVICE_MAPS``.
     """
     if device_map not in DEVICE_MAPS:
-        raise ModelError(f"--device-map {device_map!r} is none of {', '.join(DEVICE_MAPS)}")
+        raise ModelError(
+            f"--device-map is {device_map!r}; expected one of {', '.join(DEVICE_MAPS)}"
+        )
 
 
 def placing(
@@ -112,9 +116,10 @@ def placing(
     if device_map is None and quantised(config) is None:
         return {}
     if find_spec("accelerate") is None:
-        why = "--device-map" if device_map else f"its quantised weights ({quantised(config)})"
+        needed = f"quantised weights ({quantised(config)}) need"
+        needed = "--device-map needs" if device_map else needed
         raise ModelError(
-            f"{name}: {why} need accelerate, which is not installed; install it with: pip install "
+            f"{name}: {needed} accelerate, which is not installed; install it with: pip install "
             "accelerate"
         )
     # Quantised weights cannot be moved later.
@@ -144,7 +149,7 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
     lacking = [str(one.message) for one in told if "missing adapter keys" in str(one.message)]
     if lacking:
         raise ModelError(
-            f"{name}: the adapter {folder} lacks parts that its config names; it belongs to "
+            f"{name}: the adapter {folder} lacks weights that its config names; it was made for "
             "another model"
         )
     return cast("PreTrainedModel", both.get_base_model().eval())

@@ -97,8 +97,8 @@ def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
     """
     if misread:
         raise PromptError(
-            f"{shown(text)} holds {misread[0][0]!r}, which the tokenizer cannot write as text: it "
-            "would be read as a special token; take it out"
+            f"{shown(text)} contains {misread[0][0]!r}, which the tokenizer would encode as a "
+            "special token instead of plain text; remove it"
         )
 
 
@@ -159,8 +159,8 @@ class Specials:
             if full[begin : begin + len(bare)] == bare:
                 return cls(tuple(full[:begin]), tuple(full[begin + len(bare) :]))
         raise ModelError(
-            "the tokenizer changes a text when it adds special tokens: without them "
-            f"'a' is {bare}, with them {full}; such tokenizers cannot be scored with"
+            f"the tokenizer encodes a text differently when it adds special tokens ('a' is {bare} "
+            f"without them and {full} with them); such tokenizers are not supported"
         )
 
 
@@ -279,9 +279,9 @@ def _dropped(tokenizer: PreTrainedTokenizerBase, filled: Filled) -> Tokens:
     found = ControlTokens.of(tokenizer).find(answer)
     if found:
         raise PromptError(
-            f"the tokenizer cannot write the answer {answer!r} in {filled.string!r} as text: "
-            f"{found!r} would be read as a special token"
+            f"the tokenizer cannot encode the answer {answer!r} in {filled.string!r} as plain "
+            f"text: it would encode {found!r} as a special token"
         )
     raise PromptError(
-        f"the tokenizer has no token at all for the answer {answer!r} in {filled.string!r}"
+        f"the tokenizer produces no token for the answer {answer!r} in {filled.string!r}"
     )

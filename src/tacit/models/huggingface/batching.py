@@ -7,6 +7,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.errors import ScoringError
 
 if TYPE_CHECKING:
@@ -40,9 +41,11 @@ class Budget:
         """
         smaller = min(self.tokens, tried) // 2
         if not smaller:
-            raise ScoringError("out of memory with a single row of tokens; use a larger device")
+            raise ScoringError(
+                "out of memory even with one sequence per batch; use a device with more memory"
+            )
         self.tokens = smaller
-        log.warning("out of memory: going on with batches of %d tokens", self.tokens)
+        log.warning("out of memory: the batch size is reduced to %d tokens", self.tokens)
 
 
 def how_many(cost: int, budget: Budget) -> int:
@@ -90,7 +93,7 @@ def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int
         except Exception as error:
             if not _is_out_of_memory(error):
                 raise ScoringError(
-                    f"the model failed on a batch of {len(batch)} rows: {error}"
+                    f"the model failed on a batch of {several(len(batch), 'row')}: {error}"
                 ) from error
             # A costly item may be a prompt of many rows, which smaller batches still help.
             budget.halve(costs[batch[0]] * len(batch))

@@ -113,10 +113,12 @@ class CausalModel(RankingModel):
         self._packing = self._measured_packing() if packing else Packing(0, refused="turned off")
         if not self._shares and not self.shares_prefixes:
             log.warning(
-                "%s: a text is computed again for each of its answers of several tokens: "
-                "going on from a computed text gives other log-probabilities (difference: %s)",
+                "%s: each prompt is recomputed for every answer of several tokens, because reusing "
+                "the computed prompt %s",
                 self.name,
-                "it fails" if self._difference is None else f"{self._difference:.2g} nats",
+                "fails"
+                if self._difference is None
+                else f"changes log-probabilities by {self._difference:.2g} nats",
             )
 
     @property
@@ -363,22 +365,22 @@ class CausalModel(RankingModel):
         one, other = self._tally_rows(rows).totals(2)
         if abs(one - other) > self._tolerance:
             raise ModelError(
-                f"{self.name}: what it says of a token depends on the tokens behind it, so it is "
-                "no causal model (an encoder, without is_decoder in its config?)"
+                f"{self.name}: its log-probabilities depend on later tokens, so it is not a causal "
+                "model (an encoder without is_decoder in its config?)"
             )
 
     def _measured_packing(self) -> Packing:
         """Measure whether packing leaves log-probabilities unchanged; log a warning if not."""
         length = min(PACK_TOKENS, self._budget.tokens)
         if length < _LEAST_PACK:
-            return Packing(0, refused=f"a pass takes {length} tokens, which is too few")
-        packing = Packing(0, refused="it takes no positions")
+            return Packing(0, refused=f"a forward pass takes only {length} tokens")
+        packing = Packing(0, refused="the model takes no position_ids")
         if self._places:
             packing = self._check(length).packing()
         if packing.refused:
             log.warning(
-                "%s: every prompt is computed by itself, which is slow; packed with others it is "
-                "not the same: %s",
+                "%s: each prompt is computed separately, which is slow, because packing does not "
+                "work with this model: %s",
                 self.name,
                 packing.refused,
             )
@@ -390,8 +392,8 @@ class CausalModel(RankingModel):
         keeping = self._check(self._packing.length).keeping()
         if keeping.refused:
             log.warning(
-                "%s: the long beginning that prompts share is computed again and again, which is "
-                "slow; kept it is not the same: %s",
+                "%s: a long prefix that prompts share is recomputed for every pack, which is slow, "
+                "because caching it does not work with this model: %s",
                 self.name,
                 keeping.refused,
             )
@@ -429,7 +431,7 @@ class CausalModel(RankingModel):
         try:
             shared = self._tally(trees, shared=True)
         except Exception as error:  # noqa: BLE001 - any failure turns sharing off, and is logged
-            log.info("%s cannot go on from a computed text: %s", self.name, error)
+            log.info("%s cannot continue from a cached text: %s", self.name, error)
             return None
         return float(np.abs(plain.totals(8) - shared.totals(8)).max())
 

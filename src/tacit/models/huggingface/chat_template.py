@@ -39,9 +39,9 @@ TODAY = date(2024, 7, 26)
 
 _OPENS, _CLOSES = "<think>", "</think>"
 _OF_THE_MOMENT = (
-    "its chat template writes the present time into every prompt, so that scores would change from "
-    "one moment to the next: leave --chat away, or write the date into the template as "
-    "strftime_now('%d %B %Y') in one piece, which is answered with one fixed day"
+    "its chat template writes the current time into every prompt, so scores would change from one "
+    "run to the next: omit --chat, or write the date in the template as a single call, "
+    "strftime_now('%d %B %Y'), which Tacit replaces with a fixed date"
 )
 _NOW = re.compile(r"strftime_now\s*\(\s*(['\"])([^'\"]*)\1\s*\)")
 _ASKED, _MARK = "Is it?", "qzxq"
@@ -124,14 +124,14 @@ class Chat:
         written = self._rendered(text)
         if text.strip() not in written:
             raise PromptError(
-                f"{self.name}: its chat template does not write {shown(text)} as it stands: leave "
-                "--chat away, or use another tokenizer"
+                f"{self.name}: its chat template does not reproduce {shown(text)} exactly: omit "
+                "--chat, or use another tokenizer"
             )
         shorter = {text.lstrip(), text.rstrip(), text.strip()} - {text}
         if text not in written or any(self._rendered(other) == written for other in shorter):
             raise PromptError(
-                f"{self.name}: its chat template leaves out white space that {shown(text)} begins "
-                "or ends with: take it out of the prompt, or leave --chat away"
+                f"{self.name}: its chat template drops white space at the beginning or end of "
+                f"{shown(text)}: remove it from the prompt, or omit --chat"
             )
         return written + self.opening
 
@@ -156,8 +156,8 @@ class Chat:
         found = ControlTokens.of(self.tokenizer).find(text)
         if found:
             raise PromptError(
-                f"{self.name}: {what} holds {found!r}, which would be read as a special token in a "
-                "chat: take it out, or leave --chat away"
+                f"{self.name}: {what} contains {found!r}, which would be read as a special token "
+                "in a chat: remove it, or omit --chat"
             )
 
     def _check(self) -> None:
@@ -171,14 +171,14 @@ class Chat:
             is_random = drawn()
         if any(_LONG not in asked for asked, _ in written):
             raise ModelError(
-                f"{self.name}: its chat template does not write what the user says to the "
-                "character (it shortens or changes it, or knows no user, or wants a list of "
-                "parts): leave --chat away, or use another tokenizer"
+                f"{self.name}: its chat template does not reproduce the user's message exactly (it "
+                "shortens or changes the message, has no user role, or expects a list of parts): "
+                "omit --chat, or use another tokenizer"
             )
         if is_random:
             raise ModelError(
-                f"{self.name}: its chat template draws at random, so that scores would change from "
-                "one run to the next: leave --chat away, or take the draw out of the template"
+                f"{self.name}: its chat template uses random numbers, so scores would change from "
+                "one run to the next: omit --chat, or remove the random numbers from the template"
             )
         if len(written) > 1:
             raise ModelError(f"{self.name}: {_OF_THE_MOMENT}")
@@ -211,7 +211,7 @@ class Chat:
         except Exception as error:  # templates are programs, and can raise any error
             told = next(iter(str(error).splitlines()), type(error).__name__)
             raise ModelError(
-                f"{self.name}: its chat template fails ({told}); leave --chat away, or use another "
+                f"{self.name}: its chat template fails ({told}): omit --chat, or use another "
                 "tokenizer"
             ) from error
 
@@ -220,13 +220,16 @@ def _template_of(name: str, tokenizer: PreTrainedTokenizerBase) -> str:
     """Return a tokenizer's template for chats without tools, with today's date fixed."""
     if not tokenizer.chat_template:
         raise ModelError(
-            f"{name}: its tokenizer has no chat template, so that nobody knows how a chat with it "
-            "is written: leave --chat away, or name a model that is tuned for chat"
+            f"{name}: its tokenizer has no chat template: omit --chat, or use a model that is "
+            "tuned for chat"
         )
     try:
         template = str(tokenizer.get_chat_template())
     except ValueError as error:
-        raise ModelError(f"{name}: none of its chat templates is the default one") from error
+        raise ModelError(
+            f"{name}: its tokenizer has several chat templates, and none is named 'default': omit "
+            "--chat, or rename one of them"
+        ) from error
     fixed = _NOW.sub(lambda found: repr(TODAY.strftime(found[2])), template)
     if "strftime_now(" in fixed:
         raise ModelError(f"{name}: {_OF_THE_MOMENT}")

@@ -49,21 +49,21 @@ def check_tokenizer(
     """
     if not tokenizer.is_fast:
         raise ModelError(
-            f"{name}: its tokenizer {type(tokenizer).__name__} does not say which characters a "
-            "token covers; a fast tokenizer (tokenizer.json) is needed"
+            f"{name}: its tokenizer {type(tokenizer).__name__} does not report character offsets; "
+            "a fast tokenizer (tokenizer.json) is required"
         )
     # A made-up vocabulary has at most one entry besides added tokens, while the model has
     # embeddings for many tokens.
     own = len(tokenizer) - len(tokenizer.get_added_vocab())
     made_up = 1
     if own <= made_up and getattr(config, "vocab_size", 0) > len(tokenizer):
-        raise ModelError(f"{name}: there is no tokenizer beside the weights")
+        raise ModelError(f"{name}: the model has weights but no tokenizer")
     try:
         tokenizer("a")
     except Exception as error:  # malformed settings fail in many different forms
         raise ModelError(
-            f"{name}: its tokenizer takes no text ({first_line(error)}): mend its settings, "
-            "or fetch the model again"
+            f"{name}: its tokenizer cannot tokenize text ({first_line(error)}): fix its settings, "
+            "or download the model again"
         ) from error
 
 
@@ -119,14 +119,14 @@ def kind_of(name: str, config: PreTrainedConfig) -> str:
     heads = config.architectures or ()
     if not isinstance(heads, (list, tuple)) or not all(isinstance(head, str) for head in heads):
         raise ModelError(
-            f"{name}: its config.json names {heads!r} as architectures, where names such as "
-            "GPT2LMHeadModel are expected: mend that line, or fetch the model again"
+            f"{name}: its config.json has the architectures {heads!r}; expected a list of names "
+            "such as GPT2LMHeadModel: fix this line, or download the model again"
         )
     named = " ".join(heads)
     if any(head in named for head in _OTHER_HEADS):
         raise ModelError(
-            f"{name}: {named} was trained for something else than text; a causal, masked or "
-            "seq2seq language model is needed"
+            f"{name}: {named} was not trained to predict text; a causal, masked or seq2seq "
+            "language model is required"
         )
     if config.is_encoder_decoder:
         return "seq2seq"
@@ -142,7 +142,6 @@ def kind_of(name: str, config: PreTrainedConfig) -> str:
     if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         return "causal"
     raise ModelError(
-        f"{name}: a model of the type {config.model_type!r} "
-        f"({named or 'no architecture named'}) scores no text; a causal, masked or seq2seq "
-        "language model is needed"
+        f"{name}: a model of type {config.model_type!r} ({named or 'no architecture named'}) does "
+        "not predict text; a causal, masked or seq2seq language model is required"
     )

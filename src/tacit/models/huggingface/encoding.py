@@ -227,7 +227,8 @@ class Encoder:
             if isinstance(token, int):
                 return token
         raise PromptError(
-            f"{self._name} has neither BOS nor EOS, so that an answer cannot begin the text"
+            f"{self._name} has neither a BOS nor an EOS token, so it cannot score an answer at the "
+            "beginning of a text"
         )
 
 
@@ -246,8 +247,8 @@ def fill(prompt: Prompt) -> list[Filled]:
         before, text_end = around[0], len(around[0].rstrip())
     else:
         raise PromptError(
-            f"{prompt.shown} goes on after its blank, which a causal model cannot see: put the "
-            "blank last, or use a masked model"
+            f"{prompt.shown} has text after its blank, which a causal model cannot see: move the "
+            "blank to the end, or use a masked model"
         )
     begin = len(before)
     return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]

@@ -165,7 +165,7 @@ class Stamp:
     def difference(self, later: Stamp | None) -> str:
         """Return a description of what changed between this stamp and a later one."""
         if later is None:
-            return "is gone"
+            return "was deleted"
         what = "was replaced" if later.inode != self.inode else "was overwritten"
         sizes = f" ({self.size:,} bytes before, {later.size:,} now)"
         return what + (sizes if later.size != self.size else "")
@@ -224,9 +224,9 @@ class LoadedFiles:
                 self._stamps[file] = now
                 continue
             raise ScoringError(
-                f"{self.name}: {file} {before.difference(now)} while the model was in use; nothing "
-                "that was computed since the last block is stored. Put the former file back and "
-                "give the same command again, or give another --out to run the model as it is now"
+                f"{self.name}: {file} {before.difference(now)} while the model was in use. Results "
+                "computed since the last block were not stored. Restore the file and run the same "
+                "command again, or use another --out to run the model with its current files"
             )
 
     def _is_same(self, file: Path) -> bool:

@@ -53,7 +53,7 @@ def loading_error(name: str, problem: str, error: Exception) -> TacitError:
     if _is_network_failure(error):
         return NetworkError(
             f"{name}: {problem}: the hub cannot be reached ({first_line(error)}): check the "
-            "network and give the same command again"
+            "network and run the command again"
         )
     return ModelError(f"{name}: {problem}: {first_line(error)}")
 
@@ -74,9 +74,9 @@ def _is_online(name: str, revision: str) -> bool:
         if _is_cached(name, revision):
             return False
         raise ModelError(
-            f"{name}: there is no folder of that name, the hub's cache has no such model "
-            f"(revision {revision}), and HF_HUB_OFFLINE forbids to fetch it: unset HF_HUB_OFFLINE, "
-            "or give a model's folder"
+            f"{name}: there is no folder of this name, the hub's cache does not contain this model "
+            f"(revision {revision}), and HF_HUB_OFFLINE prevents the download: unset "
+            "HF_HUB_OFFLINE, or give the path of a model folder"
         )
     try:
         HfApi().model_info(name, revision=revision, timeout=_SECONDS)
@@ -84,23 +84,23 @@ def _is_online(name: str, revision: str) -> bool:
         raise ModelError(f"{name}: the hub has no revision {revision} of this model") from error
     except RepositoryNotFoundError as error:
         raise ModelError(
-            f"{name}: there is no folder of that name, and the hub has no such model, or it is "
-            "private: check the name, or log in with: hf auth login"
+            f"{name}: there is no folder of this name, and the hub has no such model, or the model "
+            "is private: check the name, or log in with: hf auth login"
         ) from error
     except Exception as error:  # errors of the HTTP client are not wrapped
         if not _is_network_failure(error):
             raise ModelError(
-                f"{name}: there is no folder of that name, and the hub refuses the name: "
+                f"{name}: there is no folder of this name, and the hub rejects the name: "
                 f"{first_line(error)}"
             ) from error
         if not _is_cached(name, revision):
             raise NetworkError(
-                f"{name}: there is no folder of that name, the hub's cache has no such model, and "
-                f"{constants.ENDPOINT} cannot be reached ({first_line(error)}): check the network "
-                "and give the same command again, or give a model's folder"
+                f"{name}: there is no folder of this name, the hub's cache does not contain this "
+                f"model, and {constants.ENDPOINT} cannot be reached ({first_line(error)}): check "
+                "the network and run the command again, or give the path of a model folder"
             ) from error
         log.warning(
-            "%s: %s cannot be reached (%s); the files in the hub's cache are used",
+            "%s: %s cannot be reached (%s); using the files in the hub's cache",
             name,
             constants.ENDPOINT,
             first_line(error),

@@ -209,8 +209,8 @@ class LocalModel:
         if not difference <= self._tolerance:
             self._budget = Budget(1)
             log.warning(
-                "%s: every row is computed alone, which is slow: beside a longer one it gives "
-                "other log-probabilities (difference: %.2g nats)",
+                "%s: sequences are computed one at a time, which is slow, because padding changes "
+                "log-probabilities by %.2g nats",
                 self.name,
                 difference,
             )
@@ -235,13 +235,14 @@ class LocalModel:
         window = self._checkpoint.window
         if window is not None and len(ids) > window:
             raise TooLongError(
-                f"{prompt.shown} is {len(ids)} tokens long with its answer; {self.name} takes "
-                f"{window} at most: shorten it, or choose a model with a longer window"
+                f"{prompt.shown} has {len(ids)} tokens with its answer, but the context window of "
+                f"{self.name} is {window} tokens: shorten the prompt, or use a model with a longer "
+                "window"
             )
         if max(ids) >= self._vocabulary:
             raise PromptError(
-                f"{prompt.shown} needs the token {max(ids)}; {self.name} has embeddings for "
-                f"{self._vocabulary}: its tokenizer belongs to another model"
+                f"{prompt.shown} contains the token id {max(ids)}, but {self.name} has only "
+                f"{self._vocabulary} embeddings: its tokenizer belongs to another model"
             )
 
     def _scores_of(

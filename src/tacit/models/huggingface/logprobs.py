@@ -194,8 +194,8 @@ class Tally:
         if not np.isfinite(values).all():
             (wrong, *_) = values[~np.isfinite(values)].tolist()
             raise ScoringError(
-                f"the model gave a log-probability of {wrong}; a small number format overflows: "
-                "try --dtype float32"
+                f"the model returned a log-probability of {wrong}; its number format may have "
+                "overflowed: try --dtype float32"
             )
         counts = np.bincount(which, minlength=answers)
         totals = np.bincount(which, values.astype(np.float64), answers).astype(np.float64)

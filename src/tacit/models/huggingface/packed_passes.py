@@ -134,7 +134,7 @@ class Packer:
     @property
     def _narrow(self) -> torch.nn.Module:
         if self.body is None:
-            raise ScoringError("its head cannot be used at chosen places only")
+            raise ScoringError("the head cannot be restricted to some positions")
         return self.body
 
     def _logits(

@@ -221,11 +221,12 @@ class RankingModel(LocalModel):
                 self._body = body
                 return
             differences.append(difference)
+        shown = ", ".join(f"{difference:.2g}" for difference in differences)
         log.warning(
-            "%s: its head is used at every place, which makes ranking slow: at one only it gives "
-            "other log-probabilities (differences in nats: %s)",
+            "%s: logits are computed at every position, which makes ranking slow, because "
+            "restricting the head to one position %s",
             self.name,
-            ", ".join(f"{difference:.2g}" for difference in differences) or "it has no other part",
+            f"changes log-probabilities by {shown} nats" if shown else "is not possible",
         )
 
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
@@ -244,7 +245,7 @@ class RankingModel(LocalModel):
         try:
             in_batches([place.cost for place in places], self._budget, compare)
         except ScoringError as error:
-            log.info("%s: its head cannot be used at one place only: %s", self.name, error)
+            log.info("%s: the head cannot be restricted to one position: %s", self.name, error)
             return math.inf
         return math.inf if any(map(math.isnan, found)) else max(found)
 
@@ -272,8 +273,8 @@ def _ranked(
         read = on_host(single)
         if not np.isfinite(read).all():
             raise ScoringError(
-                "the model gave a log-probability that is no finite number; a small number format "
-                "overflows: try --dtype float32"
+                "the model returned a log-probability that is not finite; its number format may "
+                "have overflowed: try --dtype float32"
             )
         if asked.candidates.lead:
             read = read + (whole[int(asked.candidates.single[0])] - read[0])

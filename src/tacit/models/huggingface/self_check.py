@@ -152,7 +152,7 @@ class Check:
         """Compare a full pack after a cached prefix of the greatest length with its rows."""
         size = min(self.deepest, self.length) - _DEPTH
         if size < LEAST:
-            return Packing(0, refused=f"it takes {self.deepest} tokens")
+            return Packing(0, refused=f"the model takes only {self.deepest} tokens")
         begin = _spread(self.vocabulary, 0, size)
         rows = [
             Row(begin + row.ids, [Read(size + r.position, r.token, r.answer) for r in row.reads])

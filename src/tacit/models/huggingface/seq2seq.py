@@ -63,7 +63,7 @@ class Seq2SeqModel(RankingModel):
         super().__init__(checkpoint, batch_tokens)
         start = checkpoint.model.config.decoder_start_token_id
         if not isinstance(start, int):
-            raise ModelError(f"{self.name}: its config names no decoder_start_token_id")
+            raise ModelError(f"{self.name}: its config has no decoder_start_token_id")
         # The special tokens that the tokenizer puts before a text also precede the answer in the
         # decoder's input (BART's <s>); T5 has none.
         self._start = (start, *self._specials.before)
@@ -102,7 +102,7 @@ class Seq2SeqModel(RankingModel):
         encoded = self._encoder_ids(prompts) if prompts else []
         for prompt, ids in zip(prompts, encoded, strict=True):
             if not ids:
-                raise PromptError(f"{prompt.shown} has no token for the encoder to read")
+                raise PromptError(f"{prompt.shown} has no tokens for the encoder")
             self._fits(prompt, ids)
         return [tuple(ids) for ids in encoded]
 
@@ -124,9 +124,9 @@ class Seq2SeqModel(RankingModel):
         """Return the encoder's input for a text that spells a special token, read as text."""
         if prompt.around is not None:
             raise PromptError(
-                f"{prompt.shown} holds {ControlTokens.of(self._tokenizer).find(prompt.text)!r}, "
-                "which would be read as a special token beside the one that marks the blank: take "
-                "it out, or write the text so that the answer follows it"
+                f"{prompt.shown} contains {ControlTokens.of(self._tokenizer).find(prompt.text)!r}, "
+                "which would be read as a special token, as is the one that marks the blank: "
+                "remove it, or rewrite the text so that the answer follows it"
             )
         check_text(self._bare, prompt.text)
         ids = self._bare(prompt.text, add_special_tokens=False, verbose=False)["input_ids"]
@@ -139,8 +139,8 @@ class Seq2SeqModel(RankingModel):
             return prompt.text
         if self._sentinel is None:
             raise PromptError(
-                f"{prompt.shown} has a blank, and {self.name} has no sentinel to mark it with: "
-                "write the text so that the answer follows it"
+                f"{prompt.shown} has a blank, but {self.name} has no sentinel token to mark it: "
+                "rewrite the text so that the answer follows it"
             )
         return around[0] + SENTINEL + around[1]
 

@@ -53,9 +53,9 @@ def keep_kernels_away(trust: Trust) -> None:
         return
     if sys.modules.get(_KERNELS) is not None:
         raise ModelError(
-            f"the package {_KERNELS} is imported in this process, with which programs from the hub "
-            "would be run: load models in a process without it, or give --trust-remote-code if you "
-            "trust whoever wrote them"
+            f"the package {_KERNELS} is already imported in this process and could run code from "
+            "the hub: load models in a process without it, or pass --trust-remote-code if you "
+            "trust the authors of that code"
         )
     sys.modules[_KERNELS] = None  # type: ignore[assignment] # None marks a missing module
 
@@ -69,9 +69,9 @@ def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
     attention = getattr(config, "_attn_implementation", None)
     if not trust.remote_code and "/" in str(attention):
         raise ModelError(
-            f"{name}: its config.json has attention computed by the program {attention!r} from the "
-            "hub, which is not run: take attn_implementation out of the config, or give "
-            "--trust-remote-code if you trust whoever wrote it"
+            f"{name}: its config.json selects code from the hub ({attention!r}) to compute "
+            "attention, and such code is not run by default: remove attn_implementation from the "
+            "config, or pass --trust-remote-code if you trust its authors"
         )
     for part in config.sub_configs:
         inner: Any = getattr(config, part, None)
@@ -80,12 +80,12 @@ def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
 
 
 HOW_TO_PICKLE = (
-    "reading one can run whatever its maker put into it: use a model with safetensors, or give "
-    "--allow-pickle if you trust whoever made it"
+    "loading a pickle can run any code that its author put into it: use a model with safetensors, "
+    "or pass --allow-pickle if you trust the author"
 )
 HOW_TO_TRUST = (
-    "it brings programs of its own (auto_map in its config), which are not run: use a model "
-    "without, or give --trust-remote-code if you trust whoever wrote them"
+    "it contains code (auto_map in its config), which is not run by default: use a model without "
+    "such code, or pass --trust-remote-code if you trust its authors"
 )
 
 

@@ -154,8 +154,9 @@ class CandidateTokens:
         if several > MOST_SEVERAL:
             raise PromptError(
                 f"{prompt.asking(words[:1]).shown} has {len(words)} candidates, and {several} of "
-                f"them are no single token there and need passes of their own ({MOST_SEVERAL} at "
-                "most): rank fewer words, or the whole words that the models share"
+                "them are not a single token in this position and need a separate pass (at most "
+                f"{MOST_SEVERAL} can): rank fewer words, or only the whole words that the models "
+                "share"
             )
         return placed
 
@@ -283,7 +284,7 @@ def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
     shared = set.intersection(*own) if own else set()
     if not shared:
         names = ", ".join(model.name for model in models)
-        raise ModelError(f"no word is a single token of all of these models: {names or 'none'}")
+        raise ModelError(f"no word is a single token in all of these models: {names or 'none'}")
     return Vocabulary(shared)
 
 
@@ -309,7 +310,7 @@ def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
         if found and found.ids[found.begin : found.end] == (number,) and not found.spanned
     ]
     if not words:
-        raise ModelError("its tokenizer writes no word as a single token behind a space")
+        raise ModelError("its tokenizer encodes no word as a single token after a space")
     return Vocabulary(words)
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from tacit.english import several
 from tacit.errors import ModelError, NetworkError
 from tacit.models.huggingface.adapters import placing, quantised, with_adapter
 from tacit.models.huggingface.checkpoint_files import location_of, source_of
@@ -50,14 +51,14 @@ def check_weights(name: str, folder: Path, trust: Trust) -> None:
     # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
         raise ModelError(
-            f"{name}: an adapter (adapter_config.json) lies beside the model's own files: move it "
-            "into a folder of its own, and give that as --adapter to use it"
+            f"{name}: the folder contains an adapter (adapter_config.json) as well as a model: "
+            "move the adapter to a separate folder, and pass that folder as --adapter to use it"
         )
     if weight_files(folder, trust):
         return
     pickles = weight_files(folder, Trust(pickle=True))
     if not pickles:
-        raise ModelError(f"{name}: the folder holds no weights ({_SAFE} or {_PICKLE})")
+        raise ModelError(f"{name}: the folder contains no weights ({_SAFE} or {_PICKLE})")
     raise ModelError(f"{name}: its weights ({pickles[0].name}) are a pickle; {HOW_TO_PICKLE}")
 
 
@@ -70,8 +71,8 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
     for chosen in _all_of("transformers_weights", config.to_dict()):
         if [chosen] != [file.name for file in files]:
             raise ModelError(
-                f"{name}: its config.json has the weights read from {chosen!r} "
-                "(transformers_weights), which is not where models have them: take that line out"
+                f"{name}: its config.json sets transformers_weights to {chosen!r}, which is not "
+                "where models store their weights: remove that line"
             )
 
 
@@ -116,13 +117,15 @@ def _shards(index: Path, suffix: str) -> list[str]:
         names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
         strange = [n for n in names if Path(n).name != n or Path(n).suffix != suffix]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelError(f"{index}: cannot be read as an index of weights: {error}") from error
+        raise ModelError(
+            f"{index}: this is not a readable index of weight files: {error}"
+        ) from error
     if strange or not names:
         raise ModelError(
-            f"{index}: names {strange[0]!r} as a file of weights, which is none beside it with the "
-            f"ending {suffix}"
+            f"{index}: lists {strange[0]!r} as a weight file; expected names of {suffix} files in "
+            "the same folder"
             if strange
-            else f"{index}: names no files of weights"
+            else f"{index}: lists no weight files"
         )
     return names
 
@@ -192,19 +195,21 @@ def load_weights(
             raise failure from error
         said = first_line(error)
         if not options.trust.pickle and "safetensors" in said:
-            said += f"; where they are a pickle, {HOW_TO_PICKLE}"
+            said += f"; if they are a pickle: {HOW_TO_PICKLE}"
         how = f" (quantised: {quantised(config)})" if quantised(config) else ""
         raise ModelError(f"{name}: its weights{how} cannot be loaded: {said}") from error
     if info["mismatched_keys"]:
         raise ModelError(
-            f"{name}: {len(info['mismatched_keys'])} parts of its weights have another shape than "
-            "its config.json says: the two belong to different models"
+            f"{name}: "
+            f"{several(len(info['mismatched_keys']), 'weight tensor has', 'weight tensors have')} "
+            "another shape than in its config.json: the weights and the config belong to "
+            "different models"
         )
     missing = sorted(info["missing_keys"])
     if missing:
         raise ModelError(
-            f"{name}: its weights lack {len(missing)} parts of a {kind} model "
-            f"({', '.join(missing[:3])}, …): they were trained for something else"
+            f"{name}: its weights lack {several(len(missing), 'tensor')} of a {kind} model "
+            f"({', '.join(missing[:3])}, …): they belong to a model of another kind"
         )
     if options.adapter is not None:
         return with_adapter(name, model, options.adapter)

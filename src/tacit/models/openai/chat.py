@@ -86,7 +86,7 @@ def read_replies(answer: Mapping[str, Any], most: int = 1) -> list[ChatReply]:
     Raises:
         ReplyError: The answer is not a chat's, or does not fit the request.
     """
-    read = validated(answer, Answer[Replied], "a chat's")
+    read = validated(answer, Answer[Replied], "a chat completion")
     hidden = (read.usage.completion_tokens_details.reasoning_tokens or 0) > 0
     return [_reply_of(one, hidden=hidden) for one in read.ordered(most)]
 

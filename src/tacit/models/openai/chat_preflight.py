@@ -102,12 +102,12 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
         _check_ends(talk, where, drawn)
     if all(len({one.whole for one in some}) == 1 for some in drawn):
         raise ModelError(
-            f"{where} gives the same reply each time, at temperature 1 and with other seeds, so "
-            "that its replies are no samples: turn its cache off, or let it take the temperature "
-            "that it is asked for"
+            f"{where} returns the same reply every time, at temperature 1 and with different "
+            "seeds, so its replies are not random samples: turn off its cache, or let it use the "
+            "requested temperature"
         )
     if not brief.seeded:
-        refused.append("it takes no seed, so that other replies come each time")
+        refused.append("it accepts no seed, so its replies cannot be reproduced")
     several = _gives_several(brief, refused)
     canaries = _canaries(brief, refused)
     temperature = watch = redraw = None
@@ -141,7 +141,7 @@ def _read_alike(
     )
     wrong, notes = problems_and_notes(differences, trims=True)
     if wrong:
-        raise ModelError(f"{where} cannot be asked for votes: {refusal(wrong, '')}")
+        raise ModelError(f"{where} cannot be used for vote shares: {refusal(wrong, '')}")
 
     known = {**firsts, **differences.drawn}
     drawing = vote_checks.Drawing(talk, known, concurrency, several=several)
@@ -199,8 +199,8 @@ def _settled(talk: Talk, where: str) -> Talk:
                 refusal = error
             else:
                 return asked
-    hint = "; it may not know how to turn thinking off" if talk.thinking == 0 else ""
-    raise ModelError(f"{where} does not reply in a chat ({refusal}){hint}") from refusal
+    hint = "; it may not support turning reasoning off" if talk.thinking == 0 else ""
+    raise ModelError(f"{where} does not answer chat requests ({refusal}){hint}") from refusal
 
 
 def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
@@ -212,7 +212,7 @@ def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
         except RefusalError:
             continue
         return asked, []
-    return talk, ["it takes no top_k and min_p, and may cut off unlikely words"]
+    return talk, ["it accepts neither top_k nor min_p, so it may never sample unlikely words"]
 
 
 def _check_reasoning(
@@ -228,12 +228,13 @@ def _check_reasoning(
         return
     if talk.thinking is None:
         raise ModelError(
-            f"{where} thinks before it answers: say for how long it may with --thinking-tokens N, "
-            "or all, or turn it off with 0"
+            f"{where} reasons before it answers: limit the reasoning with --thinking-tokens N, "
+            "allow any length with --thinking-tokens all, or turn it off with --thinking-tokens 0"
         )
     if talk.thinking == 0:
         raise ModelError(
-            f"{where} thinks although it is asked not to: let it, with --thinking-tokens N, or all"
+            f"{where} reasons although --thinking-tokens is 0: allow it with --thinking-tokens N "
+            "or all"
         )
 
 
@@ -247,12 +248,12 @@ def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) ->
         return
     if talk.thinking == "all":
         raise ModelError(
-            f"{where} says nothing before the server's own limit of a reply cuts its thought: "
-            "raise that limit, or give --thinking-tokens N"
+            f"{where} returns no answer before the server's own limit on the reply ends the "
+            "reasoning: raise that limit, or set --thinking-tokens N"
         )
     raise ModelError(
-        f"{where} says nothing in the {talk.thinking} tokens that it may think for: give it more "
-        "with --thinking-tokens N, or all"
+        f"{where} returns no answer within {talk.thinking} reasoning tokens: allow more with "
+        "--thinking-tokens N or all"
     )
 
 
@@ -263,10 +264,10 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
     except RefusalError:
         some = []
     if len(some) != DRAWN:
-        refused.append("it gives one reply to a request, however many are asked for")
+        refused.append("it returns one reply per request, however many are requested")
         return False
     if len({one.whole for one in some}) == 1:
-        refused.append("several replies to one request are copies of each other")
+        refused.append("it returns copies of one reply when a request asks for several")
         return False
     return True
 
@@ -277,7 +278,7 @@ def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)
     refused.append(
-        "it gives no likeliest replies, so that another model by its name is not noticed"
+        "it returns no replies at temperature 0, so a change of its model cannot be detected"
     )
     return ()
 
@@ -295,12 +296,12 @@ def _repeated(
         return canaries
     if same_replies(canaries, _likeliest(talk, texts, 1)):
         raise ModelError(
-            f"{where} gives other likeliest replies with {concurrency} requests under way at once "
-            "than one after the other: it mixes up requests; give --concurrency 1"
+            f"{where} returns other replies at temperature 0 with {concurrency} concurrent "
+            "requests than with one at a time: it mixes up requests; use --concurrency 1"
         )
     refused.append(
-        "its likeliest replies differ from one time to the next, so that another model by its name "
-        "is not noticed"
+        "its replies at temperature 0 differ between repetitions, so a change of its model cannot "
+        "be detected"
     )
     return ()
 
@@ -379,11 +380,11 @@ class ReplyWatch:
         look = redraw(2000 + vote_checks.SEEDS * next(self._turn))
         if look is None or not look.is_off:
             return
-        warn(self._where, [f"now {look.note}"])
+        warn(self._where, [f"in a later check, {look.note}"])
         if look.is_far_off:
             raise UnreliableError(
-                f"{self._where} no longer draws its replies as when it was tried: "
-                f"{look.note}. What it replied since the last trial is not kept"
+                f"{self._where} no longer samples its replies as in the preflight: {look.note}. "
+                "Replies received since the last successful check are discarded"
             )
 
     def _check_draws(self) -> None:
@@ -397,8 +398,8 @@ class ReplyWatch:
         drawn = self._talk.client.at_once(draw, seeds[:2], self._concurrency)
         if len(set(drawn)) == 1 and draw(seeds[2]) in drawn:
             raise UnreliableError(
-                f"{self._where} now gives the same reply each time, so that its replies are no "
-                "samples; what it replied since the last trial is not kept"
+                f"{self._where} now returns the same reply every time, so its replies are not "
+                "random samples; replies received since the last successful check are discarded"
             )
 
     def recheck_fully(self) -> None:
@@ -422,10 +423,10 @@ class ReplyWatch:
         texts = [canary["text"] for canary in self._canaries]
         if not same_replies(self._canaries, _likeliest(self._talk, texts, self._concurrency)):
             raise UnreliableError(
-                f"{self._where} no longer gives the likeliest replies that it gave when it was "
-                "tried: its model was exchanged, several that differ take turns, or it no longer "
-                "reads prompts whole. What it replied since the last such trial is not kept. Give "
-                "the same command again when it is as it was"
+                f"{self._where} no longer returns the same replies at temperature 0 as in the "
+                "preflight: its model was replaced, several different models answer in turn, or "
+                "it no longer reads prompts whole. Replies received since the last successful "
+                "check are discarded. Run the same command again when the server answers as before"
             )
 
 

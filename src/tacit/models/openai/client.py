@@ -7,6 +7,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tacit.english import several
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
 from tacit.models.openai.proxies import proxy_for
 from tacit.models.openai.redaction import hider, reader
@@ -89,7 +90,7 @@ class Client:
             httpx.URL(address)
         except httpx.InvalidURL as error:
             raise ModelError(
-                f"{address[:_CUT]}: this is no address ({error}); expected one such as "
+                f"{address[:_CUT]}: this is not a valid address ({error}); expected one such as "
                 "http://localhost:8000/v1"
             ) from error
         proxy = None if transport else proxy_for(address)
@@ -227,7 +228,9 @@ class Client:
 
         def attempt() -> dict[str, Any]:
             if stream and stream.interrupted:
-                raise ScoringError(f"{self.address}: not asked, as the work was interrupted")
+                raise ScoringError(
+                    f"{self.address}: the request was not sent because the run was interrupted"
+                )
             if failures and abandoned():
                 raise failures[-1]
             try:
@@ -246,8 +249,8 @@ class Client:
             return retrying(attempt)
         except RetryError:
             raise ScoringError(
-                f"{self.address}: the server failed {len(failures)} times; "
-                f"the last time: {failures[-1]}"
+                f"{self.address}: the server failed {several(len(failures), 'time')}; the last "
+                f"failure: {failures[-1]}"
             ) from None
 
     def _answer(
@@ -269,12 +272,12 @@ class Client:
         except self._errors as error:
             failure = f"{type(error).__name__}: {self._shown(str(error))}"
             if isinstance(error, self._timed_out):
-                failure += f" in {seconds:g} s"
+                failure += f" after {seconds:g} s"
                 longer = seconds == self._timeout
-                failure += " (--timeout lets it take longer)" if longer else ""
+                failure += " (raise this limit with --timeout)" if longer else ""
             if first and isinstance(error, self._cannot_connect):
                 raise NetworkError(
-                    f"{self.address}: no server answers there ({failure}); is it started?"
+                    f"{self.address}: no server responds ({failure}); is it running?"
                 ) from None
             raise FailureError(failure) from None
         return self._read(response, content)
@@ -293,9 +296,8 @@ class Client:
                 return response, b"" if _packed(response) else response.read()
         except self._too_large:
             raise ScoringError(
-                f"{self.address}: the server's answer is larger than {self._largest >> 20} MiB, "
-                "which no completion is: is the address that of its OpenAI-compatible "
-                "interface, with /v1?"
+                f"{self.address}: the response is larger than {self._largest >> 20} MiB, so it is "
+                "not a completion; does the address point to the OpenAI-compatible API, with /v1?"
             ) from None
 
     def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any]:
@@ -310,29 +312,29 @@ class Client:
             raise FailureError(f"status {status}: {self._excerpt(content, packed)}", asked)
         if status in _REFUSES_KEY:
             raise ModelError(
-                f"{self.address}: the server refuses the key (status {status}): "
-                "set TACIT_API_KEY to one that it takes"
+                f"{self.address}: the server rejects the API key (status {status}): set "
+                "TACIT_API_KEY to a valid key"
             )
         if not response.is_success:
             reason = self._excerpt(content, packed)
-            raise RefusalError(f"{self.address}: the server refuses (status {status}): {reason}")
+            raise RefusalError(f"{self.address}: the server returned status {status}: {reason}")
         if packed:
             raise ScoringError(
-                f"{self.address}: the server packs its answers ({self._shown(packed)}) although "
-                "it is asked not to (Accept-Encoding: identity): turn its compression off, or "
-                "that of the proxy before it"
+                f"{self.address}: the server compresses its responses ({self._shown(packed)}) "
+                "although the request forbids it (Accept-Encoding: identity): turn off "
+                "compression on the server, or on the proxy in front of it"
             )
         try:
             answer = self._parsed(content)
         except (ValueError, RecursionError):
-            raise FailureError("an answer that breaks off, or is no JSON") from None
+            raise FailureError("the response is truncated or is not JSON") from None
         if not isinstance(answer, dict):
-            raise FailureError("an answer that is no JSON object")
+            raise FailureError("the response is not a JSON object")
         return answer
 
     def _excerpt(self, content: bytes, packed: str) -> str:
         if packed:
-            return f"an answer in {self._shown(packed)}"
+            return f"a response compressed with {self._shown(packed)}"
         return self._shown(content.decode(errors="replace"))
 
     def _shown(self, text: str) -> str:

@@ -345,8 +345,8 @@ class ServerModel(ScoringServer):
         # One token of the window is for the token that the server generates.
         if window is not None and cost + 1 > window:
             raise TooLongError(
-                f"{prompt.shown} is {cost} tokens long with its answer; {self.name} takes "
-                f"{window - 1} at most: shorten it, or choose a model with a longer window"
+                f"{prompt.shown} has {cost} tokens with its answer, but {self.name} accepts at "
+                f"most {window - 1}: shorten the prompt, or use a model with a longer window"
             )
         return cost
 

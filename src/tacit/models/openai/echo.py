@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tacit.english import several
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.token_lists import ENOUGH, TYPICAL, agree, identifies_token
@@ -195,10 +196,13 @@ def _try(
             if again is not None:
                 echoes[text] = again
             elif text not in long:
-                return Echo(asked, refused=(f"its tokens do not spell {text!r} ({asked.way})",))
+                return Echo(
+                    asked,
+                    refused=(f"the tokens that it returns do not spell {text!r} ({asked.way})",),
+                )
         wrong = _compare(asked, tokenizer, echoes, nexts, spaced=spaced)
     except ScoringError as error:
-        return Echo(asked, refused=(f"it gives no echo ({asked.way}: {error})",))
+        return Echo(asked, refused=(f"it returns no echo ({asked.way}: {error})",))
     if wrong:
         return Echo(asked, cuts=True, before=found.before, refused=(wrong,))
     return Echo(asked, right=True, cuts=True, before=found.before, texts=echoes)
@@ -208,7 +212,7 @@ def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
     """Return the result for an echo that does not contain the prompt."""
     if len(tokens) <= MOST_BEFORE + 1:
         return Echo(asked, refused=(f"it returns no tokens of the prompt ({asked.way})",))
-    said = f"the tokens of its echo are not the prompt's ({asked.way})"
+    said = f"the tokens of its echo differ from the prompt's ({asked.way})"
     return Echo(asked, refused=(said,), odd=True)
 
 
@@ -229,9 +233,9 @@ def _again(
     found = align(echoed, text, tokenizer, before)
     if found is None and is_long:
         raise ModelError(
-            f"{asked.model} at {asked.client.address} cannot be scored with: it echoes short "
-            f"texts, and of one of {len(text.split())} words other tokens ({asked.way}), so it "
-            "does not read prompts whole"
+            f"{asked.model} at {asked.client.address} cannot be used: it echoes short texts "
+            f"correctly, but for a text of {len(text.split())} words it returns other tokens "
+            f"({asked.way}), so it does not read prompts whole"
         )
     return found
 
@@ -252,10 +256,10 @@ def _aligned(
     theirs = cut_by_texts(tokens, text) if found is None and tokenizer is not None else None
     if theirs and tokenizer:
         raise ModelError(
-            f"{asked.model} at {asked.client.address} cuts {text!r} into "
-            f"{len(theirs[1].tokens)} tokens ({_listed(theirs[1].tokens)}) and {tokenizer.path} "
-            f"into {len(tokenizer.cut(text).tokens)}, or into others: give the tokenizer of the "
-            "model that it serves"
+            f"{asked.model} at {asked.client.address} tokenizes {text!r} as "
+            f"{len(theirs[1].tokens)} tokens ({_listed(theirs[1].tokens)}), but {tokenizer.path} "
+            f"gives other tokens ({len(tokenizer.cut(text).tokens)}): use the tokenizer of the "
+            "served model"
         )
     return found
 
@@ -316,14 +320,14 @@ def _compare(
     texts = len({pair.text for pair in pairs})
     if texts < ENOUGH:
         return (
-            f"its echo could be compared with its next tokens on {texts} texts only, "
-            f"{ENOUGH} are needed"
+            f"its echo could be compared with its next tokens on only {several(texts, 'text')}; "
+            f"{ENOUGH} are required"
         )
     if not agree([pair.apart for pair in pairs]):
         return _worst_example(pairs, asked)
     if not agree([one for pair in pairs for one in pair.drift]):
         return (
-            f"its echo is not right ({asked.way}): the same token has another log-probability in "
+            f"its echo is incorrect ({asked.way}): the same token has another log-probability in "
             "the echo of a longer text"
         )
     return None
@@ -367,7 +371,7 @@ def _worst_example(pairs: Sequence[_Pair], asked: Questions) -> str:
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = asked.client.hide(worst.more)
     return (
-        f"its echo is not right ({asked.way}): behind {worst.text!r} the token {more!r} has "
-        f"{worst.following:.3f} nats as the next token and {worst.echoed:.3f} in the echo; "
+        f"its echo is incorrect ({asked.way}): after {worst.text!r}, the token {more!r} has "
+        f"{worst.following:.3f} nats as the next token and {worst.echoed:.3f} nats in the echo; "
         f"{wrong} of {len(pairs)} such tokens differ by more than {TYPICAL:g} nats"
     )

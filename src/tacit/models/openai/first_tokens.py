@@ -80,19 +80,21 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
     there = {text: token for text, token in firsts.items() if token is not None and token.top}
     if not there:
         raise ModelError(
-            f"{where} gives no log-probabilities in a chat: count answers instead, with --samples N"
+            f"{where} returns no log-probabilities in a chat: use vote shares instead, with "
+            "--samples N"
         )
     opens = any((token.text or "").strip() == OPENS for token in there.values())
     if opens or chat.ended(asked.but(seeded=False)).has_reasoning:
         raise ModelError(
-            f"{where} thinks before it answers, so that a reply's first token is no answer: turn "
-            "thinking off with --thinking-tokens 0, or count answers with --samples N"
+            f"{where} reasons before it answers, so the first token of a reply does not belong to "
+            "the answer: turn reasoning off with --thinking-tokens 0, or use vote shares, with "
+            "--samples N"
         )
     if are_rescaled(list(there.values())):
         raise ModelError(
-            f"{where} cannot be scored with: the most probable first tokens that it returns always "
-            "sum to a probability of 1, so it cuts off the others and scales these up; let it give "
-            "log-probabilities as they are before sampling, or count answers with --samples N"
+            f"{where} cannot be used: the probabilities of the most probable first tokens that it "
+            "returns always sum to 1, so it truncates and rescales its distribution; let it "
+            "return log-probabilities from before sampling, or use vote shares, with --samples N"
         )
     noise = _noise(asked, where, there, concurrency)
     top = returned(list(there.values()))
@@ -105,13 +107,13 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
     )
     wrong, notes = problems_and_notes(differences, trims=True)
     if wrong:
-        raise ModelError(f"{where} cannot be scored with: {refusal(wrong, '')}")
+        raise ModelError(f"{where} cannot be used: {refusal(wrong, '')}")
     if noise > QUIET:
         notes.insert(0, of_noise(noise))
     if not top:
         raise ModelError(
-            f"{where} returns no log-probabilities beside that of the token that it drew: count "
-            "answers instead, with --samples N"
+            f"{where} returns only the log-probability of the token that it sampled: use vote "
+            "shares instead, with --samples N"
         )
     notes += plausibility({**there, **differences.drawn}, asked.habits.names - {asked.model})
     asked.habits.settle(noise=noise, top=top)
@@ -138,9 +140,9 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
     if singly and agree(singly):
         raise ModelError(mixes_up(where, concurrency, largest))
     raise ModelError(
-        f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
-        f"that differ by up to {largest:.3g} nats ({LARGEST:g} is the "
-        "most that is taken for rounding); count answers instead, with --samples N"
+        f"{where} cannot be used: log-probabilities of the same prompt differ by up to "
+        f"{largest:.3g} nats between two requests (rounding explains {LARGEST:g} nats at most); "
+        "use vote shares instead, with --samples N"
     )
 
 
@@ -164,15 +166,15 @@ def _asked(talk: Talk, where: str) -> Talk:
             asked.first_token(TEXTS[0], attempts=_TRIES)
         except WrongRepliesError as error:
             raise ModelError(
-                f"{where} cannot be scored with: {error}; count answers instead, with --samples N"
+                f"{where} cannot be used: {error}; use vote shares instead, with --samples N"
             ) from error
         except ScoringError as error:
             refusal = error
         else:
             return asked
     raise ModelError(
-        f"{where} gives no log-probabilities in a chat ({refusal}): count answers instead, with "
-        "--samples N"
+        f"{where} returns no log-probabilities in a chat ({refusal}): use vote shares instead, "
+        "with --samples N"
     ) from refusal
 
 

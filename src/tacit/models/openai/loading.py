@@ -32,8 +32,8 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
         # A model's name goes into messages and files, so it must not contain the key.
         if len(known) == 1 and SHOWN not in shown[0]:
             return next(iter(known.values()))
-        listed = f"serves {', '.join(shown)}" if known else "does not say what it serves"
-        raise ModelError(f"{client.address} {listed}: name the model with --served-model")
+        listed = f"serves {', '.join(shown)}" if known else "does not list its models"
+        raise ModelError(f"{client.address} {listed}: choose the model with --served-model")
     # Some servers accept any model name, and list their model by its file name.
     return known.get(name, {"id": name})
 

@@ -131,16 +131,15 @@ class Watch:
                     self._note(
                         "noise",
                         f"its log-probabilities now differ by up to {max(every):.2g} nats from "
-                        "those that it gave when it was tried",
+                        "those in the preflight",
                     )
                 return
             if last:
                 raise UnreliableError(
-                    f"{self._where} no longer answers as when it was tried "
-                    f"({_worst(differences)}): its model was exchanged, several that differ take "
-                    "turns, or it no longer reads prompts whole. What it answered since it last "
-                    "passed such a trial is not kept. Give the same command again when it is as it "
-                    "was"
+                    f"{self._where} no longer answers as in the preflight ({_worst(differences)}): "
+                    "its model was replaced, several different models answer in turn, or it no "
+                    "longer reads prompts whole. Answers received since the last successful check "
+                    "are discarded. Run the same command again when the server answers as before"
                 )
 
     def _note(self, kind: str, note: str) -> None:
@@ -168,10 +167,8 @@ def _worst(differences: Mapping[Watched, Sequence[float]]) -> str:
     if worst.asked == "echo":
         return f"the echo of {worst.text[-40:]!r} has other log-probabilities"
     if math.isinf(largest[worst]):
-        return f"behind {worst.text[-40:]!r} other tokens come next"
-    return (
-        f"behind {worst.text[-40:]!r} log-probabilities differ by up to {largest[worst]:.3g} nats"
-    )
+        return f"other tokens follow {worst.text[-40:]!r}"
+    return f"log-probabilities after {worst.text[-40:]!r} differ by up to {largest[worst]:.3g} nats"
 
 
 class ScoringServer(ABC):

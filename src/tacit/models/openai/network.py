@@ -196,7 +196,7 @@ class _Network(httpcore.NetworkBackend):
         Raises:
             OSError: No address accepts.
         """
-        failure = OSError("the name has no address")
+        failure = OSError("the host name has no address")
         for tried, (family, kind, protocol, _, where) in enumerate(addresses):
             opened = socket.socket(family, kind, protocol)
             self.track(opened)
@@ -224,7 +224,7 @@ class _Stream(httpcore.NetworkStream):
             self._socket.settimeout(budget.seconds())
             read = self._socket.recv(max_bytes)
         except TimeoutError as error:
-            raise httpcore.ReadTimeout("the answer did not end") from error
+            raise httpcore.ReadTimeout("the response was not complete") from error
         except OSError as error:
             raise httpcore.ReadError(str(error)) from error
         budget.take(len(read))
@@ -237,7 +237,7 @@ class _Stream(httpcore.NetworkStream):
                 self._socket.settimeout(budget.seconds())
                 rest = rest[self._socket.send(rest) :]
         except TimeoutError as error:
-            raise httpcore.WriteTimeout("the request was not taken") from error
+            raise httpcore.WriteTimeout("the request was not fully sent") from error
         except OSError as error:
             raise httpcore.WriteError(str(error)) from error
 
@@ -247,7 +247,7 @@ class _Stream(httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore.NetworkStream:
-        with _connecting("no TLS"):
+        with _connecting("no TLS connection"):
             try:
                 secured = ssl_context.wrap_socket(
                     self._socket, server_hostname=server_hostname, do_handshake_on_connect=False

@@ -104,8 +104,9 @@ def check_holds_no_key(name: str) -> None:
     """
     if "://" in name and any(mark in name for mark in "@?#"):
         raise ModelError(
-            "the server's address holds a user, a password or a query, which a log would show: "
-            f"give it as http://host:8000/v1, and the key in the variable {KEYS[0]}"
+            "the server's address contains a user, a password, a query or a fragment, which logs "
+            "would show: write it as http://host:8000/v1, and set the key in the variable "
+            f"{KEYS[0]}"
         )
 
 
@@ -122,8 +123,8 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
     options = options or ServerOptions()
     if not _leads_somewhere(name):
         raise ModelError(
-            "the server's address names no host, or no port that there is, or holds a character "
-            "that no address can; expected one such as http://localhost:8000/v1"
+            "the server's address has no host, an invalid port or an invalid character; expected "
+            "one such as http://localhost:8000/v1"
         )
     if options.concurrency < 1:
         raise ModelError(f"--concurrency is {options.concurrency}; it must be at least 1")
@@ -135,16 +136,16 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
         raise ModelError(f"--thinking-tokens is {options.thinking}; it must be 0 or more, or all")
     if options.api == "chat" and not options.samples and options.thinking not in (None, 0):
         raise ModelError(
-            "--thinking-tokens is for sampled replies, as a reply's first token is none of its "
-            "thought's: add --samples N, or turn thinking off with 0"
+            "--thinking-tokens requires sampled replies, because first-token log-probabilities do "
+            "not cover reasoning: add --samples N, or turn reasoning off with --thinking-tokens 0"
         )
     if options.api == "chat" and options.tokenizer is not None:
         raise ModelError(
-            "--tokenizer is for a server that completes texts; in a chat the server alone cuts "
-            "them: leave it off"
+            "--tokenizer applies only to a completions server; in a chat, the server tokenizes the "
+            "text: omit it"
         )
     if options.api == "completions" and (options.samples or options.thinking is not None):
-        raise ModelError("--samples and --thinking-tokens are for chats: add --api chat")
+        raise ModelError("--samples and --thinking-tokens require --api chat")
     return name.rstrip("/").removesuffix("/completions").removesuffix("/chat")
 
 
@@ -171,7 +172,8 @@ def key_from_environment() -> str | None:
             key = os.environ[variable].strip()
             if not (key.isascii() and key.isprintable()):
                 raise ModelError(
-                    f"${variable} holds a character that no HTTP header can: set it anew"
+                    f"${variable} contains a character that no HTTP header can carry: set it to a "
+                    "valid key"
                 )
             return key or None
     return None

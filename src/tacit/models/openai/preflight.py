@@ -121,16 +121,16 @@ def preflight(
     where = f"{questions.model} at {questions.client.address}"
     asked, replies = _next_tokens(questions, where, with_ids=tokenizer is not None)
     if not any(reply.tokens for reply in replies.values()):
-        raise ModelError(f"{where} cannot be scored with: it returns no log-probabilities at all")
+        raise ModelError(f"{where} cannot be used: it returns no log-probabilities")
     counted = _check_tokens(questions, where, replies, tokenizer)
     _check_spelling(where, replies, tokenizer)
     nexts = {text: reply.tokens[0] for text, reply in replies.items() if reply.tokens}
     spaced = any((one.text or "").startswith(" ") for each in nexts.values() for one in each.top)
     if are_rescaled(list(nexts.values())):
         raise ModelError(
-            f"{where} cannot be scored with: the most probable tokens that it returns always sum "
-            "to a probability of 1, so it cuts off the others and scales these up: let it give "
-            "log-probabilities as they are before sampling (no top_k, top_p or min_p)"
+            f"{where} cannot be used: the probabilities of the most probable tokens that it "
+            "returns always sum to 1, so it truncates and rescales its distribution: let it "
+            "return log-probabilities from before sampling (no top_k, top_p or min_p)"
         )
     noise = _noise(asked, where, nexts, tokenizer, spaced, concurrency)
     top = returned(list(nexts.values()))
@@ -144,15 +144,15 @@ def preflight(
     refused += echo.refused
     if (echo.cuts or echo.odd) and not echo.right:
         beside = "; ".join(echo.refused)
-        warn(where, [f"{beside}. Its next tokens are used, which may be what is wrong"])
+        used = "Tacit uses its next-token log-probabilities, which may be the incorrect ones"
+        warn(where, [f"{beside}. {used}"])
     cuts = tokenizer is not None or echo.cuts
     if not cuts:
         refused.append(
-            "it does not say into which tokens it cuts a prompt: give its tokenizer with "
-            "--tokenizer PATH"
+            "it does not return the tokens of a prompt: pass its tokenizer with --tokenizer PATH"
         )
     if not echo.right and not (top and cuts):
-        raise ModelError(f"{where} cannot be scored with: {'; '.join(refused)}")
+        raise ModelError(f"{where} cannot be used: {'; '.join(refused)}")
     before = counted if echo.before is None else echo.before
     special = _of_special_tokens(counted, echo.before, tokenizer)
     warn(where, special)
@@ -204,8 +204,12 @@ def _differences(
     )
     wrong, notes = problems_and_notes(differences)
     if wrong:
-        hint = "" if tokenizer else "; if its tokenizer does, give that with --tokenizer"
-        raise ModelError(f"{where} cannot be scored with: {refusal(wrong, hint)}")
+        hint = (
+            ""
+            if tokenizer
+            else "; if its tokenizer encodes these texts identically, pass it with --tokenizer"
+        )
+        raise ModelError(f"{where} cannot be used: {refusal(wrong, hint)}")
     drawn = {**nexts, **differences.drawn}
     return differences, notes + plausibility(drawn, asked.habits.names - {asked.model})
 
@@ -220,7 +224,9 @@ def _miscounted(asked: Questions, echo: Echo) -> list[str]:
     if beside <= {0}:
         return []
     shown = ", ".join(f"{more:+d}" for more in sorted(beside))
-    return [f"it counts other numbers of tokens in a prompt than it returns in its echo ({shown})"]
+    return [
+        f"its count of a prompt's tokens differs from the number of tokens in its echo ({shown})"
+    ]
 
 
 def _of_special_tokens(
@@ -237,12 +243,12 @@ def _of_special_tokens(
     before = counted if echoed is None else echoed
     if tokenizer is not None and before is not None and before != tokenizer.before:
         notes.append(
-            f"it puts {several(before, 'special token')} before a text, and {tokenizer.path} "
-            f"puts {tokenizer.before}, as a model in this process would have it"
+            f"it puts {several(before, 'special token')} before a text, but {tokenizer.path} puts "
+            f"{tokenizer.before}, as a model in this process does"
         )
     if counted is not None and echoed is not None and counted != echoed:
         notes.append(
-            f"it counts {several(counted, 'special token')} in a prompt, and returns {echoed}"
+            f"it counts {several(counted, 'special token')} in a prompt, but returns {echoed}"
         )
     return notes
 
@@ -264,7 +270,7 @@ def _watched(
 
 def of_noise(noise: float) -> str:
     """Return the note on a server whose answers differ slightly each time."""
-    return f"the same text asked again has log-probabilities that differ by up to {noise:.2g} nats"
+    return f"log-probabilities of the same text differ by up to {noise:.2g} nats between requests"
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
@@ -282,16 +288,16 @@ def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str
     notes = []
     if names:
         shown = ", ".join(map(repr, sorted(names)))
-        notes.append(f"its replies are of a model that they call {shown}")
+        notes.append(f"its replies name another model than the requested one: {shown}")
     return notes + server_habits.notes_on(list(nexts.values()))
 
 
 def mixes_up(where: str, concurrency: int, largest: float) -> str:
     """Return the message about a server that is correct only with one request at a time."""
     return (
-        f"{where} cannot be scored with {concurrency} requests under way at once: the same prompts "
-        f"then have log-probabilities that differ by up to {largest:.3g} nats, and do not when "
-        "they are asked one after the other. It mixes up requests: give --concurrency 1"
+        f"{where} cannot be used with {concurrency} concurrent requests: log-probabilities of the "
+        f"same prompts then differ by up to {largest:.3g} nats, but do not with one request at a "
+        "time. It mixes up requests: use --concurrency 1"
     )
 
 
@@ -337,9 +343,8 @@ def _noise(
     if singly and agree(singly):
         raise ModelError(mixes_up(where, concurrency, max(apart)))
     raise ModelError(
-        f"{where} cannot be scored with: the same prompt asked twice has log-probabilities "
-        f"that differ by up to {max(apart):.3g} nats ({LARGEST:g} is the most that is taken "
-        "for rounding)"
+        f"{where} cannot be used: log-probabilities of the same prompt differ by up to "
+        f"{max(apart):.3g} nats between two requests (rounding explains {LARGEST:g} nats at most)"
     )
 
 
@@ -358,14 +363,14 @@ def _next_tokens(
             try:
                 asked.next_token(TEXTS[0], attempts=_TRIES)
             except WrongRepliesError as error:
-                raise ModelError(f"{where} cannot be scored with: {error}") from error
+                raise ModelError(f"{where} cannot be used: {error}") from error
             except ScoringError as error:
                 refusal = error
             else:
                 return asked, {text: asked.next_token(text) for text in TEXTS}
     raise ModelError(
-        f"{where} cannot be scored with: it completes no text when it is asked for "
-        f"log-probabilities ({refusal})"
+        f"{where} cannot be used: it does not complete a text when log-probabilities are requested "
+        f"({refusal})"
     ) from refusal
 
 
@@ -396,8 +401,8 @@ def _check_tokens(
             if not _may_be(one, tokenizer):
                 written = questions.client.hide(str(one.text))
                 raise ModelError(
-                    f"{where} writes the token {written!r}, which {tokenizer.path} does not have "
-                    "there: give the tokenizer of the model that it serves"
+                    f"{where} returns the token {written!r}, which differs from {tokenizer.path}: "
+                    "use the tokenizer of the served model"
                 )
     counted = {
         reply.counted - len(tokenizer.cut(text).tokens)
@@ -409,8 +414,8 @@ def _check_tokens(
     if len(counted) > 1 or not 0 <= min(counted) <= MOST_BEFORE:
         differences = ", ".join(f"{more:+d}" for more in sorted(counted))
         raise ModelError(
-            f"{where} cuts texts into other tokens than {tokenizer.path} does ({differences} "
-            "beside it): give the tokenizer of the model that it serves"
+            f"{where} tokenizes texts differently than {tokenizer.path} (its token counts differ "
+            f"by {differences}): use the tokenizer of the served model"
         )
     return counted.pop()
 
@@ -437,8 +442,9 @@ def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerF
     if len(wrong) * 2 > compared:
         text, named = (repr(one) for one in wrong[0])
         raise ModelError(
-            f"{where} cannot be scored with: it writes {text} and calls it the token {named}, and "
-            f"so for {len(wrong)} of {compared} texts: its log-probabilities belong to other tokens"
+            f"{where} cannot be used: for {len(wrong)} of {compared} texts, the generated text "
+            f"differs from the token that it reports (for example, {text} and {named}), so its "
+            "log-probabilities belong to other tokens"
         )
 
 

@@ -87,16 +87,16 @@ def is_this_machine(host: str) -> bool:
 @cache
 def _warn(address: str, proxy: str, host: str) -> None:
     log.warning(
-        "%s is reached through the proxy %s, which the environment names; NO_PROXY=%s would have "
-        "it reached directly",
+        "%s is reached through the proxy %s, which is set in the environment; to connect directly, "
+        "set NO_PROXY=%s",
         *(address, proxy, host),
     )
 
 
 def _read(named: str, scheme: str) -> Proxy:
     wrong = ModelError(
-        f"the proxy that the environment names ({scheme.upper()}_PROXY or ALL_PROXY) is none that "
-        "can be used: expected http://HOST:PORT or socks5://HOST:PORT"
+        f"the proxy in the environment ({scheme.upper()}_PROXY or ALL_PROXY) is invalid: expected "
+        "http://HOST:PORT or socks5://HOST:PORT"
     )
     try:
         parts = urlsplit(named if "://" in named else f"http://{named}")

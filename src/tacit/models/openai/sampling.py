@@ -45,7 +45,7 @@ class SampledModel:
     def __init__(self, sampler: Sampler, options: ServerOptions, kept: Path | None = None) -> None:
         if options.samples is None:
             raise ModelError(
-                "a sampled model needs to know how many samples: ServerOptions.samples"
+                "a sampled model requires the number of samples (ServerOptions.samples)"
             )
         self._sampler, self._talk = sampler, sampler.talk
         self._concurrency, self._seed = options.concurrency, options.seed
@@ -153,7 +153,7 @@ class SampledModel:
         except RefusalError as error:
             raise ScoringError(f"no reply to {text[:80]!r}: {error}") from error
         if len(said) < len(numbers):
-            raise ScoringError(f"{self.name} gave no reply to {text[:80]!r}")
+            raise ScoringError(f"{self.name} returned no reply to {text[:80]!r}")
         meant = self._talk.thinking not in {None, 0}
         return [one.sample(begun=self._sampler.begun, meant=meant) for one in said]
 

@@ -36,13 +36,13 @@ NEVER = -9000.0
 
 _MOST_DIGITS = 18  # an id has 64 bits
 _HALF = re.compile("[\ud800-\udfff]")
-_KINDS = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
+_KINDS = {dict: "an object", list: "a list", str: "a string", int: "a number", float: "a number"}
 _EXPECTED = {
     "dict_type": "an object",
     "float_type": "a number",
     "list_type": "a list",
     "model_type": "an object",
-    "string_type": "a text",
+    "string_type": "a string",
 }
 
 
@@ -56,7 +56,7 @@ def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
     try:
         return float(value) if type(value) is int else value
     except OverflowError:
-        raise ValueError("is larger than any number that there is") from None
+        raise ValueError("is too large for a floating-point number") from None
 
 
 def _logprob(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
@@ -147,7 +147,7 @@ class TokenColumns(BaseModel):
     def _are_of_one_length(self) -> TokenColumns:
         for column in (self.token_logprobs, self.top_logprobs):
             if column and len(column) != len(self.tokens):
-                raise ValueError("tokens, token_logprobs and top_logprobs are not of one length")
+                raise ValueError("tokens, token_logprobs and top_logprobs differ in length")
         return self
 
 
@@ -166,7 +166,7 @@ class PromptToken(BaseModel):
 def _one_by_id(entry: dict[str, PromptToken]) -> dict[str, PromptToken]:
     # With prompt_logprobs = 0, an entry contains only the prompt's own token.
     if len(entry) != 1 or written_id(*entry) is None:
-        raise ValueError("is not one token's log-probability, by the token's id")
+        raise ValueError("is not one token id with its log-probability")
     return entry
 
 
@@ -229,12 +229,12 @@ class Answer(BaseModel, Generic[ChoiceT]):
         """
         found = self.choices
         if len(found) > most:
-            raise ReplyError(f"there are {len(found)} choices, and {most} asked for")
+            raise ReplyError(f"there are {len(found)} choices, but only {most} requested")
         if all(one.index is None for one in found):
             return found
         numbered = {one.index or 0: one for one in found}
         if len(numbered) < len(found) or not set(numbered) <= set(range(most)):
-            raise ReplyError("choices do not have the indexes of what was asked for")
+            raise ReplyError("the indexes of the choices do not match the request")
         return [numbered[index] for index in sorted(numbered)]
 
 
@@ -256,8 +256,8 @@ def validated(
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ReplyError(
-            f"the server's answer is not {expected}: {_problem(first)}; is the address that of "
-            "its OpenAI-compatible interface, with /v1?"
+            f"the server's response is not {expected}: {_problem(first)}; does the address point "
+            "to the OpenAI-compatible API, with /v1?"
         ) from None
 
 
@@ -269,7 +269,7 @@ def _problem(error: ErrorDetails) -> str:
             where += f"[{part}]"
         elif part in _FIELDS:
             where += f".{part}"
-    where = where.lstrip(".") or "the answer"
+    where = where.lstrip(".") or "the response"
     kind = error["type"]
     if kind == "missing":
         return f"{where} is missing"
@@ -278,9 +278,9 @@ def _problem(error: ErrorDetails) -> str:
     if kind == "value_error":
         return f"{where}: {error['ctx']['error']}"
     value = error["input"]
-    given = _KINDS.get(type(value), "true or false" if isinstance(value, bool) else "nothing")
+    given = _KINDS.get(type(value), "a boolean" if isinstance(value, bool) else "null")
     if kind in _EXPECTED:
-        return f"{where} is {given}, and {_EXPECTED[kind]} was expected"
+        return f"{where} is {given}; expected {_EXPECTED[kind]}"
     return f"{where}: {error['msg'].lower()}"
 
 
@@ -338,7 +338,7 @@ def twice(ask: Callable[[], Result], where: str) -> Result:
         return ask()
     except ReplyError as error:
         raise WrongRepliesError(
-            f"{where}: the server's reply cannot be right, twice in turn: {error}"
+            f"{where}: the server's reply is invalid, twice in a row: {error}"
         ) from error
 
 
@@ -357,14 +357,14 @@ def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> Non
         top = [one.logprob for one in token.top if one.logprob is not None]
         for value in top if token.logprob is None else (token.logprob, *top):
             if not value <= _ABOVE_ZERO:
-                raise ReplyError(f"it gives a log-probability of {value:.4g}, which is above 0")
+                raise ReplyError(f"it returns a log-probability of {value:.4g}, which is above 0")
         if len(top) >= _FEWEST_ALIKE and len(set(top)) == 1:
             raise ReplyError(f"all its {len(top)} log-probabilities are {top[0]:.4g}")
         summed = mass(token)
         if summed > MOST_MASS * math.exp(noise):
             raise ReplyError(
-                f"its {len(top)} most probable tokens have probabilities that sum to "
-                f"{summed:.4g}; are its values natural logarithms?"
+                f"the probabilities of its {len(top)} most probable tokens sum to {summed:.4g}; "
+                "are its values natural logarithms?"
             )
     own = [token.logprob for token in tokens if token.logprob is not None]
     if len(own) >= _FEWEST_OF_OWN and not any(own):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.english import several
 from tacit.models.openai.schema import UNKNOWN_NOISE, Answer, Choice, ReplyError, validated
 from tacit.models.openai.token_lists import find, likeliest, returned
 
@@ -76,14 +77,14 @@ class Tally:
         notes = []
         if _is_rare(masses, hits, again=again):
             notes.append(
-                f"{hits} of {len(masses)} tokens that it drew are among the most probable ones, "
-                f"where {sum(masses):.1f} should be by their log-probabilities: these are no "
-                "natural logarithms of probabilities, or it does not draw from all tokens"
+                f"{hits} of {len(masses)} sampled tokens are among the most probable ones, but its "
+                f"log-probabilities imply {sum(masses):.1f}: they are not natural logarithms of "
+                "probabilities, or it does not sample from all tokens"
             )
         if off < -(_MANY_DEVIATIONS if again else _DEVIATIONS) * deviation:
             notes.append(
-                "the tokens that it draws are far less probable than its log-probabilities make "
-                "them: these may belong to other tokens"
+                "the tokens that it samples are far less probable than its log-probabilities "
+                "imply: these may belong to other tokens"
             )
         return notes
 
@@ -224,13 +225,13 @@ class Habits:
         about = _about(answer)
         for end in about.ends:
             if end in _FAILURES or (self._settled and end not in self._ends):
-                raise ReplyError(f"it ended for the reason {end!r}")
+                raise ReplyError(f"its finish reason is {end!r}")
         if not self._settled:
             self._seen.append((text, about))
             return
         if about.model and self._models and about.model not in self._models:
             raise ReplyError(
-                f"it is of the model {about.model!r}; before, replies were of "
+                f"it names the model {about.model!r}, but earlier replies named "
                 f"{', '.join(map(repr, sorted(self._models)))}"
             )
         if about.counted is not None:
@@ -240,17 +241,20 @@ class Habits:
         known = self._counts.get(text)
         if known is not None and counted != known:
             raise ReplyError(
-                f"it counts {counted} tokens in a prompt in which it counted {known} before"
+                f"it counts {counted} tokens in a prompt in which it counted {known} earlier"
             )
         if self._tokenizer is not None and self._beside is not None and text:
             expected = len(self._tokenizer.cut(text).tokens) + self._beside
             if counted != expected:
-                raise ReplyError(f"it counts {counted} tokens in a prompt of {expected}")
+                raise ReplyError(
+                    f"it counts {several(counted, 'token')} in a prompt of "
+                    f"{several(expected, 'token')}"
+                )
         words = _words(text)
         if counted < self._fewest_of_a_word * words:
             raise ReplyError(
-                f"it counts {counted} tokens in a prompt of {words} words, so that it did not read "
-                "it whole"
+                f"it counts {several(counted, 'token')} in a prompt of {several(words, 'word')}, "
+                "so it did not read the whole prompt"
             )
 
 
@@ -259,6 +263,6 @@ def _words(text: str) -> int:
 
 
 def _about(answer: Mapping[str, Any]) -> _About:
-    read = validated(answer, Answer[Choice], "a completion or a chat's")
+    read = validated(answer, Answer[Choice], "a completion or a chat completion")
     ends = tuple(one.finish_reason for one in read.choices if one.finish_reason is not None)
     return _About(read.model, ends, read.usage.prompt_tokens)

@@ -60,13 +60,13 @@ class Pair:
 SHORT_PAIRS = (
     Pair(ENDS[0], ("The sun rises in the", "The sun rises in the ")),
     Pair(ENDS[1], ("The sun rises in the", " The sun rises in the")),
-    Pair("two spaces in place of one", ("The sun rises in the", "The sun  rises in the")),
-    Pair("a line break in place of a space", ("One, two, three,\nfour,", "One, two, three, four,")),
+    Pair("two spaces instead of one", ("The sun rises in the", "The sun  rises in the")),
+    Pair("a line break instead of a space", ("One, two, three,\nfour,", "One, two, three, four,")),
     Pair("capital letters", ("Paris is the capital of", "paris is the capital of")),
-    Pair("the way an accent is encoded", ("The caf\u00e9 sells", "The cafe\u0301 sells")),
+    Pair("the encoding of an accent", ("The caf\u00e9 sells", "The cafe\u0301 sells")),
     Pair("a letter with an accent", ("The caf sells", "The caf\u00e9 sells")),
     Pair("the last character", ("One, two, three, four,", "One, two, three, four;")),
-    Pair("what follows an empty line", (_TWO_PARTS.format("ice"), _TWO_PARTS.format("oil"))),
+    Pair("the text after an empty line", (_TWO_PARTS.format("ice"), _TWO_PARTS.format("oil"))),
 )
 
 
@@ -81,7 +81,7 @@ def long_pairs(template: str) -> tuple[Pair, ...]:
         "first": "the first word",
         "case": "a capital letter",
         "middle": "a word in the middle",
-        "last": "a late word",
+        "last": "a word near the end",
     }
     return tuple(
         Pair(
@@ -245,8 +245,8 @@ def problems_and_notes(
     notes = [f"it drops {each}" for each in differences.alike if each in allowed]
     if differences.unread is not None:
         notes.append(
-            "it takes no text of 40 words, so that it was not tried whether it reads long ones "
-            f"whole ({differences.unread})"
+            "it accepts no text of 40 words, so whether it reads long texts whole was not tested "
+            f"({differences.unread})"
         )
     return wrong, notes
 
@@ -254,6 +254,6 @@ def problems_and_notes(
 def refusal(wrong: Sequence[str], hint: str) -> str:
     """Return the message about a server that answers different texts alike."""
     return (
-        f"it gives the same log-probabilities to texts that differ in {', '.join(wrong)}: it, or "
-        f"what stands before it, changes prompts, cuts them short or answers from a cache{hint}"
+        f"it returns the same log-probabilities for texts that differ in {', '.join(wrong)}: it, "
+        f"or a proxy in front of it, changes prompts, truncates them or answers from a cache{hint}"
     )

@@ -59,14 +59,14 @@ class TokenizerFile:
         file = path / "tokenizer.json" if path.is_dir() else path
         if not file.is_file():
             raise ModelError(
-                f"{file}: there is no such file; --tokenizer takes a tokenizer.json, or a folder "
-                "that holds one"
+                f"{file}: there is no such file; --tokenizer expects a tokenizer.json, or a folder "
+                "that contains one"
             )
         try:
             content = file.read_bytes()
             self._tokenizer = Tokenizer.from_str(content.decode())
         except Exception as error:  # the library raises bare Exceptions
-            raise ModelError(f"{file}: this is no tokenizer.json ({error})") from error
+            raise ModelError(f"{file}: this is not a tokenizer.json ({error})") from error
         self.path = path
         self.digest = hashlib.sha256(content).hexdigest()
         self._tokenizer.no_truncation()

@@ -106,9 +106,9 @@ class Temperature:
     def note(self) -> str:
         """The warning about the temperature."""
         return (
-            f"its replies are drawn as at a temperature of {self.value:.2f} (95 % CI "
-            f"{self.low:.2f} to {self.high:.2f}), not 1, by {self.draws} first tokens beside the "
-            "log-probabilities that it gives: shares of votes are off by as much"
+            f"its replies are sampled at a temperature of {self.value:.2f} (95 % CI {self.low:.2f} "
+            f"to {self.high:.2f}) instead of 1, according to {self.draws} first tokens and their "
+            "log-probabilities: vote shares are biased accordingly"
         )
 
 
@@ -211,12 +211,13 @@ class Inspection:
         draws = sum(each.draws for each in self.counted)
         worst = max(self.counted, key=lambda each: each.farthest_part)
         word, expected = worst.farthest
-        name = "a word that is not listed" if word == goodness_of_fit.OUTSIDE else repr(word)
+        name = "an unlisted word" if word == goodness_of_fit.OUTSIDE else repr(word)
         return (
-            f"{draws} first tokens that it drew are not distributed as the log-probabilities that "
-            f"it gives say (p = {self.fit:.1g}): behind {worst.text[-40:]!r}, {name} was drawn "
-            f"{worst.counts[word]} times of {worst.draws}, where {expected:.1f} were expected. Its "
-            "replies are changed, are ones to other prompts, or are drawn from other probabilities"
+            f"{draws} sampled first tokens do not follow the log-probabilities that it returns (p "
+            f"= {self.fit:.1g}): after {worst.text[-40:]!r}, {name} was sampled "
+            f"{worst.counts[word]} times in {worst.draws} draws, but {expected:.1f} were expected. "
+            "Its replies are modified, belong to other prompts, or are sampled from other "
+            "probabilities"
         )
 
 

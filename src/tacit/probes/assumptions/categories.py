@@ -22,7 +22,7 @@ POOLED: Mapping[str, frozenset[str]] = {
     "perceptual": frozenset({"visual perceptual", "other perceptual"}),
     "non-perceptual": frozenset({"functional", "encyclopaedic", "taxonomic"}),
 }
-"""The categories that the paper compares together."""
+"""The categories that the paper pools for comparison."""
 
 
 def by_category(norms: Norms) -> pl.DataFrame:

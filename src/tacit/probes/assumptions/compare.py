@@ -36,7 +36,7 @@ _RETRIEVED = ("mrr", _PROBABILITY, "renormalised")
 _PROMPT = ["n", "concept"]
 
 AMONG_COMMON = "ranks among the concepts that both scored"
-"""The note of a figure whose candidates are fewer than a model's own."""
+"""The note of a figure that ranks only the candidates common to both models."""
 
 NO_DIFFERENCE = "no difference: the candidates differ"
 """The note of a figure of ranks whose candidate sets differ."""
@@ -129,9 +129,9 @@ def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
         wordings: The wordings of retrieval by the model's name.
     """
     return [
-        f"Assumptions: {one} was asked for concepts in the wording {' and '.join(wordings[one])}, "
-        f"{other} in {' and '.join(wordings[other])}. They ask different questions: rows that "
-        "compare across wordings are marked."
+        f"Assumptions: retrieval uses the wording {' and '.join(wordings[one])} for {one} and the "
+        f"wording {' and '.join(wordings[other])} for {other}. The wordings ask different "
+        "questions; rows that compare across wordings are marked."
         for one, other in combinations(wordings, 2)
         if not set(wordings[one]) & set(wordings[other])
     ]

@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
 _CONCEPTS = TableSpec(
     "concepts",
-    "Concepts, down to their prompts",
+    "Concepts and their prompts",
     "",
     columns=(
-        Column("concept", "concept", meaning="The concept, as the norms have it."),
-        *(Column(f"rank_{n}", f"rank, {n}", "count", f"Its rank from {n}.") for n in NUMBERS),
-        Column("best_word", "best word of people", "count", "The best rank of a response."),
+        Column("concept", "concept", meaning="The concept, as the norms write it."),
+        *(
+            Column(f"rank_{n}", f"rank, {n}", "count", f"Its rank given {n} of its properties.")
+            for n in NUMBERS
+        ),
+        Column(
+            "best_word", "best response", "count", "The best rank of one of people's responses."
+        ),
     ),
 )
 
@@ -79,7 +84,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
     first = findings.tables["elicitation"].filter(over="vocabulary", preface=True)
     reading = (
         f"The rank of the concept given 1, 4 and 10 of its properties{_among(stated)}, and the "
-        f"best rank of a word that people say of it{_among(first)}. Open a concept to see every "
+        f"best rank of one of people's responses{_among(first)}. Open a concept to see every "
         f"prompt. {told}"
     )
     yield View(
@@ -124,10 +129,10 @@ def _among(ranks: pl.DataFrame) -> str:
 def _sample(concepts: pl.DataFrame, rows: int, most: int) -> tuple[pl.DataFrame, str]:
     """Return all concepts, or an evenly spaced sample, and a sentence that says which."""
     if rows <= most:
-        return concepts, f"All here: {several(concepts.height, 'concept')}."
+        return concepts, f"Shown: all {several(concepts.height, 'concept')}."
     kept = max(1, int(concepts.height * most / rows))
     places = sorted({round(i * (concepts.height - 1) / max(1, kept - 1)) for i in range(kept)})
     return concepts[places], (
-        f"A sample is here, {len(places):,} of {several(concepts.height, 'concept')}, evenly "
+        f"Shown: a sample of {len(places):,} of {several(concepts.height, 'concept')}, evenly "
         "spaced in the order of the norms."
     )

@@ -58,13 +58,13 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
     path = Path(path)
     entries = list(_of_yaml(path) if path.suffix in _YAML else _of_table(path))
     if not entries:
-        raise DataError(f"holds no correction; expected {', '.join(_COLUMNS)}", path)
+        raise DataError(f"contains no correction; expected {', '.join(_COLUMNS)}", path)
     known: dict[tuple[str | None, str], Correction] = {}
     for entry in entries:
         problem = _problem(entry)
         before = known.setdefault((entry.concept, entry.feature), entry)
         if problem is None and before is not entry:
-            problem = f"words {entry.shown} again; line {before.line} does already"
+            problem = f"corrects {entry.shown} again; line {before.line} already does"
         if problem is not None:
             raise DataError(problem, path, entry.line)
     return tuple(entries)
@@ -114,7 +114,7 @@ def _of_yaml(path: Path) -> Iterator[Correction]:
             raise DataError(f"expected an entry with {', '.join(_COLUMNS)}", path, number)
         _check_names(list(cells), path, number)
         if any(isinstance(cell, (list, dict)) for cell in cells.values()):
-            raise DataError(f"expected words under {', '.join(_COLUMNS)}", path, number)
+            raise DataError(f"expected text under {', '.join(_COLUMNS)}", path, number)
         yield _made(cells, number)
 
 
@@ -122,7 +122,8 @@ def _check_names(names: Sequence[str], path: Path, line: int = 1) -> None:
     unknown = sorted(set(names).difference(_COLUMNS))
     if unknown:
         raise DataError(
-            f"has {', '.join(unknown)}; expected {', '.join(_COLUMNS)} (concept if it matters)",
+            f"has unknown fields {', '.join(unknown)}; expected {', '.join(_COLUMNS)} (concept is "
+            "optional)",
             path,
             line,
         )
@@ -138,9 +139,9 @@ def _made(cells: dict[str, Any], line: int) -> Correction:
 
 def _problem(entry: Correction) -> str | None:
     if not entry.feature or not entry.wording:
-        return "has no feature or no wording; a correction needs both"
+        return "has no feature or no wording; a correction requires both"
     if "_" in entry.wording:
-        return f"has an underscore in the wording {entry.wording!r}; {BLANK} is a prompt's blank"
+        return f"has an underscore in the wording {entry.wording!r}; {BLANK} marks a blank"
     if entry.wording.endswith((".", ",", ";")):
-        return f"ends the wording {entry.wording!r} with a stop; the sentence brings its own"
+        return f"ends the wording {entry.wording!r} with punctuation; the prompt adds its own"
     return None

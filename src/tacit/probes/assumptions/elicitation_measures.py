@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 LEAST_RESPONSES = 3
-"""So many ranked responses a prompt needs before their order is compared with people's."""
+"""Minimum number of ranked responses for comparing their order with people's."""
 
 _PROMPT = ("relation", "preface", "over", "concept")
 

@@ -29,10 +29,10 @@ PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5
 _SHARES = (0.75, 0.5, 0.25)  # of concepts that rank below the shown one
 _AMONG_SEVERAL = 2  # concepts shown for several models, with the bear
-_COLUMNS = ("best", "2.", "3.", "4.", "5.", "its rank", "probability")
+_COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 
-@figure("Examples of concept retrieval", "Figure 1 of the paper.")
+@figure("Examples of concept retrieval", "Figure 1 of Weir et al. (2020).")
 def retrieval_examples(shown: Shown) -> Chart | None:
     """Draw Figure 1: the five best candidates for some concepts as properties are added.
 
@@ -58,9 +58,9 @@ def retrieval_examples(shown: Shown) -> Chart | None:
     if not panels:
         return None
     title = titled(
-        "What a model takes a concept for as properties are added",
-        f"each row adds a property to the prompt; its {BEST} best candidates with their "
-        "probabilities, the deeper the shade the higher; framed: the concept itself",
+        "Best candidates for a concept as properties are added",
+        f"each row adds a property to the prompt and shows the {BEST} best candidates; deeper "
+        "shade: higher probability; framed: the concept itself",
         _among(table, kinds),
         f"concepts: {how}; {wordings(table)}",
     )
@@ -95,8 +95,8 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
         for model, wording in table.select("model", "wording").unique().iter_rows()
     )
     chances = " to ".join(dict.fromkeys(f"{chance_mrr(n):.3f}" for n in counts if n))
-    told = f"rank: among {spread(counts)} candidates (chance MRR {chances})"
-    among = "probability of a causal model in the wording sentence: among the candidates"
+    told = f"ranks are among {spread(counts)} candidates (chance MRR {chances})"
+    among = "for a causal model in the wording sentence, probabilities are among the candidates"
     return f"{told}; {among}" if whole else told
 
 
@@ -127,9 +127,10 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
     names = list(dict.fromkeys([PAPERS, *typical] if with_paper else typical))
     which = ", ".join(f"{100 * share:.0f}th" for share in shares)
     rest = (
-        f"by mean reciprocal rank, of {several(len(ranked), 'concept')}, at the {which} percentile"
+        f"at the {which} percentile of the mean reciprocal rank over "
+        f"{several(len(ranked), 'concept')}"
     )
-    return names, (f"{PAPERS}, the paper's; {rest}" if with_paper else rest)
+    return names, (f"{PAPERS} (the paper's example), others {rest}" if with_paper else rest)
 
 
 def phrases(texts: Sequence[str], wording: str) -> list[str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ALL = "all categories"
 MOST = 5
-"""Favoured words of a relation that are shown."""
+"""Maximum number of favoured words shown per relation."""
 
 _CONCEPTS = declared.RETRIEVAL_BY_NUMBER.column("concepts")
 _PROMPTS = declared.ELICITATION_BY_RELATION.column("prompts")
@@ -56,14 +56,14 @@ _HEADINGS = {
 }
 _SETS = (
     "mAP: mean average precision of people's responses; vocabulary: all words are candidates; "
-    "sensible: the words that people completed the relation with for any concept"
+    "sensible: the words with which people completed the relation for any concept"
 )
 _RANKS = (
     "agreement: mean over prompts of Spearman's rho between production frequency and probability"
 )
 
 
-@figure("Concept retrieval by number of properties", "Figure 2 of the paper.")
+@figure("Concept retrieval by number of properties", "Figure 2 of Weir et al. (2020).")
 def retrieval(shown: Shown) -> Chart | None:
     """Draw Figure 2: reciprocal rank and probability of the concept by number of properties.
 
@@ -89,17 +89,17 @@ def retrieval(shown: Shown) -> Chart | None:
     ]
     title = titled(
         f"Retrieving a concept from its properties{_named(table['of'].unique())}",
-        "mean over concepts of the reciprocal rank of the concept's word among the candidates, of "
-        "its probability among all that the model may write there, and of its probability among "
-        f"the candidates alone{sentences.whole_sentences(shown)}",
+        "means over concepts: the reciprocal rank of the concept's word among the candidates, its "
+        "probability among all possible continuations, and its probability among the candidates "
+        f"only{sentences.whole_sentences(shown)}",
         sentences.retrieval_chance(table),
-        f"properties: the most frequently named first; bands: {shown.intervals()}",
+        f"properties: most frequently named first; bands: {shown.intervals()}",
         f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
     )
     return page(title, panels)
 
 
-@figure("Concept retrieval by category", "Figure 3 of the paper.")
+@figure("Concept retrieval by category", "Figure 3 of Weir et al. (2020).")
 def retrieval_categories(shown: Shown) -> Chart | None:
     """Draw Figure 3a: retrieval from properties of one category, and from all properties.
 
@@ -124,10 +124,9 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Retrieving a concept from properties of one category",
-        "a concept counts at k properties when it has at least k of the category, so that the "
-        "concepts are fewer the larger k is",
-        f"properties: the most frequently named first; bands: {shown.intervals()}; "
-        f"{wordings(table)}",
+        "only concepts with at least k properties of the category count at k, so there are fewer "
+        "concepts at larger k",
+        f"properties: most frequently named first; bands: {shown.intervals()}; {wordings(table)}",
         sentences.retrieval_chance(table),
     )
     return page(title, *panels)
@@ -135,7 +134,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
 
 @figure(
     "Concept retrieval by the order of properties",
-    "Properties that many people named first, that few named first, and drawn at random.",
+    "Properties with the highest or lowest production frequency first, or in random order.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
     """Draw Figure 3b: the most and the least frequent properties in either order, and random ones.
@@ -166,10 +165,10 @@ def retrieval_orders(shown: Shown) -> Chart | None:
         for of in table["of"].unique(maintain_order=True)
     ]
     title = titled(
-        "Retrieving a concept by which properties are stated, and in which order",
+        "Retrieving a concept, by selection and order of its properties",
         "top: the concept's most frequently named properties; bottom: its least frequently named; "
         "stated by decreasing or increasing production frequency",
-        f"random: mean over each concept's draws first; band: {shown.intervals()}"
+        f"random: mean over each concept's draws, then over concepts; band: {shown.intervals()}"
         * ("random" in orders),
         sentences.retrieval_chance(table),
         f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
@@ -177,7 +176,7 @@ def retrieval_orders(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
-@figure("Properties elicited", "Table 2 of the paper, drawn.")
+@figure("Properties elicited", "Table 2 of Weir et al. (2020) as a chart.")
 def elicitation(shown: Shown) -> Chart | None:
     """Draw Table 2: mean average precision and Spearman's rho of each relation.
 
@@ -229,7 +228,7 @@ def ablation(shown: Shown) -> Chart | None:
             panels.append([_lanes(rows, name, heading, _relations([rows]), shown, words)])
     title = titled(
         f'Elicitation with and without "Everyone knows that"{_named(shown.labels.values())}',
-        f"difference: without less with (above 0: better without), over the same n prompts; lines: "
+        "difference: without minus with (above 0: better without), over the same n prompts; lines: "
         f"{shown.intervals()}",
         _SETS,
         _RANKS,
@@ -237,7 +236,7 @@ def ablation(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
-@figure("Favoured words", "What the model says first, whatever it is asked about.")
+@figure("Favoured words", "Words that rank first for many different concepts.")
 def favoured(shown: Shown) -> Chart | None:
     """Draw the most frequent top candidates of each relation, and how often they were right.
 
@@ -258,7 +257,7 @@ def favoured(shown: Shown) -> Chart | None:
     table = table.with_columns(label="word", correct=pl.col("right") / pl.col("prompts"))
     drawn = measured(table, column, "correct").with_columns(
         tip=pl.format(
-            "{}, {} {}: first in {} of {} prompts, right in {}",
+            "{}, {} {}: first in {} of {} prompts, correct in {}",
             *("model", "relation", "word", "first", "prompts", "right"),
         )
     )
@@ -280,9 +279,9 @@ def favoured(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "The words that a model favours, whatever the concept",
-        "how often a word is the best of the whole vocabulary, as a share of a relation's prompts "
-        f"(n = {spread(table['prompts'].to_list())}); the {MOST} most frequent; tick: the share in "
-        f"which it was one of people's responses; {preface}",
+        "share of a relation's prompts in which a word ranks first in the whole vocabulary "
+        f"(n = {spread(table['prompts'].to_list())}); the {MOST} most frequent words; tick: share "
+        f"in which the word is also one of people's responses; {preface}",
     )
     return page(title, *panels)
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 NUMBERS = (1, 4, 10)
-"""How many properties are stated in the figures that are read first."""
+"""The numbers of stated properties that headlines and sentences report."""
 
-_OF = Column("of", "of", meaning="What the row is of, in words.")
+_OF = Column("of", "of", meaning="The label of the row.")
 _RETRIEVED = replace(
     RETRIEVAL_BY_NUMBER,
     name="headline-retrieval",
@@ -40,9 +40,8 @@ _ELICITED = replace(
 
 HEADLINES = (
     Headline(
-        "Finding the concept: mean reciprocal rank",
-        "by how many of its properties are stated; 1: always the first of all candidates; tick: "
-        "chance",
+        "Concept retrieval: mean reciprocal rank",
+        "by number of stated properties; 1: the concept always ranks first; tick: chance level",
         _RETRIEVED.name,
         "mrr",
         n=("concepts", "concept"),
@@ -50,8 +49,8 @@ HEADLINES = (
         among=("candidates", "candidate"),
     ),
     Headline(
-        "Finding the concept: probability",
-        "of the right word, by how many properties are stated; of a causal model in the wording "
+        "Concept retrieval: probability",
+        "of the correct word, by number of stated properties; for a causal model in the wording "
         "sentence: among the candidates",
         _RETRIEVED.name,
         "probability",
@@ -59,8 +58,8 @@ HEADLINES = (
         by=_OF.name,
     ),
     Headline(
-        "Naming properties: mean average precision",
-        "by relation; 1: people's words stand before all others; tick: chance",
+        "Property elicitation: mean average precision",
+        "by relation; 1: people's responses rank above all other words; tick: chance level",
         _ELICITED.name,
         "map",
         n=("prompts", "prompt"),
@@ -126,11 +125,11 @@ _PROBABILITY = Column(
     "probability",
     "probability",
     "percent",
-    "The mean probability of the right word.",
+    "The mean probability of the correct word.",
     ("probability_low", "probability_high"),
 )
 _RETRIEVAL = (
-    Column("n", "k", "count", "How many properties are stated."),
+    Column("n", "k", "count", "The number of stated properties."),
     Column("mrr", "MRR", "score", "The mean of 1/rank.", ("mrr_low", "mrr_high")),
     Column("chance_mrr", "chance", "score", "The MRR of random ranks."),
     _PROBABILITY,
@@ -149,13 +148,19 @@ _RELATIONS = (
     Column("map", "mAP\nvocab", "score", "Over the vocabulary.", ("map_low", "map_high")),
     Column("chance_map", "chance", "score", "The mAP of random rankings of the vocabulary."),
     Column("sensible", "mAP\nsens", "score", "Over the sensible words."),
-    Column("chance_sensible", "chance", "score", "The mAP of random rankings of those."),
+    Column(
+        "chance_sensible", "chance", "score", "The mAP of random rankings of the sensible words."
+    ),
     Column("spearman", "rho", "score", "The agreement with people."),
     Column("used", "n of\nrho", "count", "How many prompts have a rho."),
 )
 _PRINCE = (
     Column("text", "text", meaning="The prompt."),
-    Column("best", "best candidates [probability]", meaning="The best first; *: Prince's own."),
+    Column(
+        "best",
+        "best candidates [probability]",
+        meaning="The best first; *: a word that Prince lists.",
+    ),
 )
 
 
@@ -262,7 +267,9 @@ def _prince(prince: pl.DataFrame, of: str) -> View:
         ]
         rows.append((text, ", ".join(words)))
     table = pl.DataFrame(rows, {"text": pl.String, "best": pl.String}, orient="row")
-    return _view("prince", f"Table 3{of}: Prince's examples (*: hers)", _PRINCE, table)
+    return _view(
+        "prince", f"Table 3{of}: Prince's examples (*: a word that Prince lists)", _PRINCE, table
+    )
 
 
 def _probability(logprob: float | None) -> str:

@@ -32,8 +32,8 @@ def vocabulary_file(name: str) -> Path | None:
         return None
     if not Path(name).is_file():
         raise RequestError(
-            f"the vocabulary {name!r} is none of {', '.join(_VOCABULARIES)}, and there is no such "
-            "file"
+            f"unknown vocabulary {name!r}; expected one of {', '.join(_VOCABULARIES)}, or an "
+            "existing file"
         )
     return Path(name)
 
@@ -47,7 +47,8 @@ class NormsOptions:
         None, help="Your own wordings: a table or YAML with concept, feature, wording."
     )
     articles: Literal["fixed", "candidate"] = option(
-        "fixed", help="Retrieval: always A, or each candidate's article, scored with it."
+        "fixed",
+        help="Retrieval: fixed (always A) or candidate (each candidate has its own article).",
     )
     concepts: Literal["paper", "tagged", "all"] = option(
         "paper",

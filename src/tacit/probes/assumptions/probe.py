@@ -95,18 +95,22 @@ class Choices:
     def __post_init__(self) -> None:
         if self.vocabulary not in get_args(Candidates):
             raise RequestError(
-                f"the vocabulary {self.vocabulary!r} is none of {', '.join(get_args(Candidates))}"
+                f"unknown vocabulary {self.vocabulary!r}; expected one of "
+                f"{', '.join(get_args(Candidates))}"
             )
         if (self.vocabulary == "file") != (self.words is not None):
-            raise RequestError("the vocabulary 'file' needs words, and no other vocabulary has any")
+            raise RequestError(
+                "the vocabulary 'file' requires words; other vocabularies accept none"
+            )
         if self.causal not in get_args(CausalWording):
             raise RequestError(
-                f"the wording {self.causal!r} is none of {', '.join(get_args(CausalWording))}"
+                f"unknown wording {self.causal!r}; expected one of "
+                f"{', '.join(get_args(CausalWording))}"
             )
         if self.articles == "candidate" and self.vocabulary != "concepts":
             raise RequestError(
-                "--articles candidate scores every candidate behind its own article, which only a "
-                "list is short enough for: add --vocabulary concepts"
+                "--articles candidate scores every candidate separately with its article, which is "
+                "feasible only for a short list: add --vocabulary concepts"
             )
         orders_of(self.orders)
 
@@ -153,11 +157,12 @@ class Assumptions:
 
     name: ClassVar[str] = "assumptions"
     summary: ClassVar[str] = (
-        "Ask for concepts by the properties people name, and for the properties of concepts."
+        "Test whether a model shares people's stereotypic tacit assumptions about concepts."
     )
     title: ClassVar[str] = "Assumptions"
     question: ClassVar[str] = (
-        "Does the model share the assumptions that people have about a concept?"
+        "Does the model share people's stereotypic tacit assumptions about concepts? "
+        "(Weir et al. 2020)"
     )
     Options: ClassVar[type[AssumptionsOptions]] = AssumptionsOptions
     tables: ClassVar[Sequence[TableSpec]] = TABLES
@@ -266,10 +271,10 @@ class AssumptionsProbe:
 
     def __post_init__(self) -> None:
         if not self.chosen.concepts:
-            removed = ", ".join(f"{len(s.removed)} {s.name}" for s in self.chosen.steps)
+            removed = ", ".join(f"{s.name}: {len(s.removed)}" for s in self.chosen.steps)
             raise RequestError(
-                f"none of {several(len(self.worded.properties), 'concept')} can be asked about "
-                f"({removed}): try --least with fewer properties, or --vocabulary concepts"
+                f"all of {several(len(self.worded.properties), 'concept')} are removed by filters "
+                f"({removed}): lower --least, or use --vocabulary concepts"
             )
 
     @property

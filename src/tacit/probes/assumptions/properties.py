@@ -29,7 +29,7 @@ SAME = "worded as another"
 UNGRAMMATICAL = "alternative ungrammatical"
 NO_VERB = "alternative without a wording"
 FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
-"""Why a feature is stated, and not its first alternative."""
+"""Reasons for stating a feature itself instead of its first alternative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Limits:
     def __post_init__(self) -> None:
         if self.people < 0 or (self.words is not None and self.words < 1):
             raise RequestError(
-                f"at least {self.people} people and at most {self.words} words: the first must be "
-                "0 or more, the second 1 or more"
+                f"at least {self.people} people and at most {self.words} words: expected 0 or more "
+                "people and 1 or more words"
             )
 
 
@@ -165,11 +165,11 @@ def _distinct(worded: Iterable[Worded]) -> tuple[Worded, ...]:
 
 Articles = Literal["fixed", "candidate"]
 ConceptPreset = Literal["paper", "tagged", "all"]
-"""Which concepts are asked about.
+"""The concepts to include.
 
-``paper``: concepts of one word without a sense tag. ``tagged``: concepts with a sense tag too; the
-tag is stripped. ``all``: concepts of several words too, in elicitation alone, because the blank of
-retrieval holds one word.
+``paper``: one-word concepts without a sense tag. ``tagged``: also concepts with a sense tag; the
+tag is stripped. ``all``: also concepts of several words, in elicitation only, because the blank in
+retrieval is a single word.
 """
 
 TAGGED = "has a sense tag"
@@ -204,9 +204,11 @@ class Filters:
         convert_strings(self, "vocabulary")
         check_concepts(self.concepts)
         if self.articles not in get_args(Articles):
-            raise RequestError(f"articles {self.articles!r} are neither fixed nor candidate")
+            raise RequestError(f"unknown articles {self.articles!r}; expected fixed or candidate")
         if self.least < 1:
-            raise RequestError(f"at least {self.least} properties is no filter; expected 1 or more")
+            raise RequestError(
+                f"invalid least number of properties {self.least}; expected 1 or more"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +288,8 @@ def check_concepts(concepts: str) -> None:
     """Raise RequestError if the preset of concepts is unknown."""
     if concepts not in get_args(ConceptPreset):
         raise RequestError(
-            f"concepts {concepts!r} are none of {', '.join(get_args(ConceptPreset))}"
+            f"unknown preset of concepts {concepts!r}; expected one of "
+            f"{', '.join(get_args(ConceptPreset))}"
         )
 
 

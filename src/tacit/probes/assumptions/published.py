@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 PAPER = "assumptions"
 
 MODELS = ("bert-base", "bert-large", "roberta-base", "roberta-large")
-"""The paper's models; all of them cased."""
+"""The paper's models, all cased."""
 
 TABLES = (
     *("retrieval", "retrieval_by_number", "elicitation", "elicitation_top"),
     *("elicitation_by_relation", "agreement", "ablation", "prince", "categories", "vocabulary"),
 )
-"""The findings that are compared."""
+"""The tables of findings that are compared with the paper."""
 
 _SHOWN = {"each": "all four models", "mean": "mean of the four models"}
 _DIGITS = 6

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from tacit.sources.norms import Property
 
 ResponsePreset = Literal["people", "feature", "first"]
-"""Which wordings of a property are responses, and with what frequency.
+"""The wordings of a property that count as responses, and their frequency.
 
-``people``: each alternative, with the number of people who gave it. Where the norms do not tell who
-gave which alternative, the feature's own wording with the feature's frequency. ``feature``: all
-alternatives, and all that an underscore joins, each with the feature's frequency. ``first``: the
-feature's own wording.
+``people``: each alternative, with the number of people who gave it. If the norms do not state who
+gave which alternative, the feature's wording with the feature's frequency. ``feature``: all
+alternatives, and all words that an underscore joins, each with the feature's frequency. ``first``:
+the feature's wording.
 """
 
 MERGED = "singular and plural merged"
@@ -84,12 +84,13 @@ class ResponseReader:
     counting: ResponsePreset = "people"
     any_article: bool = True
     notes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(NOTES, 0)))
-    """What was decided, and of how many responses, alternatives or properties."""
+    """The decisions taken, each with its number of responses, alternatives or properties."""
 
     def __post_init__(self) -> None:
         if self.counting not in get_args(ResponsePreset):
             raise RequestError(
-                f"responses {self.counting!r} are none of {', '.join(get_args(ResponsePreset))}"
+                f"unknown preset of responses {self.counting!r}; expected one of "
+                f"{', '.join(get_args(ResponsePreset))}"
             )
 
     def read(self, properties: Iterable[Property]) -> Mapping[str, tuple[Response, ...]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST = 10
-"""The paper's prompts have 1 to 10 properties."""
+"""Maximum number of properties per prompt; the paper's prompts have 1 to 10."""
 
 TIES = "order of the file; increasing frequency is the reverse of decreasing"
 """How properties of equal production frequency are ordered."""
@@ -64,7 +64,7 @@ class ByFrequency:
     def __post_init__(self) -> None:
         if self.selection not in get_args(Selection) or self.direction not in get_args(Direction):
             raise RequestError(
-                f"the order {self.name} is none of (top or bottom)-(decreasing or increasing)"
+                f"unknown order {self.name!r}; expected (top or bottom)-(decreasing or increasing)"
             )
 
     @property
@@ -176,7 +176,9 @@ class Asking:
     def __post_init__(self) -> None:
         of_wording(load_templates().retrieval, self.wording)
         if self.most < 1:
-            raise RequestError(f"prompts of up to {self.most} properties; expected 1 or more")
+            raise RequestError(
+                f"invalid maximum of {self.most} properties per prompt; expected 1 or more"
+            )
 
     def text(self, properties: str) -> str:
         """Return the text that states some properties, given as one phrase."""
@@ -229,13 +231,13 @@ def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Wor
 
 
 CATEGORIES = ("visual perceptual", "functional", "encyclopaedic")
-"""The categories of Figure 3a; of the others few concepts have more than two or three."""
+"""The categories of Figure 3a; few concepts have over two or three properties of the others."""
 
 NO_CANDIDATE = "no candidate has a score"
 _ARTICLE = "A"
 
 ORDERS = ("all", "main")
-"""``all`` is Figure 3b with its baseline; ``main`` is the one order of Figure 2."""
+"""``all``: the orders of Figure 3b and the random baseline; ``main``: the order of Figure 2."""
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
@@ -245,7 +247,7 @@ def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
         RequestError: The name is unknown.
     """
     if name not in ORDERS:
-        raise RequestError(f"the orders {name!r} are none of {', '.join(ORDERS)}")
+        raise RequestError(f"unknown orders {name!r}; expected one of {', '.join(ORDERS)}")
     return (*FOUR_ORDERS, *random_baseline(seed)) if name == "all" else FOUR_ORDERS[:1]
 
 

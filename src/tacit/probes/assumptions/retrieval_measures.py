@@ -22,10 +22,10 @@ MAIN = "top-decreasing"
 """The order of Figures 1, 2 and 3a."""
 
 RANDOM = "random"
-"""The order that stands for all random draws."""
+"""The order under which all random draws are pooled."""
 
 FIGURES = ("mrr", "probability", "renormalised", "first")
-"""What is averaged over concepts."""
+"""The measures that are averaged over concepts."""
 
 _GROUP = ("wording", "order", "category")
 
@@ -112,7 +112,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 NEAR_THE_TOP = 5
-"""A word is shown when it is among so many best candidates of a prompt."""
+"""A word is included if it is among this many top candidates of a prompt."""
 
 _PROMPT_GROUP = ("relation", "preface")
 _PROMPT = (*_PROMPT_GROUP, "concept")
@@ -173,7 +173,7 @@ def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 STANDINGS = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
-"""The tables that all measures are made of."""
+"""The tables from which all measures are computed."""
 
 
 def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:

@@ -1,12 +1,13 @@
-"""Sentences and caption texts on what the assumptions probe asked and found."""
+"""Sentences and caption texts on the prompts and results of the assumptions probe."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from tacit.charts.marks import DASH
-from tacit.english import several
+from tacit.english import number_of, several
 from tacit.findings.numbers import UNDEFINED, interval, level, score
+from tacit.probes.assumptions import responses
 from tacit.probes.assumptions.headlines import NUMBERS, elicited, retrieved
 from tacit.probes.assumptions.retrieval_measures import reads_sentences
 from tacit.probes.assumptions.template import load_templates
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 
     from tacit.charts.shown import Shown
     from tacit.findings.findings import Findings
+
+
+_DESCRIBED = {
+    responses.SINGULAR: "plural converted to the singular",
+    responses.CORRECTED: "ungrammatical alternative replaced by the wording of the feature",
+    responses.FALLEN_BACK: "frequency of the feature used because its participants are unknown",
+}
 
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
@@ -33,7 +41,7 @@ def wordings(table: pl.DataFrame) -> str:
     """Return the caption's text on the wording."""
     kinds = table["wording"].unique(maintain_order=True).to_list()
     if len(kinds) > 1:
-        return "the wording stands behind the model's name"
+        return "the wording is given after the model's name"
     text = load_templates().retrieval.get(kinds[0], "")
     shown = text.replace("{A}", "A").replace("{a}", "a").replace("{properties}", "has fur")
     return f"wording: {kinds[0]}" + (f" ({shown})" if shown else "")
@@ -70,7 +78,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
     for of, candidates, chance in levels.iter_rows():
         text = f"chance {chance:.3f} among {several(candidates, 'candidate')}"
         told.setdefault(text, []).append(of)
-    dotted = "dotted: mean reciprocal rank by chance"
+    dotted = "dotted line: chance level of the mean reciprocal rank"
     if len(told) == 1:
         return f"{dotted}, {next(iter(told)).removeprefix('chance ')}"
     listed = "; ".join(f"{', '.join(of)}: {text}" for text, of in told.items())
@@ -82,7 +90,7 @@ def unwritable(table: pl.DataFrame) -> str:
     import polars as pl
 
     gone = table.group_by("of").agg(pl.col("missing").max())["missing"].to_list()
-    return f" ({spread(gone)} more, whose word the model cannot write, left out)" * any(gone)
+    return f" ({spread(gone)} more left out because the model cannot write the word)" * any(gone)
 
 
 def whole_sentences(shown: Shown) -> str:
@@ -92,7 +100,7 @@ def whole_sentences(shown: Shown) -> str:
         for model, kind in shown.summaries("kind")
         for wording in dict(shown.summaries("wordings")).get(model, ())
     ):
-        return " (the only one that a causal model has in the wording sentence)"
+        return " (the only one for a causal model in the wording sentence)"
     return ""
 
 
@@ -121,7 +129,7 @@ def elicitation_chance(shown: Shown) -> str:
         levels = [f"{level:.3f}" for level in sorted(part["chance_map"].drop_nulls())]
         between = " to ".join(dict.fromkeys((*levels[:1], *levels[-1:])))
         told.append(f"{over} {between} among {spread(counts)}")
-    return f"mAP by chance, and the number of candidates: {'; '.join(told)}"
+    return f"chance level of mAP and number of candidates: {'; '.join(told)}"
 
 
 def elicitation_left_out(shown: Shown) -> Iterator[str]:
@@ -141,15 +149,15 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         ]
         if told:
             listed = ", ".join(told)
-            yield f"responses left out, for no word that the model ranks spells them: {listed}"
+            yield f"responses left out because the model ranks no spelling of them: {listed}"
     ranks = shown.table("agreement")
     if ranks is not None:
         ranks, _ = with_preface(ranks)
         sums = ranks.group_by("model").agg(pl.col("too_few", "constant").sum())
         few, same = (spread(sums[name].to_list()) for name in ("too_few", "constant"))
         yield (
-            f"prompts without a rho: {few} of fewer than 3 ranked responses, {same} whose "
-            "production frequencies or probabilities are all alike"
+            f"prompts without rho: {few} with fewer than 3 ranked responses, {same} with constant "
+            "production frequencies or probabilities"
         )
 
 
@@ -162,10 +170,11 @@ def headline(findings: Findings) -> str | None:
     first, last = mine[0], mine[-1]
     given = several(first["n"], "property", "properties")
     candidates = several(first["candidates"], "candidate")
+    most = f" and {_estimate(last, 'mrr')} given {last['n']:,}" if last is not first else ""
     return (
-        f"It finds {several(first['concepts'], 'concept')} from {given} with a mean reciprocal "
-        f"rank of {_estimate(first, 'mrr')}, and from {last['n']:,} with {_estimate(last, 'mrr')}; "
-        f"chance gives {score(first['chance_mrr'])} among {candidates}."
+        f"The mean reciprocal rank of {several(first['concepts'], 'concept')} is "
+        f"{_estimate(first, 'mrr')} given {given}{most}; the chance level is "
+        f"{score(first['chance_mrr'])} among {candidates}."
     )
 
 
@@ -176,10 +185,13 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _retrieval(findings)
     yield from _elicitation(findings)
     yield from _properties(summary.get("properties", {}))
-    yield from _counted("Properties stated by the feature", summary.get("worded_by_feature", {}))
+    yield from _counted(
+        "Properties worded by the feature instead of its first alternative",
+        summary.get("worded_by_feature", {}),
+    )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
-    yield from _counted("Rows of the norms", uncounted)
-    yield from _counted("Responses", summary.get("responses", {}))
+    yield from _counted("Rows of the norms with incomplete counts", uncounted)
+    yield from _counted("Responses", _described(summary.get("responses", {})))
     yield from _steps(summary.get("steps", ()), "Concepts left out")
     yield from _steps(summary.get("elicitation_steps", ()), "Concepts left out of elicitation")
     for sentence in ranking_notes(summary):
@@ -191,48 +203,56 @@ def notes(findings: Findings) -> Iterator[str]:
     made = findings.summary.get("intervals")
     if made:
         yield (
-            f"Intervals hold {level(made['level'])}: {made['method']} that resamples "
-            f"{made['clusters']}s, {made['resamples']:,} times, seed {made['seed']}."
+            f"Intervals are {level(made['level'])} {made['method']} intervals over "
+            f"{made['clusters']}s ({several(made['resamples'], 'resample')}, seed {made['seed']})."
         )
     if any(not table.is_empty() for table in findings.tables.values()):
         yield (
-            "A rank is pessimistic: of candidates that are tied with the right word, all stand "
-            "before it. A word that the model cannot write is missing and left out of means; how "
-            f"many are, the tables say. A mean of nothing is {UNDEFINED}, not 0. Chance is the MRR "
-            "or the mAP of random rankings of the same candidates."
+            "Ranks are pessimistic: candidates that are tied with the correct word rank above it. "
+            "A word that the model cannot write has no rank and is left out of means; the tables "
+            f"count such words. A mean over zero cases is {UNDEFINED}, not 0. The chance level is "
+            "the MRR or the mAP of random rankings of the same candidates."
         )
 
 
 def ranking_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield notes on how many candidates took several tokens, and how many are missing."""
     if summary.get("several"):
-        yield f"{several(summary['several'], 'candidate')} took several tokens: their sum counts"
+        yield (
+            f"{several(summary['several'], 'candidate has', 'candidates have')} several tokens; "
+            "the score is the sum of the tokens' log-probabilities"
+        )
     if summary.get("missing"):
-        yield f"{several(summary['missing'], 'candidate')} could not be scored, and are left out"
+        missing = summary["missing"]
+        verb = number_of(missing, "is", "are")
+        yield f"{several(missing, 'candidate')} could not be scored and {verb} left out"
 
 
 def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
     if {"concepts", "retrieval_prompts", "elicitation_prompts"} <= summary.keys():
         yield (
-            f"It was asked {several(summary['retrieval_prompts'], 'time')} which concept has the "
-            f"properties that people named ({several(summary['concepts'], 'concept')}, 1 to 10 "
-            f"properties), and {several(summary['elicitation_prompts'], 'time')} what people say "
-            "of a concept."
+            f"It was given {several(summary['retrieval_prompts'], 'retrieval prompt')}, which ask "
+            f"for a concept by 1 to 10 of its properties ({several(summary['concepts'], 'concept')}"
+            f"), and {several(summary['elicitation_prompts'], 'elicitation prompt')}, which ask "
+            "for the properties of a concept."
         )
     wordings = summary.get("wordings", ())
     if wordings:
-        told = f"Concepts are asked for in the wording {' and '.join(wordings)}"
+        kinds = number_of(len(wordings), "wording", "wordings")
+        told = f"Retrieval uses the {kinds} {' and '.join(wordings)}"
         wording = summary.get("elicitation_wording")
-        yield f"{told}, properties in the wording {wording}." if wording else f"{told}."
+        yield f"{told}; elicitation uses the wording {wording}." if wording else f"{told}."
     if "vocabulary" in summary:
         vocabulary = summary["vocabulary"]
         of = f", wording {wordings[0]}" if len(wordings) > 1 else ""
-        words = several(vocabulary["words"], "word")
-        yield f"Candidates of retrieval: {words} ({vocabulary['name']}{of})."
+        words = several(vocabulary["words"], "candidate word")
+        yield f"Retrieval ranks {words} (vocabulary: {vocabulary['name']}{of})."
         if vocabulary["name"] == "file":
+            split, unlisted = vocabulary["not_own"], vocabulary["own_left_out"]
             yield (
-                f"{vocabulary['not_own']:,} of them are no single token of the model; "
-                f"{vocabulary['own_left_out']:,} of its own words are not in the file."
+                f"{split:,} of them {number_of(split, 'is', 'are')} not a single token of the "
+                f"model; {unlisted:,} of the model's own words "
+                f"{number_of(unlisted, 'is', 'are')} not in the file."
             )
 
 
@@ -242,14 +262,13 @@ def _retrieval(findings: Findings) -> Iterator[str]:
     for wording in dict.fromkeys(row["wording"] for row in rows):
         mine = [row for row in rows if row["wording"] == wording]
         told = [
-            f"{_estimate(row, 'mrr')} from {several(row['n'], 'property', 'properties')}"
+            f"{_estimate(row, 'mrr')} given {several(row['n'], 'property', 'properties')}"
             for row in mine
         ]
         words = several(mine[0]["candidates"], "candidate word")
         yield (
-            "It finds the concept with a mean reciprocal rank (1 is always first) of "
-            f"{_listed(told)}, wording {wording}, among {words}, where chance gives "
-            f"{score(mine[0]['chance_mrr'])}."
+            f"In the wording {wording}, the mean reciprocal rank of the concept (1: always first) "
+            f"is {_listed(told)}, among {words} (chance level {score(mine[0]['chance_mrr'])})."
         )
 
 
@@ -261,8 +280,7 @@ def _elicitation(findings: Findings) -> Iterator[str]:
     ]
     if mean:
         yield (
-            "People's words stand in its ranking of what follows with a mean average precision of "
-            f"{_listed(mean)}."
+            f"The mean average precision of people's responses in its ranking is {_listed(mean)}."
         )
     ranked = findings.tables["elicitation_by_relation"].drop_nulls("candidates")
     told = {
@@ -270,11 +288,11 @@ def _elicitation(findings: Findings) -> Iterator[str]:
         for (preface,), part in ranked.group_by("preface", maintain_order=True)
     }
     if len(set(told.values())) == 1:
-        yield f"Candidates of elicitation: {next(iter(told.values()))}."
+        yield f"Elicitation candidates: {next(iter(told.values()))}."
         return
     for preface, among in told.items():
         how = "with" if preface else "without"
-        yield f"Candidates of elicitation {how} \u201cEveryone knows that\u201d: {among}."
+        yield f"Elicitation candidates {how} \u201cEveryone knows that\u201d: {among}."
 
 
 def _candidates(by_relation: pl.DataFrame) -> str:
@@ -291,30 +309,37 @@ def _candidates(by_relation: pl.DataFrame) -> str:
 
 
 def _properties(counts: Mapping[str, int]) -> Iterator[str]:
-    """Yield a sentence on how many properties are usable, and why the others are not."""
+    """Yield sentences on how many properties are usable, and why the others are not."""
     if not counts:
         return
     reasons = ", ".join(
-        f"{count:,} {reason}"
+        f"{reason} ({count:,})"
         for reason, count in counts.items()
         if reason not in {"all", "usable", "corrected"} and count
     )
     told = f"{counts['usable']:,} of {several(counts['all'], 'property', 'properties')} can be "
-    yield f"{told}stated ({reasons})." if reasons else f"{told}stated."
+    yield f"{told}stated in a prompt."
+    if reasons:
+        yield f"Properties left out, by reason: {reasons}."
 
 
 def _counted(what: str, counts: Mapping[str, int]) -> Iterator[str]:
     """Yield a sentence that lists the counts other than 0."""
-    told = [f"{count:,} {name}" for name, count in counts.items() if count]
+    told = [f"{name} ({count:,})" for name, count in counts.items() if count]
     if told:
-        yield f"{what}: {', '.join(told)}."
+        yield f"{what}: {'; '.join(told)}."
+
+
+def _described(notes: Mapping[str, int]) -> Mapping[str, int]:
+    """Replace the names of notes on responses by descriptions."""
+    return {_DESCRIBED.get(name, name): count for name, count in notes.items()}
 
 
 def _steps(steps: Iterable[Mapping[str, Any]], what: str) -> Iterator[str]:
     """Yield a sentence on how many concepts each filter removed."""
-    removed = [f"{step['removed']:,} {step['filter']}" for step in steps if step["removed"]]
+    removed = [f"{step['filter']} ({step['removed']:,})" for step in steps if step["removed"]]
     if removed:
-        yield f"{what}: {', '.join(removed)}."
+        yield f"{what}, by filter: {', '.join(removed)}."
 
 
 def _estimate(row: Mapping[str, Any], name: str) -> str:

@@ -5,36 +5,35 @@ from __future__ import annotations
 from tacit.findings.spec import QUESTIONS, Column, TableSpec
 
 _WORDING = Column(
-    "wording", "wording", meaning="How the concept is asked for: sentence or blank-last."
+    "wording", "wording", meaning="The wording of the prompt: sentence or blank-last."
 )
 _ORDER = Column(
     "order",
     "order",
-    meaning="Which properties are stated, the most (top) or the least frequent (bottom), in "
-    "decreasing or increasing production frequency; random, or one draw such as random-2-5.",
+    meaning="Which properties are stated, the most (top) or the least (bottom) frequent, and "
+    "whether by decreasing or increasing production frequency; random, or one draw such as "
+    "random-2-5.",
 )
 _CATEGORY = Column("category", "category", meaning="The category of the properties; null for all.")
-_N = Column("n", "properties", "count", "How many properties the prompt states.")
-_CONCEPT = Column("concept", "concept", meaning="The concept, as the norms have it.")
+_N = Column("n", "properties", "count", "The number of properties in the prompt.")
+_CONCEPT = Column("concept", "concept", meaning="The concept, as the norms write it.")
 _RELATION = Column("relation", "relation", meaning="The relation of the prompt.")
 _PREFACE = Column(
-    "preface", "\u201cEveryone knows that\u201d", "truth", "Whether the prompt begins with it."
+    "preface", "\u201cEveryone knows that\u201d", "truth", "Whether the prompt begins so."
 )
-_OVER = Column(
-    "over", "candidates", meaning="The words that are ranked: the vocabulary, or sensible ones."
-)
+_OVER = Column("over", "candidates", meaning="The words that are ranked: vocabulary or sensible.")
 _TEXT = Column("text", "prompt", meaning="The prompt.")
-_PLACE = Column("place", "place", "count", "Its place among the best candidates, from 1.")
+_PLACE = Column("place", "place", "count", "Its rank among the best candidates, from 1.")
 _WORD = Column("word", "word", meaning="The candidate.")
 _RANK = Column(
     "rank", "rank", "count", "How many candidates are at least as probable; null if missing."
 )
-_OF = Column("candidates", "of", "count", "How many candidates were ranked.")
+_OF = Column("candidates", "candidates", "count", "The number of ranked candidates.")
 _LOGPROB = Column("logprob", "log-probability (nats)", "nats", "The word's log-probability.")
 _RENORMALISED = Column(
     "renormalised", "among candidates (nats)", "nats", "Its log-probability among the candidates."
 )
-_PROMPTS = Column("prompts", "prompts", "count", "How many prompts the figure is over.")
+_PROMPTS = Column("prompts", "prompts", "count", "The number of prompts.")
 
 
 def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: str) -> Column:
@@ -46,12 +45,17 @@ def _mean(name: str, heading: str, meaning: str, kind: str = "score", **more: st
 ASKED = TableSpec(
     QUESTIONS,
     "Prompts",
-    "Each text and vocabulary once.",
+    "One row per ranked text and vocabulary.",
     keys=2,
     columns=(
         Column("text", "prompt", meaning="The text whose vocabulary is ranked."),
-        Column("words", "words", "count", "How many words the vocabulary has."),
-        Column("normaliser", "normaliser (nats)", "nats", "The log of all candidates' sum."),
+        Column("words", "words", "count", "The size of the vocabulary."),
+        Column(
+            "normaliser",
+            "normaliser (nats)",
+            "nats",
+            "The logarithm of the candidates' total probability.",
+        ),
         Column("several", "several tokens", "count", "Candidates of more than one token."),
         Column("missing", "missing", "count", "Candidates that the model cannot write."),
         Column("top", "best candidates", "list", "The best candidates, each with its nats."),
@@ -61,19 +65,19 @@ ASKED = TableSpec(
 RETRIEVAL = TableSpec(
     "retrieval",
     "Which concept has these properties?",
-    "Where the concept stands among the candidates, a row per prompt.",
+    "The rank of the concept among the candidates, one row per prompt.",
     keys=7,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _CONCEPT),
-        Column("word", "word", meaning="The word that is right."),
+        Column("word", "word", meaning="The correct word."),
         *(_N, _TEXT, _RANK, _OF, _LOGPROB, _RENORMALISED),
-        Column("tokens", "tokens", "count", "How many tokens the word has."),
+        Column("tokens", "tokens", "count", "The number of tokens of the word."),
     ),
     shown=False,
 )
 RETRIEVAL_TOP = TableSpec(
     "retrieval_top",
-    "Its best candidates",
+    "Best candidates of retrieval",
     "The best candidates of each prompt in the order of Figure 2.",
     keys=4,
     columns=(*(_CONCEPT, _N, _WORDING, _PLACE, _WORD, _LOGPROB, _RENORMALISED),),
@@ -81,8 +85,9 @@ RETRIEVAL_TOP = TableSpec(
 )
 RETRIEVAL_SCORES = TableSpec(
     "retrieval_scores",
-    "Every concept's score",
-    "Every concept's word in each prompt of Figure 2: ranks among any of them follow from these.",
+    "Scores of all concepts",
+    "The log-probability of every concept's word in each prompt of Figure 2. Ranks among any "
+    "subset of the concepts can be computed from these scores.",
     keys=4,
     columns=(
         *(_WORDING, _CONCEPT, _N),
@@ -93,13 +98,13 @@ RETRIEVAL_SCORES = TableSpec(
 )
 ELICITATION = TableSpec(
     "elicitation",
-    "What do people say of it?",
-    "Where each response of people stands among the candidates.",
+    "People's responses and their ranks",
+    "The rank of each of people's responses among the candidates.",
     keys=6,
     columns=(
         *(_CONCEPT, _RELATION, _PREFACE, _TEXT, _OVER),
-        Column("word", "people's word", meaning="The response."),
-        Column("frequency", "people", "count", "How many people gave it."),
+        Column("word", "response", meaning="The response of people."),
+        Column("frequency", "people", "count", "How many people gave the response."),
         Column("spelling", "spelling", meaning="The spelling that is ranked; null if absent."),
         *(_RANK, _OF, _LOGPROB),
     ),
@@ -107,7 +112,7 @@ ELICITATION = TableSpec(
 )
 ELICITATION_TOP = TableSpec(
     "elicitation_top",
-    "What the model says first",
+    "Best candidates of elicitation",
     "The best candidates of each prompt.",
     keys=5,
     columns=(_CONCEPT, _RELATION, _PREFACE, _OVER, _PLACE, _WORD, _LOGPROB),
@@ -116,30 +121,33 @@ ELICITATION_TOP = TableSpec(
 PRINCE = TableSpec(
     "prince",
     "Prince's examples (Table 3)",
-    "The best candidates; hers: the word stands in her paper.",
+    "The best candidates. Prince's: the word is in her paper.",
     keys=4,
     columns=(
         _CONCEPT,
-        Column(
-            "part", "part", meaning="The concept, or the relation that is asked for.", shown=False
-        ),
+        Column("part", "part", meaning="The concept, or the relation of the prompt.", shown=False),
         Column("text", "text", meaning="The prompt."),
         _PLACE,
         *(_WORD, _LOGPROB),
-        Column("target", "hers", "truth", "Whether the word is one of Prince's own."),
+        Column("target", "Prince's", "truth", "Whether Prince lists the word."),
     ),
 )
 CANDIDATES = TableSpec(
     "candidates",
     "Sets of candidates",
-    "Ranks of two runs are comparable where both have the same words and miss none.",
+    "Ranks of two runs are comparable if both have the same words and none is missing.",
     keys=3,
     columns=(
         Column("part", "part", meaning="Retrieval or elicitation."),
-        Column("of", "of", meaning="The wording; of elicitation, vocabulary or sensible."),
+        Column("of", "of", meaning="The wording; for elicitation, vocabulary or sensible."),
         Column("relation", "relation", meaning="The relation; null for retrieval."),
-        Column("words", "words", "count", "How many words compete."),
-        Column("missing", "missing", "count", "The most that the model cannot write."),
+        Column("words", "words", "count", "The number of candidates."),
+        Column(
+            "missing",
+            "missing",
+            "count",
+            "The largest number of candidates that the model cannot write.",
+        ),
         Column("digest", "digest", meaning="SHA-256 of the words."),
     ),
     shown=False,
@@ -147,18 +155,18 @@ CANDIDATES = TableSpec(
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3)",
-    "By how many properties are stated, in which order, of which category (none: of all). "
-    "Missing: concepts that the model cannot write. Chance: the MRR of random ranks among "
-    "the candidates; ranks among other candidates are not comparable.",
+    "By the number, order and category (none: all) of the stated properties. Missing: concepts "
+    "that the model cannot write. Chance: the MRR of random ranks among the candidates; ranks "
+    "among different candidates are not comparable.",
     keys=4,
     columns=(
         *(_WORDING, _ORDER, _CATEGORY, _N),
         Column("concepts", "concepts", "count", "How many concepts have a rank."),
         Column("missing", "missing", "count", "How many concepts the model cannot write."),
         _mean("mrr", "MRR", "The mean of 1/rank.", chance="chance_mrr"),
-        Column("candidates", "candidates", "count", "The most candidates that were ranked."),
+        Column("candidates", "candidates", "count", "The largest number of ranked candidates."),
         Column("chance_mrr", "chance", "score", "The MRR of random ranks among them."),
-        _mean("probability", "probability", "The mean probability of the right word.", "percent"),
+        _mean("probability", "probability", "The mean probability of the correct word.", "percent"),
         _mean(
             "renormalised",
             "among candidates",
@@ -171,17 +179,17 @@ RETRIEVAL_BY_NUMBER = TableSpec(
 ELICITATION_BY_RELATION = TableSpec(
     "elicitation_by_relation",
     "Properties elicited (Table 2)",
-    "Mean average precision over prompts; absent: people's words that are no candidate; "
-    "without: prompts left out because none of their words is. Chance: the mAP of random "
-    "rankings of so many words.",
+    "Mean average precision over prompts. Absent: people's responses that are not candidates. "
+    "Without: prompts left out because none of their responses is ranked. Chance: the mAP of "
+    "random rankings of the candidates.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE, _OVER),
         Column("prompts", "prompts", "count", "How many prompts have a ranked response."),
         _mean("map", "mAP", "The mean of their average precisions.", chance="chance_map"),
-        Column("candidates", "words", "count", "The most candidates of a prompt."),
+        Column("candidates", "words", "count", "The largest number of candidates of a prompt."),
         Column("chance_map", "chance", "score", "The mAP of random rankings of the candidates."),
-        Column("absent", "absent", "count", "How many responses no candidate spells."),
+        Column("absent", "absent", "count", "Responses that are not candidates in any spelling."),
         Column(
             "missing", "missing", "count", "Responses that the model cannot write.", shown=False
         ),
@@ -191,53 +199,62 @@ ELICITATION_BY_RELATION = TableSpec(
 AGREEMENT = TableSpec(
     "agreement",
     "Agreement with people (Table 2)",
-    "Spearman's rho between how many people named a word and its log-probability.",
+    "Spearman's rho between the production frequency of a response and its log-probability.",
     keys=2,
     columns=(
         *(_RELATION, _PREFACE),
-        Column("prompts", "prompts", "count", "How many prompts there are.", shown=False),
-        Column("used", "prompts", "count", "How many prompts have a rho."),
+        Column("prompts", "prompts", "count", "The number of prompts.", shown=False),
+        Column("used", "prompts", "count", "The number of prompts that have a rho."),
         _mean("spearman", "rho", "The mean of the prompts' rho."),
         Column(
             "too_few", "too few words", "count", "Prompts with fewer than three ranked responses."
         ),
-        Column("constant", "all tied", "count", "Prompts with one side constant."),
+        Column(
+            "constant", "constant", "count", "Prompts with constant frequencies or probabilities."
+        ),
     ),
 )
 ABLATION = TableSpec(
     "ablation",
     "With and without \u201cEveryone knows that\u201d",
-    "The same prompts both ways, paired.",
+    "Paired differences over the same prompts.",
     keys=2,
     columns=(
         _RELATION,
         Column("measure", "measure", meaning="map vocabulary, map sensible or spearman."),
-        Column("prompts", "prompts", "count", "How many prompts have it both ways."),
+        Column(
+            "prompts",
+            "prompts",
+            "count",
+            "Prompts that have the measure with and without the preface.",
+        ),
         Column("with_preface", "with", "score", "Its mean with the preface."),
         Column("without_preface", "without", "score", "Its mean without the preface."),
-        Column("difference", "difference", "score", "Without less with.", ("low", "high")),
+        Column("difference", "difference", "score", "Without minus with.", ("low", "high")),
     ),
 )
 FAVOURED = TableSpec(
     "favoured",
     "Favoured words",
-    "How often a word is the first of all, and how often people said it there.",
+    "How often a word ranks first, and how often it is then one of people's responses.",
     keys=3,
     columns=(
         *(_RELATION, _PREFACE),
         Column("word", "word", meaning="A word among the first five of a prompt."),
         _PROMPTS,
-        Column("first", "first", "count", "At how many prompts it stands first."),
-        Column("share", "share first", "percent", "The share of those prompts."),
-        Column("right", "right", "count", "How often people named it where it stands first."),
-        Column("in_top5", "in the first 5", "count", "At how many prompts it is among them."),
+        Column("first", "first", "count", "The number of prompts in which it ranks first."),
+        Column("share", "share first", "percent", "The share of prompts in which it ranks first."),
+        Column("right", "correct", "count", "How often it ranks first and is a response."),
+        Column(
+            "in_top5", "in the first 5", "count", "The number of prompts in which it is among them."
+        ),
         Column(
             "probability",
             "mean probability",
             "percent",
-            "Its mean probability over the prompts among whose kept best it is.",
+            "Its mean probability over the prompts whose stored candidates include it.",
         ),
-        Column("stored", "stored", "count", "How many prompts these are.", shown=False),
+        Column("stored", "stored", "count", "The number of these prompts.", shown=False),
     ),
 )
 VOCABULARY = TableSpec(
@@ -246,49 +263,56 @@ VOCABULARY = TableSpec(
     "The words of the model, and the candidates.",
     columns=(
         Column("word", "word", meaning="The word."),
-        Column("own", "own", "truth", "Whether it is one token of the model."),
-        Column("shared", "shared", "truth", "Whether all models compared have it."),
+        Column("own", "own", "truth", "Whether it is a single token of the model."),
+        Column("shared", "shared", "truth", "Whether all compared models have it."),
         Column("candidate", "candidate", "truth", "Whether it is a candidate of retrieval."),
     ),
     shown=False,
 )
 LEFT_OUT = TableSpec(
     "left_out",
-    "Concepts that are left out",
-    "What is not asked about, by the filter that removed it.",
+    "Concepts left out",
+    "Concepts without prompts, with the filter that removed them.",
     keys=2,
     columns=(
         Column("filter", "filter", meaning="The filter that removed it."),
-        Column("concept", "concept", meaning="The concept, as the norms have it.", shown=False),
+        Column("concept", "concept", meaning="The concept, as the norms write it.", shown=False),
     ),
     shown=False,
 )
 CATEGORIES = TableSpec(
     "categories",
     "Properties by category",
-    "Of the norms: perceptual and non-perceptual ones together stand last.",
+    "The properties of the norms; the last rows pool perceptual and non-perceptual categories.",
     columns=(
         Column("category", "category", meaning="The category."),
-        Column("properties", "properties", "count", "How many distinct properties it has."),
+        Column("properties", "properties", "count", "The number of distinct properties."),
         Column(
             "concepts_per_property",
             "concepts per property",
             "number",
-            "How many concepts share one on average.",
+            "The mean number of concepts that share a property.",
         ),
-        Column("usable", "concepts", "count", "How many concepts have one or more."),
+        Column(
+            "usable", "concepts", "count", "The number of concepts with at least one such property."
+        ),
     ),
     shown=False,
 )
 CATEGORY_COUNTS = TableSpec(
     "category_counts",
     "Concepts by category and number",
-    "How many concepts have at least so many properties of a category.",
+    "The number of concepts with at least n properties of a category.",
     keys=2,
     columns=(
         Column("category", "category", meaning="The category."),
-        Column("n", "properties", "count", "At least so many."),
-        Column("concepts", "concepts", "count", "How many concepts have them."),
+        Column("n", "properties", "count", "The minimum number of properties."),
+        Column(
+            "concepts",
+            "concepts",
+            "count",
+            "The number of concepts with at least n such properties.",
+        ),
     ),
     shown=False,
 )

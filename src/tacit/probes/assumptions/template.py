@@ -84,5 +84,5 @@ def of_wording(texts: Mapping[str, str], wording: str) -> str:
         RequestError: The wording is unknown.
     """
     if wording not in texts:
-        raise RequestError(f"there is no wording {wording!r}; expected one of {', '.join(texts)}")
+        raise RequestError(f"unknown wording {wording!r}; expected one of {', '.join(texts)}")
     return texts[wording]

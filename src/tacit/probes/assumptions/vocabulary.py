@@ -38,8 +38,8 @@ class Words:
         shared = set.intersection(*(set(words.words) for words in own.values()))
         if not shared:
             raise RequestError(
-                f"no word is a single token of all of {', '.join(models)}: give each a run of its "
-                "own"
+                f"no word is a single token in all of these models: {', '.join(models)}; run each "
+                "model separately"
             )
         others = {name: len(models[name]) - len(words) for name, words in own.items()}
         return cls(own, others, Vocabulary(shared))
@@ -68,5 +68,5 @@ def _lettered(name: str, words: Vocabulary) -> Vocabulary:
     """Return the words that consist of letters only, since only these can fill a blank."""
     lettered = [word for word in words.words if word.isalpha()]
     if not lettered:
-        raise RequestError(f"{name} writes no word of letters as a single token")
+        raise RequestError(f"{name} has no single token that is a word of letters")
     return Vocabulary(lettered)

@@ -70,10 +70,15 @@ class Method:
 
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
-            raise RequestError(f"the answering {self.preset!r} is none of {', '.join(PRESETS)}")
+            raise RequestError(
+                f"unknown answering method {self.preset!r}; expected one of {', '.join(PRESETS)}"
+            )
         wanted = self.preset == "single"
         if (self.meta is not None) != wanted or (self.pair is not None) != wanted:
-            raise RequestError("single takes a meta-prompt and a pair; the others take neither")
+            raise RequestError(
+                "the answering method single requires a meta-prompt (--meta) and a label pair "
+                "(--pair); other methods accept neither"
+            )
 
     def answers(self, scores: Floats, inputs: Inputs, most: Floats | None = None) -> Answers:
         """Answer all questions.

@@ -41,16 +41,19 @@ if TYPE_CHECKING:
     from tacit.findings.spec import Column, FigureSpec
 
 FARTHEST = 6
-"""Relations of a scatter that are named."""
+"""Number of relations that are labelled in a scatter plot."""
 
 _N = declared.CONSISTENCY.column("n")
 _LIFT = declared.CONSISTENCY.column("lift")
-_CHANCE = "tick: its chance level, the mean over permutations"
-_ANCHORS = ("anchor with a background score and an answer", "anchors with both")
-_HOLLOW = "hollow: no interval (too few anchors, or a perfect ranking)"
+_CHANCE = "tick: chance level (mean over permutations)"
+_ANCHORS = (
+    "anchor question with a background score and an answer",
+    "anchor questions with a background score and an answer",
+)
+_HOLLOW = "hollow: no interval (too few anchor questions, or a perfect ranking)"
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
-_SMALLEST = "tick: the smallest lift that so many anchors would show (at 5 %, in 80 of 100 samples)"
-_P = "p: one-sided, from permutations"
+_SMALLEST = "tick: smallest detectable lift (significant at 5 % in 80 of 100 samples)"
+_P = "p: one-sided permutation test"
 _HALF = 0.5  # the background score of always giving the same answer
 _LEAST = 0.1  # the full shade is at least this far from one half
 _NO_PAIR = "no pair"  # label of a variant that names no pair
@@ -59,7 +62,8 @@ _SIGNS = ("positive_accuracy", "negative_accuracy")
 
 
 @figure(
-    "Conceptual consistency", "Figure 3 of the paper, with its chance level and the lift above it."
+    "Conceptual consistency",
+    "Figure 3 of Sahu et al. (2022), with its chance level and the lift above it.",
 )
 def consistency(shown: Shown) -> Chart | None:
     """Plot conceptual consistency with its chance level, and the lift (Figure 3)."""
@@ -72,7 +76,8 @@ def consistency(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Conceptual consistency",
-        f"a) average precision of the background score as a predictor of right anchors; {_CHANCE}",
+        f"a) average precision of the background score as a predictor of correct answers; "
+        f"{_CHANCE}",
         f"b) {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}; {_P}",
         f"{counted(table['n'], *_ANCHORS)}; {_HOLLOW}",
         *_size_caption(shown),
@@ -80,7 +85,7 @@ def consistency(shown: Shown) -> Chart | None:
     return page(title, panels)
 
 
-@figure("Background score and answers", "Figure 4 of the paper.")
+@figure("Background score and answers", "Figure 4 of Sahu et al. (2022).")
 def background_and_anchors(shown: Shown) -> Chart | None:
     """Plot the background score averaged over relations, and the anchor accuracy (Figure 4).
 
@@ -117,19 +122,21 @@ def background_and_anchors(shown: Shown) -> Chart | None:
         axis = _axis(column, [dotted, *(x for name in names[1:] for x in table[name])], dotted)
         panels.append(_models(drawn, axis, column, shown, f"{letter}) {spec.title.lower()}"))
         told.append(
-            f"{letter}) share of all answered anchors that are right, "
-            f"{counted(table[n], 'anchor')}; lines: {shown.intervals('others')}; tick: guessing"
+            f"{letter}) share of answered anchor questions that are correct, "
+            f"{counted(table[n], 'anchor question')}; lines: {shown.intervals('others')}; tick: "
+            "random guessing"
             if reference
-            else f"{letter}) mean over relations of their background scores; lines: Student's "
-            f"95 % CIs over {counted(table[n], 'relation')}; dotted line: the same answer to "
-            "every question"
+            else f"{letter}) background score, averaged over relations; lines: 95 % CIs (Student's "
+            f"t over {counted(table[n], 'relation')}); dotted line: always giving the same answer"
         )
     if not panels:
         return None
-    return page(titled("Background score and accuracy", *told, *_size_caption(shown)), panels)
+    return page(
+        titled("Background score and anchor accuracy", *told, *_size_caption(shown)), panels
+    )
 
 
-@figure("Background against consistency, by relation", "Figure 5 of the paper.")
+@figure("Background score and consistency by relation", "Figure 5 of Sahu et al. (2022).")
 def background_against_consistency(shown: Shown) -> Chart | None:
     """Plot background score against consistency by relation, one panel per model (Figure 5)."""
     import polars as pl
@@ -160,16 +167,16 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     )
     title = titled(
         "Background score against conceptual consistency, by relation",
-        f"named, with their number of anchors: the {FARTHEST} relations farthest from the diagonal "
-        f"(dotted); lines: of the background score, {shown.intervals('background_by_relation')}",
-        f"{counted(table['n'], 'anchor')} and {facts} per relation",
-        f"undefined, so without a mark, with their number of anchors: {undefined}"
-        * bool(undefined),
+        f"labelled, with the number of anchor questions: the {FARTHEST} relations farthest from "
+        "the diagonal (dotted); lines: background score, "
+        f"{shown.intervals('background_by_relation')}",
+        f"{counted(table['n'], 'anchor question')} and {facts} per relation",
+        f"undefined and not drawn (number of anchor questions): {undefined}" * bool(undefined),
     )
     return page(title, *(panels[at : at + 2] for at in range(0, len(panels), 2)))
 
 
-@figure("Prompting bias", "Figure 6 of the paper.")
+@figure("Prompting bias", "Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
     """Plot accuracy on positive and on negative facts, by all inputs and by one (Figure 6)."""
     import polars as pl
@@ -203,10 +210,12 @@ def prompting_bias(shown: Shown) -> Chart | None:
     inputs = " or ".join(f"meta-prompt {meta}" for meta in sorted(single["meta"].unique()))
     title = titled(
         "Prompting bias",
-        "max: as the highest-scoring of all inputs says (majority-style), or votes: as most "
-        f"sampled replies say; single: as {inputs or 'one meta-prompt'} with {_SINGLE} says",
-        "the line between the two accuracies is long where one answer is preferred; mean: of the "
-        f"two, the background score; means over {counted(both['n'], 'anchor')}; dotted: one half",
+        "max: the answer with the highest score over all prompt variants (majority-style); votes: "
+        f"the majority of the sampled replies; single: {inputs or 'one meta-prompt'} with "
+        f"{_SINGLE}",
+        "a long line between the two accuracies shows a preference for one answer; mean: the "
+        "background score, the mean of the two accuracies; means over "
+        f"{counted(both['n'], 'anchor question')}; dotted line: 50 %",
     )
     panel = Rows(
         drawn,
@@ -222,13 +231,13 @@ def prompting_bias(shown: Shown) -> Chart | None:
     return page(title, [panel.chart()])
 
 
-@figure("Consistency by relation", "Figure 7a of the paper.")
+@figure("Consistency by relation", "Figure 7a of Sahu et al. (2022).")
 def consistency_by_relation(shown: Shown) -> Chart | None:
     """Plot consistency over the anchors with a fact of each relation (Figure 7a)."""
     return _subsets(shown, "relation")
 
 
-@figure("Consistency by concept", "Figure 7b of the paper.")
+@figure("Consistency by concept", "Figure 7b of Sahu et al. (2022).")
 def consistency_by_concept(shown: Shown) -> Chart | None:
     """Plot consistency over the anchors with a fact about each concept (Figure 7b)."""
     return _subsets(shown, "concept")
@@ -236,7 +245,7 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
 
 @figure(
     "Sensitivity of the background score to the prompt",
-    "Not in the paper: each meta-prompt and pair of answer words alone.",
+    "Not in Sahu et al. (2022). Background score with each meta-prompt and label pair alone.",
 )
 def prompt_sensitivity(shown: Shown) -> Chart | None:
     """Plot the background score of every meta-prompt and pair of words (not in the paper)."""
@@ -254,7 +263,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
         panels.append([heat, *_gives(winners, str(model), "background", colours)])
     parts = ways.filter(ways["preset"] != "single")
     together = [
-        f"all inputs of {model}: "
+        f"all prompt variants together, {model}: "
         + ", ".join(
             f"{name} {score(value)}"
             for name, value in part.select("preset", "background_score").iter_rows()
@@ -263,17 +272,21 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Background score by prompt variant",
-        "left: each meta-prompt and pair of words alone (single), mean over "
-        f"{counted(alone['n'], 'anchor')}; the deeper the shade, the farther from 0.50, which the "
-        "same answer to every question gets",
-        "right: how many background questions each gave the answer to" * _beside(panels),
+        "left: background score with each meta-prompt and pair of answer words alone (single), "
+        f"mean over {counted(alone['n'], 'anchor question')}; deeper shades are farther from 0.50, "
+        "the score of always giving the same answer",
+        "right: share of the background questions whose answer each variant decided"
+        * _beside(panels),
         *together,
         *_meta_prompts(alone),
     )
     return page(title, *panels)
 
 
-@figure("Sensitivity of the answers to the prompt", "Not in the paper: each variant alone.")
+@figure(
+    "Sensitivity of the answers to the prompt",
+    "Not in Sahu et al. (2022). Accuracy with each prompt variant alone.",
+)
 def anchor_sensitivity(shown: Shown) -> Chart | None:
     """Plot the anchor accuracy of every prompt variant, per anchoring method (not in the paper)."""
     import polars as pl
@@ -304,10 +317,11 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
         panels.append([panel.chart(), *_gives(winners, model, way, colours)])
     title = titled(
         "Anchor accuracy by prompt variant",
-        f"left: each variant alone, share of {counted(ways['n'], 'answered anchor')} that are "
-        "right; solid line: all variants together; dotted line: guessing",
-        "right: how many anchors each gave the answer to, the highest score of all deciding"
-        * _beside(panels),
+        "left: accuracy with each variant alone, "
+        f"{counted(ways['n'], 'answered anchor question')}; solid line: all variants together; "
+        "dotted line: random guessing",
+        "right: share of the anchor questions whose answer each variant decided by having the "
+        "highest score of all" * _beside(panels),
         *_meta_prompts(ways),
     )
     return page(title, *panels)
@@ -415,10 +429,11 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
             row.append(panel.chart())
         panels.append(row)
     models = table["model"].n_unique()
-    empty = f"; an empty row: not among that model's {kind}s" * (len(table) < len(order) * models)
+    empty = f"; empty row: not among the {kind}s of that model" * (len(table) < len(order) * models)
     title = titled(
         f"Conceptual consistency by {kind}",
-        f"CC: conceptual consistency over the n anchors whose background holds the {kind}; "
+        f"CC: conceptual consistency over the n anchor questions whose background contains the "
+        f"{kind}; "
         f"{_CHANCE}",
         f"lift: {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}",
         f"{_P}, corrected over the {kind}s of a model (Benjamini and Hochberg); {_HOLLOW}; "
@@ -482,7 +497,7 @@ def _gives(
         column = declared.WINNERS.column("share")
         most = max(won["share"].drop_nulls(), default=1.0)
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
-        text = f"gave the answer (% of {won['count'].sum():,})"
+        text = f"decided the answer (% of {won['count'].sum():,})"
         yield _grid(won, column, shades, colours, text)
 
 

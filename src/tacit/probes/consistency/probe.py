@@ -68,7 +68,7 @@ class Reading:
         known = set(self.anchoring) <= set(ANCHORING)
         if not self.anchoring or not known or len(set(self.anchoring)) < len(self.anchoring):
             raise RequestError(
-                f"anchors are answered by {', '.join(ANCHORING)} or both, "
+                f"anchor questions are answered by {', '.join(ANCHORING)} or both, "
                 f"not by {', '.join(self.anchoring) or 'nothing'}"
             )
 
@@ -81,7 +81,7 @@ class Reading:
         """
         pair = None if options.pair is None else tuple(options.pair.split("/"))
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
-            raise RequestError(f"the pair {options.pair!r} is not two words with / between: Yes/No")
+            raise RequestError(f"--pair: expected two words such as Yes/No, not {options.pair!r}")
         method = Method(options.answering, options.meta, cast("Any", pair))
         both = options.anchors == "both"
         return cls(method, ("choice", "verify") if both else listed(options.anchors))
@@ -106,12 +106,13 @@ class ConsistencyProbe:
 
     name: ClassVar[str] = "consistency"
     summary: ClassVar[str] = (
-        "Ask background facts and questions; does knowing the one predict answering the other?"
+        "Test whether knowing the background facts of a question predicts answering it correctly."
     )
     Options: ClassVar[type[ConsistencyOptions]] = ConsistencyOptions
     title: ClassVar[str] = "Consistency"
     question: ClassVar[str] = (
-        "Does knowing the background facts of a question predict answering it correctly?"
+        "Does knowing the background facts of a question predict answering it correctly? "
+        "(Sahu et al. 2022)"
     )
     tables: ClassVar[tuple[TableSpec, ...]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
@@ -154,14 +155,13 @@ class ConsistencyProbe:
         unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
         if unlabelled:
             raise RequestError(
-                f"{several(len(unlabelled), 'question has', 'questions have')} no answer, "
-                f"{unlabelled[0]} the first: the probe "
-                "needs to know which answers are right"
+                f"{several(len(unlabelled), 'question has', 'questions have')} no correct answer "
+                f"(the first is {unlabelled[0]}): the probe requires one for each question"
             )
         if self.background.facts.is_empty():
             raise RequestError(
-                "no question has a background fact in this knowledge base: try --length 2, more "
-                "--relations, or another knowledge base"
+                "no question has a background fact in this knowledge base: try --length 2, add "
+                "relations to --relations, or use another knowledge base"
             )
         # Raise on missing templates, meta-prompts or pairs before any model call.
         _ = self.asked, self.variants
@@ -303,13 +303,13 @@ class ConsistencyProbe:
         """
         if "choice" in self.reading.anchoring:
             raise RequestError(
-                "replies in a chat cannot score the choices of a question as texts: answer the "
-                "questions by --anchors verify, which asks of each choice whether it is the answer"
+                "chat replies cannot score the choices of a question as texts: use --anchors "
+                "verify, which asks for each choice whether it is the answer"
             )
         if sampled and self.reading.method.preset == "calibrated":
             raise RequestError(
                 "--answering calibrated subtracts mean log-probabilities, which sampled replies do "
-                "not give: use max (all replies together), count or single"
+                "not provide: use --answering max (all replies together), count or single"
             )
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:

@@ -77,7 +77,7 @@ class Inputs:
             )
         if pair not in self.pairs:
             known = ", ".join(map("/".join, self.pairs))
-            raise RequestError(f"there is no pair {'/'.join(pair)}; expected one of {known}")
+            raise RequestError(f"there is no label pair {'/'.join(pair)}; expected one of {known}")
         return self.metas.index(meta), self.pairs.index(pair)
 
     def table(self, scored: Sequence[Scores]) -> Floats:

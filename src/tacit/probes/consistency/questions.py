@@ -214,6 +214,6 @@ def _refuse_unworded(found: pl.DataFrame, templates: Templates) -> None:
     unworded = sorted(set(found["relation"]) - set(templates.relations))
     if unworded:
         raise RequestError(
-            f"there is no template for {', '.join(unworded)}: add yours with --templates FILE, or "
-            "name other --relations"
+            f"there is no template for {', '.join(unworded)}: add templates with "
+            "--templates FILE, or select other relations with --relations"
         )

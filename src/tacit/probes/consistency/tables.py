@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 VARIANT = (
     Column("meta", "meta-prompt", "count", "The number of the meta-prompt."),
-    Column("pair", "answer words", meaning="The pair of answer words; null where there is none."),
+    Column("pair", "answer words", meaning="The pair of answer words; null if there is none."),
 )
-"""The columns of a prompt variant."""
+"""The columns that identify a prompt variant."""
 
 
 def sampled(before: str = "") -> tuple[Column, ...]:
@@ -27,9 +27,9 @@ def sampled(before: str = "") -> tuple[Column, ...]:
     return (
         Column(
             f"{before}share",
-            "share of replies",
+            "vote share",
             "percent",
-            "The share of the replies that say so; with Wilson's 95 % CI.",
+            "The share of sampled replies that give this answer, with Wilson's 95 % CI.",
             ends=(f"{before}low", f"{before}high"),
             optional=True,
         ),
@@ -37,14 +37,14 @@ def sampled(before: str = "") -> tuple[Column, ...]:
             f"{before}unparsed",
             "unparsed",
             "count",
-            "Replies that cannot be read, which count for no answer.",
+            "Replies that could not be parsed; they count for no answer.",
             optional=True,
         ),
         Column(
             f"{before}truncated",
-            "thought cut",
+            "reasoning truncated",
             "count",
-            "Of these, replies that were cut while the model was thinking.",
+            "Unparsed replies that were truncated within the model's reasoning.",
             optional=True,
         ),
     )
@@ -59,32 +59,32 @@ QUESTION_COLUMNS = (
         "logprob",
         LOGPROB.heading,
         "nats",
-        "Its log-probability, in nats; not of replies.",
+        "Its log-probability, in nats; absent for sampled replies.",
         optional=True,
     ),
     Column(
         "votes",
         "votes",
         "count",
-        "Sampled replies that gave the word, in its place.",
+        "Sampled replies to this prompt that gave the word.",
         optional=True,
     ),
     *sampled(),
     *VARIANT,
 )
-"""How an answer word was answered with."""
+"""The columns of an answer word's score or votes."""
 
 QUESTION_TABLE = TableSpec(
     QUESTIONS,
     "Background questions",
-    "Each background question with each answer word behind each meta-prompt.",
+    "Each background question with each answer word and each meta-prompt.",
     columns=(Column("question", "background question", meaning="The question."), *QUESTION_COLUMNS),
     shown=False,
 )
 
 _ACCURACIES = (
-    Column("positive_accuracy", "facts right", "percent", "Accuracy on facts (answer: yes)."),
-    Column("negative_accuracy", "negatives right", "percent", "Accuracy on negatives (no)."),
+    Column("positive_accuracy", "facts correct", "percent", "Accuracy on facts (answer: yes)."),
+    Column("negative_accuracy", "negatives correct", "percent", "Accuracy on negatives (no)."),
 )
 _ANSWERED = (
     Column("positives", "facts answered", "count", "Facts that have an answer.", shown=False),
@@ -101,40 +101,45 @@ def _answer(before: str = "") -> tuple[Column, ...]:
     """
     optional = bool(before)
     return (
-        Column(f"{before}choice", "its answer", meaning="The choice taken.", optional=optional),
+        Column(
+            f"{before}choice",
+            "answer",
+            meaning="The choice that the model selects.",
+            optional=optional,
+        ),
         Column(
             f"{before}right",
-            "right",
+            "correct",
             "truth",
-            "Whether it is right; null without an answer.",
+            "Whether the answer is correct; null without an answer.",
             optional=optional,
         ),
         Column(
             f"{before}margin",
-            "ahead by",
+            "margin",
             "nats",
-            "By how much it is ahead of the next choice.",
+            "The lead over the second-best choice.",
             optional=optional,
         ),
         Column(
             f"{before}tied",
-            "undecided",
+            "tied",
             "truth",
-            "Whether choices tie; the first is taken.",
+            "Whether choices tie: the first is selected, or with sampled replies none.",
             optional=optional,
         ),
         Column(
             f"{before}meta",
             "meta-prompt",
             "count",
-            "The meta-prompt that gave the answer.",
+            "The meta-prompt that decided the answer.",
             optional=optional,
         ),
         Column(
             f"{before}pair",
             "answer words",
             "text",
-            "The answer words that gave the answer.",
+            "The pair of answer words that decided the answer.",
             optional=optional,
         ),
     )
@@ -143,13 +148,18 @@ def _answer(before: str = "") -> tuple[Column, ...]:
 ANCHORS = TableSpec(
     "anchors",
     "Anchor questions",
-    "Each anchor question with its background score, its answer, and whether that is right.",
+    "Each anchor question with its background score, and with the model's answer and whether it is "
+    "correct.",
     columns=(
         Column("anchor", "id", meaning="The question's id in the file."),
         Column("question", "question", meaning="Its text."),
-        Column("concept", "concept", meaning="Its question concept; null where it has none."),
-        Column("cluster", "cluster", meaning="The concept, else the question itself."),
-        Column("answer", "right answer", meaning="Its right answer."),
+        Column("concept", "concept", meaning="Its question concept; null if it has none."),
+        Column(
+            "cluster",
+            "cluster",
+            meaning="The bootstrap cluster: the concept, or the question itself if it has none.",
+        ),
+        Column("answer", "correct answer", meaning="Its correct answer."),
         Column("facts", "facts", "count", "How many background facts it has."),
         *_ANSWERED,
         *_ACCURACIES,
@@ -157,7 +167,7 @@ ANCHORS = TableSpec(
             "background_score",
             "background score",
             "score",
-            "The mean of both accuracies (equation 1); null where one of them is.",
+            "The mean of both accuracies (equation 1); null if either is null.",
         ),
         *(column for before in ("", "verify_", "choice_") for column in _answer(before)),
     ),
@@ -170,16 +180,18 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
     named = f"{of}: "
     return (
         Column(f"{before}question", f"{named}question", meaning="The background question."),
-        Column(f"{before}right", f"{named}right", "truth", f"Whether the answer is {right}."),
+        Column(f"{before}right", f"{named}correct", "truth", f"Whether the answer is {right}."),
         Column(
             f"{before}margin",
-            f"{named}ahead by",
+            f"{named}margin",
             "nats",
-            "Best positive word less best negative one (nats, or share of votes); null where "
-            "one of these is not known.",
+            "The best positive word minus the best negative word (nats, or vote share); null if "
+            "either is unknown.",
         ),
-        Column(f"{before}tied", f"{named}undecided", "truth", "Whether they tie, which is no."),
-        Column(f"{before}meta", f"{named}meta-prompt", "count", "That of the best word."),
+        Column(f"{before}tied", f"{named}tied", "truth", "Whether they tie, which counts as no."),
+        Column(
+            f"{before}meta", f"{named}meta-prompt", "count", "The meta-prompt of the best word."
+        ),
         Column(f"{before}pair", f"{named}answer words", meaning="The pair of the best word."),
         Column(f"{before}word", f"{named}best word", meaning="The answer word that decides."),
         *sampled(before),
@@ -195,7 +207,9 @@ FACTS = TableSpec(
         Column("head", "head", meaning="Its first concept."),
         RELATION,
         Column("tail", "tail", meaning="Its second concept."),
-        Column("negative", "negative", meaning="What stands for the tail in its negative."),
+        Column(
+            "negative", "negative", meaning="The concept that replaces the tail in the negative."
+        ),
         *_side("positive_", "fact", "yes"),
         *_side("negative_", "negative", "no"),
     ),
@@ -215,7 +229,7 @@ LINKS = TableSpec(
 CHOICES = TableSpec(
     "choices",
     "Choices",
-    "Each choice behind each prompt variant; no row where choices are verified alone.",
+    "Each choice with each prompt variant; empty if choices are only verified.",
     columns=(
         Column("anchor", "id", meaning="The question's id in the file."),
         *VARIANT,
@@ -236,20 +250,20 @@ CONSISTENCY_COLUMN = Column(
     "Conceptual consistency: the average precision of the background score (equation 3).",
     chance="chance",
 )
-CHANCE = Column("chance", "chance", "score", "The mean of CC over all permutations, exact.")
+CHANCE = Column("chance", "chance", "score", "The exact mean of CC over all permutations.")
 
 
 def _predicts(name: Column) -> tuple[Column, ...]:
     """Return the columns on how well the background score predicts correct answers in a subset."""
     return (
         Column(
-            "subset", "subset", meaning="Of what they are: all, relation, concept.", shown=False
+            "subset", "subset", meaning="Kind of subset: all, relation or concept.", shown=False
         ),
         name,
         Column("n", "n", "count", "Questions with a background score and an answer."),
         Column("clusters", "concepts", "count", "Their question concepts.", shown=False),
-        Column("right", "right", "count", "How many of them are answered right."),
-        Column("accuracy", "accuracy", "percent", "The share that is right.", shown=False),
+        Column("right", "correct", "count", "How many of them are answered correctly."),
+        Column("accuracy", "accuracy", "percent", "The share answered correctly.", shown=False),
         Column("background_score", "background", "score", "The mean of their background scores."),
         CONSISTENCY_COLUMN,
         CHANCE,
@@ -269,16 +283,20 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             ends=("auroc_low", "auroc_high"),
             chance=0.5,
         ),
-        Column("p_value", "p", "p", "One-sided, of no lift, from the same permutations."),
-        Column("p_corrected", "p, corrected", "p", "By Benjamini and Hochberg, over the rows."),
+        Column("p_value", "p", "p", "One-sided, against a lift of 0, from the same permutations."),
         Column(
-            "smallest_lift",
-            "smallest lift that n shows",
-            "score",
-            "The lift that passes 5 % in 80 of 100 samples of so many independent questions.",
+            "p_corrected", "p, corrected", "p", "Corrected over the rows (Benjamini and Hochberg)."
         ),
         Column(
-            "no_interval", "no interval because", meaning="Why the lift has none; null if it has."
+            "smallest_lift",
+            "smallest detectable lift",
+            "score",
+            "The lift that is significant at 5 % in 80 of 100 samples of n independent questions.",
+        ),
+        Column(
+            "no_interval",
+            "why no interval",
+            meaning="Why the lift has no interval; null if it has one.",
         ),
     )
 
@@ -286,8 +304,8 @@ def _predicts(name: Column) -> tuple[Column, ...]:
 CONSISTENCY = TableSpec(
     "consistency",
     "Conceptual consistency, all questions",
-    "Over the questions that have a background score and an answer. p: one-sided, of no lift, from "
-    "the same permutations as the interval.",
+    "Over the anchor questions that have a background score and an answer. p: one-sided, against a "
+    "lift of 0, from the same permutations as the interval.",
     columns=_predicts(Column("name", "name", meaning="Always all.", shown=False)),
     keys=2,
     printed=Layout(
@@ -297,23 +315,23 @@ CONSISTENCY = TableSpec(
 CONSISTENCY_BY_RELATION = TableSpec(
     "consistency_by_relation",
     "Conceptual consistency by relation",
-    "Over the questions whose background holds the relation. p, corrected: Benjamini and Hochberg, "
-    "over the relations of a model.",
+    "Over the anchor questions whose background contains the relation. p, corrected: over the "
+    "relations of a model (Benjamini and Hochberg).",
     columns=_predicts(Column("name", "relation", meaning="The relation.", filter="relation")),
     keys=2,
 )
 CONSISTENCY_BY_CONCEPT = TableSpec(
     "consistency_by_concept",
     "Conceptual consistency by concept",
-    "Over the questions whose background holds the concept: the 14 most frequent, of at least 28 "
-    "questions each.",
+    "Over the anchor questions whose background contains the concept, for the 14 most frequent "
+    "concepts with at least 28 questions each.",
     columns=_predicts(Column("name", "concept", meaning="The concept.", filter="concept")),
     keys=2,
 )
 BACKGROUND_BY_RELATION = TableSpec(
     "background_by_relation",
     "Background score by relation",
-    "Accuracy on the relation's facts (to be answered yes) and their negatives (no).",
+    "Accuracy on the facts of a relation (expected answer: yes) and on their negatives (no).",
     columns=(
         Column("relation", "relation", meaning="The relation.", filter="relation"),
         Column("facts", "facts", "count", "Its distinct facts."),
@@ -332,29 +350,39 @@ BACKGROUND_BY_RELATION = TableSpec(
 RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
-    "P(question right | fact right) less P(question right), as the paper defines it. The interval "
-    "permutes which facts are right.",
+    "P(question correct | fact correct) \N{MINUS SIGN} P(question correct), as the paper defines "
+    "it. The interval comes from permutations of which facts are correct.",
     columns=(
         Column("relation", "relation", meaning="All, then each relation."),
-        Column("facts_right", "facts right", "count", "Facts right, of an answered question."),
-        Column("facts_wrong", "facts wrong", "count", "Facts wrong, of an answered question."),
+        Column(
+            "facts_right",
+            "facts correct",
+            "count",
+            "Facts answered correctly, of answered questions.",
+        ),
+        Column(
+            "facts_wrong",
+            "facts incorrect",
+            "count",
+            "Facts answered incorrectly, of answered questions.",
+        ),
         Column(
             "given_right",
-            "questions right, fact right",
+            "questions correct, fact correct",
             "percent",
-            meaning="The mean accuracy on the questions of a fact that is right.",
+            meaning="The mean accuracy on the questions of a correctly answered fact.",
             shown=False,
         ),
         Column(
             "given_wrong",
-            "questions right, fact wrong",
+            "questions correct, fact incorrect",
             "percent",
-            meaning="The mean accuracy on the questions of a fact that is wrong.",
+            meaning="The mean accuracy on the questions of an incorrectly answered fact.",
             shown=False,
         ),
         Column(
             "accuracy",
-            "questions right",
+            "questions correct",
             "percent",
             "The mean over all these facts.",
             shown=False,
@@ -363,10 +391,14 @@ RELEVANCE = TableSpec(
             "relevance",
             "relevance, points",
             "points",
-            "The first mean less the mean over all facts.",
+            "The mean over correctly answered facts minus the mean over all facts.",
             ends=("low", "high"),
         ),
-        Column("no_interval", "no interval because", meaning="Why there is none; null if it has."),
+        Column(
+            "no_interval",
+            "why no interval",
+            meaning="Why there is no interval; null if there is one.",
+        ),
     ),
     printed=Layout(
         where={"relation": ("all",)},
@@ -375,10 +407,12 @@ RELEVANCE = TableSpec(
 )
 BACKGROUND_WAYS = TableSpec(
     "background_variants",
-    "Ways to read the background",
-    "Each meta-prompt and pair alone, and all together.",
+    "Background score by prompt variant",
+    "Each meta-prompt and pair of answer words alone, and all together.",
     columns=(
-        Column("preset", "way", meaning="How answers are read; votes: all replies together."),
+        Column(
+            "preset", "method", meaning="How scores become answers; votes: all replies together."
+        ),
         *VARIANT,
         Column("n", "n", "count", "Questions with a background score."),
         *_ACCURACIES,
@@ -387,32 +421,32 @@ BACKGROUND_WAYS = TableSpec(
         CHANCE,
         Column("lift", "lift", "score", "(consistency - chance)/(1 - chance)."),
         Column("missing", "missing", "count", "Background questions without an answer."),
-        Column("tied", "undecided", "count", "Background questions that tie, which is no."),
+        Column("tied", "tied", "count", "Tied background questions, which count as no."),
     ),
     keys=3,
 )
 ANCHOR_WAYS = TableSpec(
     "anchor_variants",
-    "Ways to answer questions",
-    "Each variant alone.",
+    "Anchor accuracy by prompt variant",
+    "Each prompt variant alone.",
     columns=(
-        Column("anchoring", "way", meaning="Choice or verify."),
+        Column("anchoring", "method", meaning="Choice or verify."),
         *VARIANT,
         Column("n", "n", "count", "Questions that have an answer."),
-        Column("right", "right", "count", "How many of them are answered right."),
-        Column("accuracy", "accuracy", "percent", "The share that is right."),
+        Column("right", "correct", "count", "How many of them are answered correctly."),
+        Column("accuracy", "accuracy", "percent", "The share answered correctly."),
     ),
     keys=3,
 )
 WINNERS = TableSpec(
     "winners",
-    "Which variant gave the answer",
-    "How often each meta-prompt and pair had the highest score of all.",
+    "Prompt variants that decide the answers",
+    "How often each meta-prompt and pair of answer words had the highest score of all.",
     columns=(
-        Column("of", "of", meaning="Of background questions, or of questions by choice or verify."),
+        Column("of", "of", meaning="Answers to background questions, or by choice or verify."),
         *VARIANT,
-        Column("count", "times", "count", "How often it gave the answer."),
-        Column("share", "share", "percent", "The share of the answers that one input gave."),
+        Column("count", "times", "count", "How often it decided the answer."),
+        Column("share", "share", "percent", "Its share of the answers that one variant decided."),
     ),
     keys=3,
 )
@@ -448,16 +482,16 @@ def _frame(spec: TableSpec, rows: list[dict[str, object]]) -> pl.DataFrame:
 BACKGROUND_SCORE = TableSpec(
     "background_score",
     "Background score",
-    "The mean over relations, with an interval over them; one half is what always giving the same "
-    "answer gets. Beside it the accuracies on facts and negatives, as means over the n questions "
-    "with a background score.",
+    "The mean over relations, with a 95 % CI over relations. Always giving the same answer would "
+    "score 50 %. The accuracies on facts and negatives are means over the n anchor questions with "
+    "a background score.",
     columns=(
         Column("relations", "relations", "count", "Relations with a background score."),
         Column(
             "value",
             "background score",
             "percent",
-            "The mean over relations; with Student's t-interval.",
+            "The mean over relations, with Student's t-interval.",
             ends=("low", "high"),
             chance=0.5,
         ),
@@ -470,16 +504,16 @@ BACKGROUND_SCORE = TableSpec(
 )
 ANCHOR_ACCURACY = TableSpec(
     "anchor_accuracy",
-    "Questions right",
-    "Accuracy on the answered questions: all, and those with background facts.",
+    "Anchor accuracy",
+    "Accuracy on the answered anchor questions: all, and those with background facts.",
     columns=(
         Column("of", "questions", meaning="All, or those with facts."),
         Column("n", "n", "count", "How many have an answer."),
         Column(
             "value",
-            "right",
+            "accuracy",
             "percent",
-            "The share that is right; the 95 % CI resamples question concepts.",
+            "The share answered correctly; the 95 % CI resamples question concepts.",
             ends=("low", "high"),
         ),
     ),
@@ -489,7 +523,7 @@ ANCHOR_ACCURACY = TableSpec(
 RELATIONS = TableSpec(
     "relations",
     "Background score and conceptual consistency by relation",
-    "Facts of the relation, and the n questions whose background holds it.",
+    "The facts of each relation, and the n anchor questions whose background contains it.",
     columns=(
         Column("name", "relation", meaning="The relation."),
         Column("facts", "facts", "count", "Its distinct facts."),
@@ -498,7 +532,7 @@ RELATIONS = TableSpec(
         CONSISTENCY_COLUMN,
         CHANCE,
         Column("lift", "lift", "score", "(consistency - chance)/(1 - chance)."),
-        Column("p_corrected", "p, BH", "p", "By Benjamini and Hochberg, over relations."),
+        Column("p_corrected", "p, BH", "p", "Corrected over relations (Benjamini and Hochberg)."),
     ),
     printed=Layout(),
     shown=False,
@@ -514,39 +548,39 @@ TABLES = (
 HEADLINES = (
     Headline(
         "Conceptual consistency (CC)",
-        "average precision of the background score; tick: chance; its interval is the lift's",
+        "average precision of the background score; tick: chance level; interval: see the lift",
         CONSISTENCY.name,
         "consistency",
-        n=("n", "question"),
+        n=("n", "anchor question"),
     ),
     Headline(
         "Lift above chance",
-        "0 is chance, 1 perfect; tick: 0",
+        "0 (tick): chance level; 1: perfect ranking",
         CONSISTENCY.name,
         "lift",
-        n=("n", "question"),
+        n=("n", "anchor question"),
         scale=(-1.0, 1.0),
     ),
     Headline(
         "AUROC",
-        "one half is chance (tick)",
+        "0.5 (tick): chance level",
         CONSISTENCY.name,
         "auroc",
-        n=("n", "question"),
+        n=("n", "anchor question"),
     ),
     Headline(
         "Background score",
-        "facts and negatives answered right; tick: always the same answer",
+        "accuracy on facts and negatives; tick: always giving the same answer",
         BACKGROUND_SCORE.name,
         "value",
         n=("relations", "relation"),
     ),
     Headline(
-        "Questions right",
-        "accuracy on all answered questions",
+        "Anchor accuracy",
+        "share of the answered anchor questions that are answered correctly",
         ANCHOR_ACCURACY.name,
         "value",
         where={"of": "all"},
-        n=("n", "question"),
+        n=("n", "anchor question"),
     ),
 )

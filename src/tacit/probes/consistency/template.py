@@ -34,9 +34,9 @@ def _worded(text: str) -> str:
 
 def _checked(text: str, concept: re.Pattern[str], how: str) -> str:
     if sorted(concept.findall(text)) != ["c1", "c2"] or set(concept.sub("", text)) & {"{", "}"}:
-        raise ValueError(f"must hold each concept once ({how}), and no other braces")
+        raise ValueError(f"must contain each concept exactly once ({how}) and no other braces")
     if BLANK in text:
-        raise ValueError(f"holds {BLANK}, which would be the prompt's blank")
+        raise ValueError(f"contains {BLANK}, which marks the blank of a prompt")
     return text
 
 
@@ -62,7 +62,7 @@ class RelationTemplate:
 
     def __post_init__(self) -> None:
         if (self.singular is None) != (self.plural is None):
-            raise ValueError("needs singular and plural, or neither")
+            raise ValueError("requires both singular and plural, or neither")
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class Templates:
         """
         if name not in self.relations:
             raise RequestError(
-                f"there is no template for the relation {name!r}; there is one for "
-                f"{', '.join(self.relations)}; add yours in a file of templates"
+                f"there is no template for the relation {name!r}; expected one of "
+                f"{', '.join(self.relations)}, or a template of your own in --templates FILE"
             )
         return self.relations[name]
 
@@ -108,7 +108,9 @@ class Templates:
             RequestError: The version does not exist.
         """
         if version not in self.versions:
-            raise RequestError(f"the version {version!r} is none of {', '.join(self.versions)}")
+            raise RequestError(
+                f"unknown paper version {version!r}; expected one of {', '.join(self.versions)}"
+            )
         return self.meta_prompts[: self.versions[version]]
 
 

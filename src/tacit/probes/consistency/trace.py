@@ -41,7 +41,7 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
     place = anchors["anchor"].index_of(anchor)
     if place is None:
         some = ", ".join(anchors["anchor"].head(3))
-        raise RequestError(f"the run has no question {anchor!r}; it has {some}, …")
+        raise RequestError(f"the run has no anchor question {anchor!r}; its ids are {some}, …")
     of = tables["links"].filter(pl.col("anchor") == place)["fact"]
     facts = tables["facts"].filter(pl.col("fact").is_in(of.implode()))
     best = (
@@ -100,7 +100,7 @@ def _question_lines(found: Mapping[str, Any]) -> Iterator[str]:
         marks = [
             mark
             for mark, holds in (
-                ("right", choice["choice"] == found["answer"]),
+                ("correct", choice["choice"] == found["answer"]),
                 ("chosen", choice["choice"] == chosen),
             )
             if holds
@@ -112,11 +112,11 @@ def _question_lines(found: Mapping[str, Any]) -> Iterator[str]:
     if verified:
         voted = found["meta"] is None and found["margin"] is not None
         unit = "of the votes" if voted else "nats"
-        by = "" if found["margin"] is None else f", ahead by {found['margin']:.3f} {unit}"
+        by = "" if found["margin"] is None else f", margin {found['margin']:.3f} {unit}"
         where = "all replies" if voted else _variant_text(found["meta"], found["pair"])
-        yield f"  by verify, which counts: {found['choice'] or 'no answer'} ({where}{by})"
+        yield f"  answer by verify: {found['choice'] or 'no answer'} ({where}{by})"
     if not found["choices"]:
-        yield f"  right: {found['answer']}"
+        yield f"  correct answer: {found['answer']}"
 
 
 def _fact_lines(found: Mapping[str, Any]) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _fact_lines(found: Mapping[str, Any]) -> Iterator[str]:
             if fact[f"{side}_question"] is None:
                 yield f"       {fact['head']} {fact['relation']}: no possible negative"
                 continue
-            verdict = {True: "right", False: "WRONG", None: "no answer"}[fact[f"{side}_right"]]
+            verdict = {True: "correct", False: "WRONG", None: "no answer"}[fact[f"{side}_right"]]
             yield f"  {verdict:>9}  {fact[f'{side}_question']}? {truth}; {_answer_text(fact, side)}"
 
 
@@ -134,14 +134,14 @@ def _answer_text(fact: Mapping[str, Any], side: str) -> str:
     """Return the answer and its margin: a word in nats, or yes/no in votes or contests."""
     word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
     if fact[f"{side}_right"] is None:
-        return "said nothing that could be scored"
-    tie = "undecided, taken as no; " if fact[f"{side}_tied"] else ""
+        return "no answer could be scored"
+    tie = "tied, counted as no; " if fact[f"{side}_tied"] else ""
     if word is None and margin is not None:
         by = f"by {margin:+.3g} in votes or contests"
-        return f"{tie}said {'yes' if margin > 0 else 'no'} ({by}{_replied(fact, side)})"
+        return f"{tie}answered {'yes' if margin > 0 else 'no'} ({by}{_replied(fact, side)})"
     where = _variant_text(fact[f"{side}_meta"], fact[f"{side}_pair"])
-    by = "by how much is not known" if margin is None else f"{margin:+.3f} nats"
-    return f"{tie}said {word!r} ({where}, {by}{_replied(fact, side)})"
+    by = "margin unknown" if margin is None else f"{margin:+.3f} nats"
+    return f"{tie}answered {word!r} ({where}, {by}{_replied(fact, side)})"
 
 
 def _replied(fact: Mapping[str, Any], side: str) -> str:
@@ -159,20 +159,23 @@ def _contribution_lines(found: Mapping[str, Any]) -> Iterator[str]:
     positive, negative = _share(found["positive_accuracy"]), _share(found["negative_accuracy"])
     yield (
         f"background score {_share(found['background_score'])}: {positive} of facts, "
-        f"{negative} of negatives"
+        f"{negative} of negatives correct"
     )
     part = found["contribution"]
     if part is None:
-        yield "takes no part in conceptual consistency"
+        yield "not part of conceptual consistency: it has no background score or no answer"
         return
     yield (
-        f"{several(part['at_least'], 'question has', 'questions have')} this score or a higher "
-        f"one, {part['right']:,} of them right: precision {part['precision']:.4f}"
+        f"{several(part['at_least'], 'anchor question has', 'anchor questions have')} this score "
+        f"or a higher one, {part['right']:,} of them answered correctly: precision "
+        f"{part['precision']:.4f}"
     )
     if not part["all_right"]:
-        yield "no question is right, so that conceptual consistency is undefined"
+        yield "no anchor question is answered correctly, so conceptual consistency is undefined"
         return
-    why = f"{part['precision']:.4f}/{part['all_right']:,}" if part["adds"] else "it is wrong"
+    why = (
+        f"{part['precision']:.4f}/{part['all_right']:,}" if part["adds"] else "its answer is wrong"
+    )
     yield f"adds {part['adds']:.6f} ({why}) to conceptual consistency {part['consistency']:.4f}"
 
 

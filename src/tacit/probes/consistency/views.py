@@ -34,8 +34,8 @@ _QUESTIONS = tuple(column for name in _READ for column in ANCHORS.columns if col
 _CHOICES = TableSpec(
     "choices",
     "Choices",
-    "Each choice with each variant, the best first: the first is the answer when questions are "
-    "answered by choice.",
+    "Each choice with each prompt variant, the best first. If anchor questions are answered by "
+    "choice, the first is the model's answer.",
     columns=(
         Column("choice", "choice"),
         *VARIANT,
@@ -47,11 +47,11 @@ _CHOICES = TableSpec(
 _FACTS = TableSpec(
     "facts",
     "Background facts and their negatives",
-    "As yes/no questions; a tie counts as no. The share is that of yes.",
+    "Asked as yes/no questions; a tie counts as no. The vote share is that of yes.",
     columns=(
         *(Column("background", "background question"), RELATION),
-        *(Column("expected", "expected"), Column("right", "right", "truth")),
-        Column("margin", "ahead by (nats, or share of votes)", "nats"),
+        *(Column("expected", "expected"), Column("right", "correct", "truth")),
+        Column("margin", "margin (nats, or vote share)", "nats"),
         *sampled(),
         *(Column("word", "best word"), *VARIANT),
     ),
@@ -86,9 +86,9 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
 def _questions(told: str) -> TableSpec:
     return TableSpec(
         "questions",
-        "Questions, down to their prompts",
-        "Open a question to see its choices and background facts, and behind each fact every "
-        f"prompt with its log-probability. {told}",
+        "Questions and their prompts",
+        "Open an anchor question to see its choices and background facts. Open a fact to see "
+        f"every prompt with its log-probability. {told}",
         columns=_QUESTIONS,
     )
 
@@ -115,7 +115,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
     spec = TableSpec(
         "scores",
         "Log-probabilities" if by == "logprob" else "Votes",
-        "Every answer word behind every prompt, the most probable first.",
+        "Every answer word with every prompt, the most probable first.",
         columns=(*QUESTION_COLUMNS, _PROMPT),
     )
     ordered = worded.sort(by, descending=True, nulls_last=True, maintain_order=True)
@@ -151,12 +151,12 @@ def _sample(
     inputs = questions.height / max(1, questions["question"].n_unique())
     n = asked["background"].n_unique() * inputs + findings.tables["choices"].height
     if n <= most:
-        return anchors, f"All here: {several(anchors.height, 'question')}."
+        return anchors, f"Shown: all {several(anchors.height, 'anchor question')}."
     kept = max(1, int(anchors.height * most / n))
     places = sorted({round(i * (anchors.height - 1) / max(1, kept - 1)) for i in range(kept)})
     return anchors.filter(pl.col("place").is_in(places)), (
-        f"A sample is here, {len(places):,} of {several(anchors.height, 'question')}, evenly "
-        "spaced in the order of the file."
+        f"Shown: a sample of {len(places):,} of {several(anchors.height, 'anchor question')}, "
+        "evenly spaced in the order of the file."
     )
 
 

@@ -154,7 +154,7 @@ def wording(preset: str) -> Wording:
     if preset == "paper":
         return Paper()
     if preset != "grammatical":
-        raise RequestError(f"the wording {preset!r} is none of paper, grammatical")
+        raise RequestError(f"unknown wording {preset!r}; expected paper or grammatical")
     path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
     lists = yaml.safe_load(path.read_text(encoding="utf-8"))["words"]
     return Grammatical(Nouns.load(), {name: frozenset(words) for name, words in lists.items()})

@@ -70,7 +70,8 @@ BASELINES = ("always true", "always false", "majority by relation")
 GAIN_PARTS = ("whole", "shift towards true", "consistency")
 PERCENTS = (50, 60, 70, 80, 90, 100)
 _BAND = 20
-_SUMS = ("n", "missing", *STAGES)
+_ALWAYS_TRUE = "always_true"
+_SUMS = ("n", "missing", *STAGES, _ALWAYS_TRUE)
 _SHIFTED = {objective: f"{objective} shifted" for objective in OBJECTIVES}
 
 
@@ -95,7 +96,7 @@ def tables(
         "accuracy_at": at_least(by_drawing, bootstrap),
         "accuracy_by_relation": of_relations(verdicts, bootstrap),
         "accuracy_by_thing": of_things(verdicts),
-        "accuracy_by_drawing": by_drawing,
+        "accuracy_by_drawing": by_drawing.drop(_ALWAYS_TRUE),
     }
 
 
@@ -105,8 +106,9 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The labelled statements: thing, annotator, relation, label, ``agreed`` (all annotators of
         the thing agree: ParRoT++), ``n`` (the belief exists), ``missing`` (it does not), for each
-        stage whether the belief exists and the stage is right, and for each objective ``<objective>
-        shifted``: the same for the beliefs of :func:`shifted`, as a fraction at ties.
+        stage and for ``always_true`` whether the belief exists and the stage is right, and for each
+        objective ``<objective> shifted``: the same for the beliefs of :func:`shifted`, as a
+        fraction at ties.
     """
     import polars as pl
 
@@ -123,6 +125,7 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         known.alias("n"),
         (~known).alias("missing"),
         *((known & (pl.col(stage) == pl.col("label"))).alias(stage) for stage in STAGES),
+        (known & pl.col("label")).alias(_ALWAYS_TRUE),
         *(
             pl.when(pl.col("label")).then(shift).otherwise(1 - shift).fill_null(0.0).alias(name)
             for name in _SHIFTED.values()
@@ -227,7 +230,7 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the accuracy of each relation (Figure 4).
 
     Returns:
-        Columns relation, stage, n, missing, accuracy, low, high.
+        Columns relation, stage, n, missing, accuracy, low, high, always_true.
     """
     import polars as pl
 
@@ -236,7 +239,9 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         for (relation,), every in verdicts.group_by("relation", maintain_order=True)
         for row in _shares(every, bootstrap)
     ]
-    return _table(rows, {"relation": pl.String, **_shares_schema()})
+    always = _divided(_summed(verdicts, ["relation"])).select("relation", _ALWAYS_TRUE)
+    table = _table(rows, {"relation": pl.String, **_shares_schema()})
+    return table.join(always, on="relation", how="left", maintain_order="left")
 
 
 def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
@@ -244,8 +249,9 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         Columns thing, rank (1 = the best before repair; ties by name), band (``best 20``,
-        ``middle`` or ``worst 20``), stage, n, missing, accuracy. With fewer than 40 things, the
-        better half is best and the worse half worst. Rank and band are null without any belief.
+        ``middle`` or ``worst 20``), stage, n, missing, accuracy, always_true. With fewer than 40
+        things, the better half is best and the worse half worst. Rank and band are null without
+        any belief.
     """
     import polars as pl
 
@@ -270,17 +276,20 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
         )
         .unpivot(
             STAGES,
-            index=["order", "thing", "rank", "band", "n", "missing"],
+            index=["order", "thing", "rank", "band", "n", "missing", _ALWAYS_TRUE],
             variable_name="stage",
             value_name="accuracy",
         )
         .sort("order", maintain_order=True)
-        .select("thing", "rank", "band", "stage", "n", "missing", "accuracy")
+        .select("thing", "rank", "band", "stage", "n", "missing", "accuracy", _ALWAYS_TRUE)
     )
 
 
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute each drawing's accuracy: thing, annotator, n, missing, and one column per stage."""
+    """Compute each drawing's accuracy: thing, annotator, n, missing, and one column per stage.
+
+    The column ``always_true`` is the accuracy of always answering true.
+    """
     return _divided(_summed(verdicts, DRAWING))
 
 
@@ -288,7 +297,7 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute accuracy@s: the share of drawings with an accuracy of at least s per cent (Figure 3).
 
     Returns:
-        Columns s, stage, n (drawings with at least one belief), share, low, high.
+        Columns s, stage, n (drawings with at least one belief), share, low, high, always_true.
     """
     import polars as pl
 
@@ -299,9 +308,11 @@ def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         for stage in STAGES:
             # Equal fractions have the same nearest double, so >= is exact.
             share = bootstrap.ratio(known["thing"], known[stage] >= s / 100, one)
-            figures = {"share": share.value, "low": share.low, "high": share.high}
+            always = (known[_ALWAYS_TRUE] >= s / 100).cast(pl.Float64)
+            figures: dict[str, Any] = {"share": share.value, "low": share.low, "high": share.high}
+            figures[_ALWAYS_TRUE] = always.mean()
             rows.append({"s": s, "stage": stage, "n": known.height, **figures})
-    numbers = dict.fromkeys(("share", "low", "high"), pl.Float64)
+    numbers = dict.fromkeys(("share", "low", "high", _ALWAYS_TRUE), pl.Float64)
     return _table(rows, {"s": pl.Int64, "stage": pl.String, "n": pl.Int64, **numbers})
 
 
@@ -331,7 +342,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     n = pl.when(pl.col("n") > 0).then(pl.col("n"))
-    shares = summed.with_columns(pl.col(stage) / n for stage in STAGES)
+    shares = summed.with_columns(pl.col(stage) / n for stage in (*STAGES, _ALWAYS_TRUE))
     return shares.drop(_SHIFTED.values())
 
 

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from tacit.coherence.beliefs import read_beliefs
+from tacit.english import number_of, several
 from tacit.errors import DataError
 from tacit.probes.parts.questions import QUESTION, belief, questions
 from tacit.requests import TOO_LONG
@@ -171,7 +172,9 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 
     beliefs = read_beliefs(path, ontology)
     if "thing" not in beliefs.columns:
-        raise DataError("has no column thing, which says what the parts are parts of", path)
+        raise DataError(
+            "has no column thing; expected the thing that each statement is about", path
+        )
     if "annotator" not in beliefs.columns:
         return _answers(path, beliefs, questions(statements), QUESTION)
     # The annotator of a thing without drawing is "", which files store as a missing value.
@@ -189,17 +192,23 @@ def _answers(
     twice = distinct.select(key).is_duplicated()
     if twice.any():
         shown = ", ".join(map(str, distinct.select(key).row(twice.arg_true()[0])))
-        raise DataError(f"gives two beliefs about one question: {shown}", path)
+        raise DataError(f"has two different beliefs about the same question: {shown}", path)
     unasked = distinct.join(asked, on=key, how="anti").height
     if unasked == distinct.height:
         raise DataError(
-            "answers none of the questions; things, annotators and parts must be written as in "
-            "the drawings, in lower case",
+            "matches none of the questions; write things, annotators and parts as in the drawings, "
+            "in lower case",
             path,
         )
     if unasked:
-        log.warning("%s: %d of its rows answer none of the questions", path, unasked)
+        rows = several(unasked, "row matches", "rows match")
+        log.warning(
+            "%s: %s none of the questions and %s ignored",
+            path,
+            rows,
+            number_of(unasked, "is", "are"),
+        )
     answers = asked.join(distinct, on=key, how="left", maintain_order="left")
     if answers["p_true"].null_count() == answers.height:
-        raise DataError("gives no belief: p_true is empty for every question", path)
+        raise DataError("contains no beliefs: p_true is empty for every question", path)
     return answers

@@ -37,7 +37,10 @@ def enriched_drawings(
         DataError: A file is missing or malformed, or a statement is both true and false.
     """
     if is_things(path):
-        raise RequestError(f"{path} holds things and parts without relations: nothing follows")
+        raise RequestError(
+            f"{path} contains things and parts but no relations, so no statements follow; expected "
+            "an annotations file or a folder of drawings"
+        )
     ontology = Ontology.load("parts")
     found = read_drawings(path, ontology.relations, things)
     try:

@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     from tacit.findings.spec import FigureSpec
 
 _INTERVAL = "95 % bootstrap intervals, clustered by thing"
-_GAIN = "gain: after repair less before, in percentage points"
+_GAIN = "gain: accuracy after repair minus before, in percentage points"
 _COLUMN = 20  # things per column
 _BEFORE = "before repair"
+_ALWAYS_TRUE = "always_true"
+_TICK = "tick: always answering true"
 
 
 @figure(
-    "How many drawings are right to at least s per cent",
-    "Figure 3 of the paper. Higher is better; the further right, the stricter.",
+    "Drawings with an accuracy of at least s",
+    "Figure 3 of Gu et al. (2023). Higher is better; a larger s is stricter.",
 )
 def accuracy_at(shown: Shown) -> Chart | None:
-    """Plot Figure 3: the share of drawings with at least s % of their gold statements right."""
+    """Plot Figure 3: the share of drawings with an accuracy of at least s %."""
     import polars as pl
 
     table, look = _by_objective("accuracy_at", "share", shown), shown.look
@@ -46,28 +48,30 @@ def accuracy_at(shown: Shown) -> Chart | None:
     column = BY_NAME["accuracy_at"].column("share")
     gains = _gains(table, ["model", "s"], "share")
     better = gains.select("model", "s", share="gain", series=pl.lit("improvement"))
-    both = pl.concat([table, better], how="diagonal_relaxed").with_columns(at="s")
+    both = pl.concat([table, better], how="diagonal_relaxed").with_columns(
+        at="s", chance=_ALWAYS_TRUE
+    )
     drawn = measured(both.with_columns(label=pl.format("s = {} %", "s")), column)
     series = (*_series(look), Series("improvement", look.colours.ink, "square", (4, 3)))
     least = min([0.0, *drawn["value"].drop_nulls()])
     axis = Axis("share of drawings", (least, 1.0), percent=True)
     panels = [
         Curves(
-            drawn.filter(model=model), axis, look.colours, model, "s: accuracy, %", series
+            drawn.filter(model=model), axis, look.colours, model, "s: minimum accuracy (%)", series
         ).chart()
         for model in table["model"].unique(maintain_order=True)
     ]
     title = titled(
-        "Drawings with at least s % of their gold statements right",
+        "Share of drawings with an accuracy of at least s",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
-        "improvement: the share after repair less the share before",
+        "improvement: share after repair minus share before; dotted line: always answering true",
     )
     return page(title, *([each] for each in panels))
 
 
 @figure(
     "Accuracy by relation",
-    "Figure 4 of the paper: agreement with people's drawings before and after repair.",
+    "Figure 4 of Gu et al. (2023): agreement with the gold labels before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
     """Plot Figure 4: accuracy before and after repair for each relation, and the gain.
@@ -79,8 +83,8 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
         return None
     title = titled(
         "Accuracy by relation, before and after repair",
-        f"in brackets: gold statements with a belief; {_left_out(table)}; lines: {_INTERVAL}",
-        f"{_GAIN}; dotted line: one half",
+        f"in brackets: labelled statements with a belief; {_left_out(table)}; lines: {_INTERVAL}",
+        f"{_GAIN}; dotted line: 50 %; {_TICK}",
     )
     panels = []
     for (model,), part in table.group_by("model", maintain_order=True):
@@ -91,7 +95,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
     return page(title, *panels)
 
 
-@figure("The best and the worst things", "Figures 5 and 6 of the paper.")
+@figure("Things with the best and the worst accuracy", "Figures 5 and 6 of Gu et al. (2023).")
 def best_and_worst_things(shown: Shown) -> Chart | None:
     """Plot Figures 5 and 6: the things with the best and the worst accuracy before repair."""
     import polars as pl
@@ -99,7 +103,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
     return _things(shown, pl.col("band") != "middle", "band")
 
 
-@figure("The things between", "Figure 11 of the paper.")
+@figure("Things with middle ranks of accuracy", "Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
     """Plot Figure 11: the things between the best and the worst (ranks 21 to 80 of 100)."""
     import polars as pl
@@ -146,8 +150,9 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
         panels.append(row)
     title = titled(
         "Accuracy by thing, before and after repair",
-        f"by rank before repair; in brackets: gold statements with a belief; {_left_out(table)}",
-        f"{_GAIN}; dotted line: one half",
+        "sorted by accuracy before repair; in brackets: labelled statements with a belief; "
+        f"{_left_out(table)}",
+        f"{_GAIN}; dotted line: 50 %; {_TICK}",
     )
     return page(title, *panels)
 
@@ -167,7 +172,7 @@ def _rows(
     column = BY_NAME["accuracy_by_relation"].column("accuracy")
     intervals = "low" in part.columns
     panel = Rows(
-        measured(labelled, column, n=BY_NAME["accuracy_by_relation"].column("n")),
+        measured(labelled, column, _ALWAYS_TRUE, BY_NAME["accuracy_by_relation"].column("n")),
         Axis("accuracy", (0.0, 1.0), percent=True, dotted=0.5),
         look.colours,
         heading,
@@ -216,7 +221,7 @@ def _points(gain: float) -> str:
 
 def _left_out(table: pl.DataFrame) -> str:
     missing = table.filter(series=_BEFORE)["missing"].sum()
-    return f"{missing} without a belief left out"
+    return f"{missing:,} without a belief excluded"
 
 
 def _counts(table: pl.DataFrame, name: str) -> list[str]:

@@ -38,10 +38,10 @@ class PartsOptions:
         None, help="A YAML file with your own template, instead of a preset."
     )
     number: Literal["paper", "grammar"] = option(
-        "paper", help="paper (plural when it ends in s) or grammar."
+        "paper", help="Rule for plural nouns: paper (ends in s) or grammar."
     )
     nouns: Path | None = option(
-        None, help="YAML: your own exceptions to the rules of --number grammar."
+        None, help="YAML file with exceptions to the rules of --number grammar."
     )
     graphs: str | None = option(
         None,
@@ -59,7 +59,7 @@ class PartsOptions:
         from tacit.probes.parts.questions import Template
 
         if self.prompt is not None and self.preset != "plain":
-            raise RequestError("--preset and --prompt both say how to put a question; give one")
+            raise RequestError("--preset and --prompt both set the prompt template; give only one")
         return Template.read(self.prompt) if self.prompt else Template.load(self.preset)
 
     @property

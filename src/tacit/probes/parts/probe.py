@@ -54,7 +54,7 @@ class PartsProbe:
     )
     question: ClassVar[str] = (
         "Are the model's beliefs about the parts of everyday things free of contradictions, and "
-        "what does repair gain?"
+        "what does repair gain? (Gu et al. 2023)"
     )
     Options: ClassVar[type[PartsOptions]] = PartsOptions
     tables: ClassVar[tuple[TableSpec, ...]] = TABLES
@@ -102,7 +102,7 @@ class PartsProbe:
             drawings = read_drawings(path, ontology.relations, things)
         probe = cls(tuple(drawings[:limit]), ontology, Template.load("plain"))
         if probe.statements.is_empty():
-            raise DataError("no thing has two parts, so that there is nothing to ask", path)
+            raise DataError("no thing has two parts, so there are no questions to ask", path)
         return probe
 
     @cached_property
@@ -184,7 +184,7 @@ class PartsProbe:
         unknown = sorted(set(things) - {drawing.thing for drawing in self.drawings})
         if unknown:
             raise RequestError(
-                f"--graphs names {', '.join(unknown)}, which the drawings do not have"
+                f"--graphs: no drawing of {', '.join(unknown)}; expected things in the drawings"
             )
 
     @staticmethod
@@ -237,7 +237,7 @@ class PartsProbe:
         Args:
             answers: One row per question, with the questions' columns and ``p_true`` (null =
                 missing). With an additional column ``annotator``, one row per statement of each
-                drawing. Other columns are carried along.
+                drawing. Other columns are copied.
 
         Returns:
             Findings with intervals clustered by thing. Without drawings, the accuracy tables have

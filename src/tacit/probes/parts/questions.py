@@ -60,11 +60,13 @@ class Wording:
         """
         if number == "paper":
             if own is not None:
-                raise RequestError("exceptions are for --number grammar; the paper's rule has none")
+                raise RequestError(
+                    "--nouns requires --number grammar; the paper's rule takes no exceptions"
+                )
             return cls()
         if number == "grammar":
             return cls("grammar", Nouns.load(own))
-        raise RequestError(f"the number preset {number!r} is none of paper, grammar")
+        raise RequestError(f"there is no number rule {number!r}; expected paper or grammar")
 
     def is_plural(self, noun: str) -> bool:
         """Return whether a noun takes a plural verb."""
@@ -181,13 +183,15 @@ def _with_placeholders(text: str) -> str:
         fields = []
     names = {name for _, name, spec, how in fields if not (spec or how)}
     if names != {"a_thing", "statement"} or any(spec or how for _, _, spec, how in fields):
-        raise ValueError("must hold {a_thing} and {statement}, written so, and no other braces")
+        raise ValueError(
+            "must contain {a_thing} and {statement}, spelled exactly so, and no other braces"
+        )
     return text
 
 
 def _each_once(answers: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(answers)) < len(answers):
-        raise ValueError("names an answer twice, which would count twice")
+        raise ValueError("lists an answer twice, so that it would count twice")
     return answers
 
 
@@ -211,7 +215,7 @@ class _Content(BaseModel):
     @model_validator(mode="after")
     def _means_one_thing(self) -> Self:
         if set(self.spellings(self.positive)) & set(self.spellings(self.negative)):
-            raise ValueError("gives an answer that means both true and false")
+            raise ValueError("lists an answer as both positive and negative")
         return self
 
     def spellings(self, answers: Sequence[str]) -> tuple[str, ...]:

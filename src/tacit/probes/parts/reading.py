@@ -1,4 +1,4 @@
-"""The parts of a report on single drawings: their graphs, and their statements with prompts."""
+"""Report sections on single drawings: their graphs, and their statements with prompts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 MOST_GRAPHS = 40
-"""Of one model; a drawing's graph is drawn in a third of a second."""
+"""Maximum number of graphs per model; rendering one takes a third of a second."""
 
 MOST_STATEMENTS = 30_000
-"""Of all models together, each with its prompt; whole drawings are left out."""
+"""Maximum number of statements of all models; beyond it, whole drawings are omitted."""
 
 _KEY = ("thing", "annotator")
 _QUESTION = ("thing", "subject", "relation", "object")
@@ -47,16 +47,17 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         chosen, told = sampled(drawings, MOST_GRAPHS)
         for thing, annotator in chosen:
             rows = beliefs.filter(pl.col("thing") == thing, pl.col("annotator") == annotator)
-            labels = {"model": model, "thing": thing, "drawn by": annotator or "nobody"}
+            labels = {"model": model, "thing": thing, "annotator": annotator or "none"}
             drawn.append((labels, parts_graph(rows, ontology, look)))
             faults.append(by_drawing[thing, annotator])
     if not drawn:
         return None
     reading = (
-        "One drawing: what the model believes before repair, after repair, and what the annotator "
-        "drew. Violated edges are coloured and dashed, or have a sign; rest the pointer on one, or "
-        f"reach it with Tab and the arrow keys, and it says what it clashes with. The one that "
-        f"contradicts itself most is shown first. {told}"
+        "Each figure shows one drawing: the model's beliefs, its repaired beliefs, and the "
+        "annotator's mental model, if there is one. Edges that violate a constraint are coloured "
+        "and dashed, or have a symbol in tables; hover over one, or move to it with Tab and the "
+        "arrow keys, to see the violated constraint. The most inconsistent drawing is shown first. "
+        f"{told}"
     )
     return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 
@@ -94,13 +95,14 @@ def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], s
     """
     keys = drawings.select(_KEY).rows()
     if len(keys) <= most:
-        return keys, f"All here: {several(len(keys), 'drawing')}."
+        every = f"All {len(keys):,} drawings are included."
+        return keys, every if len(keys) != 1 else "The only drawing is included."
     ranked = drawings.sort("density", *_KEY, nulls_last=True).select(_KEY).rows()
     places = {round(i * (len(ranked) - 1) / (most - 1)) for i in range(most)} if most > 1 else {0}
     kept = {ranked[place] for place in places}
     return [key for key in keys if key in kept], (
-        f"A sample is here, {most:,} of {several(len(keys), 'drawing')}: evenly spaced from the "
-        "one with the least contradictions to the one with the most."
+        f"This is a sample of {most:,} of {several(len(keys), 'drawing')}, evenly spaced by rank "
+        "from the lowest to the highest violation rate."
     )
 
 
@@ -115,17 +117,16 @@ def _statements(told: str) -> TableSpec:
     return TableSpec(
         "statements",
         "Statements and prompts",
-        "Each statement, the belief in it, whether it is true before and after repair, and whether "
-        "the annotator drew it so; with the prompt and the log-probabilities in nats, or the "
-        f"votes. {told}",
+        "The belief in each statement, its truth value before and after repair, its gold label, "
+        f"its prompt, and the log-probabilities in nats or the votes. {told}",
         columns=(
             *(beliefs[name] for name in (*_KEY, *_QUESTION[1:])),
             Column("p_true", "P(true)", "score", ends=("low", "high"), optional=True),
             *(
-                Column("votes_true", "said true", "count"),
-                Column("votes_false", "said false", "count"),
+                Column("votes_true", "votes true", "count"),
+                Column("votes_false", "votes false", "count"),
             ),
-            *(Column("unparsed", "unparsed", "count"), Column("truncated", "thought cut", "count")),
+            *(Column("unparsed", "unparsed", "count"), Column("truncated", "truncated", "count")),
             *(Column("before", "believed", "truth"), Column("paper", "repaired", "truth")),
             beliefs["label"],
             Column("logprob_true", "log P(true)", "nats"),

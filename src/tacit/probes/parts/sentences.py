@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 KINDS = {
-    "symmetric": "a mutual relation is believed one way round only, "
+    "symmetric": "a symmetric relation is believed in one direction only, "
     "as in \u201cx next to y\u201d but not \u201cy next to x\u201d",
-    "asymmetric": "a one-way relation is believed both ways round, "
+    "asymmetric": "an asymmetric relation is believed in both directions, "
     "as in \u201cx above y\u201d and \u201cy above x\u201d",
-    "inverse": "a relation is believed in one wording only, "
+    "inverse": "a statement is believed but its inverse is not, "
     "as in \u201cx above y\u201d but not \u201cy below x\u201d",
-    "transitive": "two steps are believed and what follows is not, "
+    "transitive": "two statements are believed but the statement that they imply is not, "
     "as in \u201cx above y\u201d and \u201cy above z\u201d but not \u201cx above z\u201d",
-    "implies": "a relation is believed and one that it implies is not",
-    "excludes": "two relations are believed that exclude one another",
+    "implies": "a statement is believed but a statement that it implies is not",
+    "excludes": "two statements that exclude each other are believed",
 }
 
 
@@ -34,7 +34,7 @@ def headline(findings: Findings) -> str:
     summary = findings.summary
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
-        return "No constraint applies to what it believes."
+        return "No constraint applies to its beliefs."
     violated = f"It violates {estimate(micro, 'rate')} of {decided(micro)}"
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     gain = _row(summary["accuracy_gain"], set="ParRoT", objective="paper", part="whole")
@@ -53,15 +53,17 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield _asked(summary)
     yield judged(summary)
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
-    if before and after:
+    if before and before["accuracy"] is None:
+        yield "No statement with a gold label has a belief, so accuracy is undefined."
+    elif before and after:
         yield (
-            f"It agrees with people's drawings on {estimate(before, 'accuracy')} of "
-            f"{several(before['n'], 'statement')}; once its contradictions are repaired, on "
+            f"Its beliefs agree with the gold labels on {estimate(before, 'accuracy')} of "
+            f"{several(before['n'], 'statement')}, and its repaired beliefs on "
             f"{estimate(after, 'accuracy')}."
         )
         yield from _baselines(summary)
     else:
-        yield "Nobody drew these things, so there is no accuracy."
+        yield "There are no gold labels for these things, so accuracy is not reported."
     yield from _violations(summary)
     yield from missing(summary)
 
@@ -72,16 +74,18 @@ def _asked(summary: Mapping[str, Any]) -> str:
         summary["questions"], "true-or-false question" if own else "distinct true-or-false question"
     )
     return (
-        f"It was asked {questions} about how the parts of "
-        f"{several(summary['things'], 'everyday thing')} lie to one another "
+        f"It was asked {questions} about the relations between the parts of "
+        f"{several(summary['things'], 'everyday thing')} "
         f"({several(summary['drawings'], 'drawing')}, "
         f"{several(summary['statements'], 'statement')}"
-        f"{'; each drawing has its own' if own else ''})."
+        f"{'; each drawing has separate answers' if own else ''})."
     )
 
 
 def judged(summary: Mapping[str, Any]) -> str:
     """Return a sentence on how many of the questions are believed."""
+    if summary["true_share"] is None:
+        return "It has no beliefs."
     return f"It judged {percent(summary['true_share'])} of them true{_ties(summary)}."
 
 
@@ -89,7 +93,8 @@ def _ties(summary: Mapping[str, Any]) -> str:
     ties = summary["ties"]
     if not ties:
         return ""
-    return f"; {ties:,} at exactly one half {number_of(ties, 'counts', 'count')} as false"
+    beliefs = several(ties, "belief")
+    return f"; {beliefs} of exactly one half {number_of(ties, 'counts', 'count')} as false"
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -97,17 +102,19 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     without = _row(summary["accuracy_gain"], set=ASYMMETRIC, objective="paper", part="whole")
     if always:
-        yield f"Always saying true is right on {percent(always['accuracy'])}."
+        right = percent(always["accuracy"])
+        yield f"Always answering true would be correct for {right} of these statements."
     if without and without["gain"] is not None:
         yield (
-            "Without connects and next to, which repair makes true wherever it can, repair "
-            f"changes accuracy by {estimate(without, 'gain', points)}."
+            "Without the symmetric relations (connects, next to), which repair makes true wherever "
+            f"it can, repair changes accuracy by {estimate(without, 'gain', points)}."
         )
     labels, contradicted = summary["labels_labelled"], summary["labels_contradicted"]
     if labels:
         yield (
-            f"Of {several(labels, 'label')}, {contradicted:,} ({percent(contradicted / labels)}) "
-            f"{number_of(contradicted, 'contradicts', 'contradict')} another annotator's."
+            f"{contradicted:,} of {several(labels, 'gold label')} "
+            f"({percent(contradicted / labels)}) "
+            f"{number_of(contradicted, 'contradicts', 'contradict')} another annotator's label."
         )
 
 
@@ -117,18 +124,30 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     if micro["applicable"] - micro["undecided"]:
         yield (
-            f"Of {decided(micro)} to what it believes, it violates {estimate(micro, 'rate')}. "
-            f"{_worst(summary)}"
+            f"It violates {estimate(micro, 'rate')} of the {_that_apply(micro)}. {_worst(summary)}"
         )
-    drawings = several(
-        summary["drawings_with_violation"],
-        "drawing contradicts itself",
-        "drawings contradict themselves",
+    violating = summary["drawings_with_violation"]
+    yield (
+        f"{violating:,} of {several(summary['drawings'], 'drawing')} "
+        f"{number_of(violating, 'has', 'have')} at least one constraint violation."
     )
-    yield f"{drawings}."
     if micro["undecided"]:
-        rules = several(micro["undecided"], "constraint")
-        yield f"Undecided, because a statement has no belief, and left out of rates: {rules}."
+        undecided = several(
+            micro["undecided"], "applicable constraint is", "applicable constraints are"
+        )
+        yield (
+            f"{undecided} undecided because a statement has no belief; violation rates exclude "
+            f"{number_of(micro['undecided'], 'it', 'them')}."
+        )
+
+
+def _that_apply(row: Mapping[str, Any]) -> str:
+    """Return the number of decided constraints, as the object of a sentence."""
+    n = row["applicable"] - row["undecided"]
+    also = f" and {number_of(n, 'is', 'are')} decided" if row["undecided"] else ""
+    return (
+        f"{several(n, 'constraint')} that {number_of(n, 'applies', 'apply')} to its beliefs{also}"
+    )
 
 
 def _worst(summary: Mapping[str, Any]) -> str:
@@ -139,11 +158,12 @@ def _worst(summary: Mapping[str, Any]) -> str:
         if row["stage"] == "before" and row["constraint"] in KINDS and row["violated"]
     ]
     if not rows:
-        return "It contradicts itself nowhere."
+        return "No constraint is violated."
     worst = max(rows, key=lambda row: row["violated"])
+    kind = f"{worst['constraint']} constraint"
     return (
-        f"The most common contradiction, {several(worst['violated'], 'time')} of "
-        f"{worst['applicable'] - worst['undecided']:,}: {KINDS[worst['constraint']]}."
+        f"The most common violation ({worst['violated']:,} of "
+        f"{several(worst['applicable'] - worst['undecided'], kind)}): {KINDS[worst['constraint']]}."
     )
 
 
@@ -158,28 +178,31 @@ def missing(summary: Mapping[str, Any]) -> Iterator[str]:
             if (row["set"], row["gold"], row["stage"]) == ("ParRoT", "all", "before")
         )
         yield (
-            f"Left out, without a belief: {several(summary['missing_statements'], 'statement')}, "
-            f"{left_out:,} of them labelled."
+            f"{several(summary['missing_statements'], 'statement')} without a belief "
+            f"{number_of(summary['missing_statements'], 'is', 'are')} excluded "
+            f"({left_out:,} with a gold label)."
         )
     if summary["filled"]:
-        filled = several(summary["filled"], "missing belief was", "missing beliefs were")
-        yield f"{filled} filled in, as the preset says."
+        filled = several(summary["filled"], "missing belief is", "missing beliefs are")
+        yield f"{filled} replaced by the template's value."
     if summary.get("spanned"):
         shared = several(summary["spanned"], "answer shares", "answers share")
-        yield f"{shared} a token with their text, scored with it."
+        yield f"{shared} a token with the surrounding text; the whole token is scored."
 
 
 def notes(findings: Findings) -> Iterator[str]:
     """Yield notes on intervals, beliefs and accuracy."""
     made = findings.summary["intervals"]
     yield (
-        f"Intervals hold {level(made['level'])}: {made['method']} that resamples things, "
-        f"{made['resamples']:,} times, seed {made['seed']}. With one thing alone there is none."
+        f"Intervals are {level(made['level'])} {made['method']} intervals over things "
+        f"({made['resamples']:,} resamples, seed {made['seed']}). With only one thing there are no "
+        "intervals."
     )
     yield (
-        "A belief is P(true)/(P(true) + P(false)); a statement is believed when that is above one "
-        "half. After repair is the best consistent assignment under the paper's objective. A share "
-        "of nothing is undefined, not 0."
+        "A belief is P(true)/(P(true) + P(false)), or the vote share of true among replies. "
+        "A statement is believed if its belief is above one half. Repaired beliefs are the optimal "
+        "consistent assignment under the paper's objective. A rate over zero cases is undefined, "
+        "not 0."
     )
 
 

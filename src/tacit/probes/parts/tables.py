@@ -15,35 +15,45 @@ _KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "exclud
 _STAGES = ("before", "paper", "log-odds", "margin")
 
 _SET = Column("set", "set", meaning="ParRoT, ParRoT++ or asymmetric.")
-_OBJECTIVE = Column("objective", "objective", meaning="What the repair keeps as much of as it can.")
-_STAGE = Column("stage", "stage", meaning="before (repair), or the objective of a repair.")
+_OBJECTIVE = Column("objective", "objective", meaning="The objective that repair maximises.")
+_STAGE = Column("stage", "stage", meaning="before (the raw beliefs), or the objective of repair.")
 _THING = Column("thing", "thing", meaning="The everyday thing.")
-_ANNOTATOR = Column("annotator", "drawn by", meaning="Who drew it; empty where nobody did.")
-_RELATION = Column("relation", "relation", meaning="How the parts relate.")
-_N = Column("n", "n", "count", "How many labelled statements have a belief.")
-_MISSING = Column("missing", "no belief", "count", "How many have none, and are left out.")
+_ANNOTATOR = Column(
+    "annotator", "annotator", meaning="Who drew the thing; empty without a drawing."
+)
+_RELATION = Column("relation", "relation", meaning="The relation between the two parts.")
+_N = Column("n", "n", "count", "Statements with a gold label and a belief.")
+_MISSING = Column(
+    "missing", "no belief", "count", "Statements with a gold label and no belief; excluded."
+)
 _ACCURACY = Column(
     "accuracy",
     "accuracy",
     "percent",
-    "The share of them that are believed as the annotator drew them.",
+    "The share of the n statements whose truth value equals the gold label.",
     ends=_ENDS,
 )
-_STATEMENTS = Column("statements", "statements", "count", "How many statements were asked.")
-_OPTIMAL = "Whether no better consistent assignment is possible."
+_ALWAYS_TRUE = Column(
+    "always_true",
+    "always true",
+    "percent",
+    "The same if every statement were answered true.",
+)
+_STATEMENTS = Column("statements", "statements", "count", "The number of statements.")
+_OPTIMAL = "Whether the assignment is proven optimal."
 _TURNED = (
-    Column("turned_true", "turned true", "count", "Statements that repair makes true."),
-    Column("turned_false", "turned false", "count", "Statements that repair makes false."),
-    Column("free", "free (a tie)", "count", "Statements that the tie rule alone decides."),
+    Column("turned_true", "turned true", "count", "Statements that become true."),
+    Column("turned_false", "turned false", "count", "Statements that become false."),
+    Column("free", "free", "count", "Statements that only the tie rule decides."),
 )
 _COUNTS = (
-    Column("violated", "broken", "count", "Constraints that are violated."),
-    Column("applicable", "apply", "count", "Constraints that apply to what is believed."),
+    Column("violated", "violated", "count", "Constraints that the beliefs violate."),
+    Column("applicable", "applicable", "count", "Constraints that apply to the beliefs."),
     Column(
         "undecided",
         "undecided",
         "count",
-        "Constraints one of whose statements has no belief; rates leave them out.",
+        "Applicable constraints that depend on a missing belief; rates exclude them.",
         sparse=True,
     ),
 )
@@ -57,24 +67,60 @@ QUESTIONS = TableSpec(
         Column("subject", "subject", meaning="The part that the statement is about."),
         _RELATION,
         Column("object", "object", meaning="The other part."),
-        Column("annotator", "drawn by", meaning=_ANNOTATOR.meaning, optional=True),
-        Column("text", "prompt", meaning="What the model was given.", optional=True),
-        Column("logprob_true", "true, nats", "nats", "Of the true answers.", optional=True),
-        Column("logprob_false", "false, nats", "nats", "Of the false ones.", optional=True),
-        Column("votes_true", "votes true", "count", "Replies that say true.", optional=True),
-        Column("votes_false", "votes false", "count", "Replies that say false.", optional=True),
-        Column("unparsed", "unparsed", "count", "Replies that say neither.", optional=True),
-        Column("truncated", "thought cut", "count", "Of these, cut while thinking.", optional=True),
+        Column("annotator", "annotator", meaning=_ANNOTATOR.meaning, optional=True),
+        Column("text", "prompt", meaning="The prompt.", optional=True),
+        Column(
+            "logprob_true",
+            "log P(true)",
+            "nats",
+            "Log-probability of the answers that mean true, in nats.",
+            optional=True,
+        ),
+        Column(
+            "logprob_false",
+            "log P(false)",
+            "nats",
+            "Log-probability of the answers that mean false, in nats.",
+            optional=True,
+        ),
+        Column(
+            "votes_true", "votes true", "count", "Sampled replies that answer true.", optional=True
+        ),
+        Column(
+            "votes_false",
+            "votes false",
+            "count",
+            "Sampled replies that answer false.",
+            optional=True,
+        ),
+        Column(
+            "unparsed",
+            "unparsed",
+            "count",
+            "Sampled replies without a clear answer.",
+            optional=True,
+        ),
+        Column(
+            "truncated",
+            "truncated",
+            "count",
+            "Unparsed replies that were cut off while reasoning.",
+            optional=True,
+        ),
         Column(
             "p_true",
             "belief",
             "percent",
-            "P(true)/(P(true) + P(false)), or of sampled replies the share of true.",
+            "P(true)/(P(true) + P(false)), or the vote share of true among sampled replies.",
         ),
-        Column("low", "95 % CI", "percent", "Where its interval begins.", optional=True),
-        Column("high", "to", "percent", "Where it ends.", optional=True),
+        Column("low", "95 % CI, low", "percent", "Lower end of the 95 % CI.", optional=True),
+        Column("high", "95 % CI, high", "percent", "Upper end of the 95 % CI.", optional=True),
         Column(
-            "filled", "filled in", "truth", "Whether a missing belief was filled in.", optional=True
+            "filled",
+            "filled in",
+            "truth",
+            "Whether the template's value replaces a missing belief.",
+            optional=True,
         ),
     ),
     keys=4,
@@ -87,13 +133,14 @@ TABLES = (
     TableSpec(
         "accuracy",
         "Accuracy (Tables 4 and 6)",
-        "Agreement with people's drawings: ParRoT, all statements; ParRoT++, those that all "
-        "annotators of a thing agree on; asymmetric, all without connects and next to. Balanced: "
-        "the mean of the accuracies on statements drawn true and false. Stage: before repair, or "
-        "repaired under one of three objectives.",
+        "Agreement with the gold labels that the annotators' drawings imply. ParRoT: all labelled "
+        "statements. ParRoT++: those that all annotators of a thing agree on. Asymmetric: ParRoT "
+        "without the symmetric relations (connects, next to). Balanced: the mean of the "
+        "accuracies on statements labelled true and labelled false. Stage: before repair, or after "
+        "repair under one of three objectives.",
         columns=(
             _SET,
-            Column("gold", "drawn as", meaning="all, true, false, or balanced: the mean of these."),
+            Column("gold", "gold label", meaning="all, true, false, or balanced (mean of both)."),
             *(_STAGE, _N, _MISSING, _ACCURACY),
         ),
         keys=3,
@@ -104,10 +151,10 @@ TABLES = (
     TableSpec(
         "accuracy_baselines",
         "Accuracy of baselines",
-        "Judges who know nothing of a statement, on the same statements: one who always says true, "
-        "one who always says false, and one who says what most labels of the relation are.",
+        "Baselines that do not use the model, on the same statements: always true, always false, "
+        "and the majority label of each relation.",
         columns=(
-            *(_SET, Column("baseline", "baseline", meaning="The judge.")),
+            *(_SET, Column("baseline", "baseline", meaning="The baseline.")),
             *(_N, _ACCURACY),
         ),
         keys=2,
@@ -119,27 +166,29 @@ TABLES = (
     ),
     TableSpec(
         "accuracy_gain",
-        "What repair adds, in points",
-        "Accuracy after repair less accuracy before it, paired. The gain has two parts: a shift "
-        "towards true, which a lower threshold would give that makes as many statements true as "
-        "repair does, and what consistency adds above it.",
+        "Accuracy gain of repair, in percentage points",
+        "Accuracy after repair minus accuracy before repair, paired by statement. The whole gain "
+        "is the sum of two parts. Shift towards true: the gain of a threshold on the beliefs that "
+        "makes as many statements true as repair does. Consistency: the gain of repair over this "
+        "threshold.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column("part", "part", meaning="whole, shift towards true, or consistency."),
             _N,
-            Column("gain", "gain, points", "points", "The gain of that part.", ends=_ENDS),
+            Column("gain", "gain, points", "points", "The gain of this part.", ends=_ENDS),
         ),
         keys=3,
         printed=Layout(columns=("set", "part", "gain"), across="objective"),
     ),
     TableSpec(
         "accuracy_at",
-        "Drawings that are right to at least s per cent (Figure 3)",
-        "The share of drawings with an accuracy of at least s.",
+        "Drawings with an accuracy of at least s (Figure 3)",
+        "The share of drawings whose accuracy is at least s.",
         columns=(
-            Column("s", "s, %", "count", "The least accuracy, in per cent."),
-            *(_STAGE, Column("n", "n", "count", "How many drawings.")),
-            Column("share", "share", "percent", "The share of drawings.", ends=_ENDS),
+            Column("s", "s, %", "count", "The minimum accuracy in per cent."),
+            *(_STAGE, Column("n", "n", "count", "Drawings with a belief.")),
+            Column("share", "share", "percent", "The share of the n drawings.", ends=_ENDS),
+            _ALWAYS_TRUE,
         ),
         keys=2,
         shown=False,
@@ -147,34 +196,39 @@ TABLES = (
     TableSpec(
         "accuracy_by_relation",
         "Accuracy by relation",
-        "Agreement with people's drawings.",
-        columns=(_RELATION, _STAGE, _N, _MISSING, _ACCURACY),
+        "Agreement with the gold labels, by relation.",
+        columns=(_RELATION, _STAGE, _N, _MISSING, _ACCURACY, _ALWAYS_TRUE),
         keys=2,
     ),
     TableSpec(
         "accuracy_by_thing",
         "Accuracy by thing",
-        "Things by their rank before repair.",
+        "Agreement with the gold labels. Things are ranked by accuracy before repair.",
         columns=(
-            *(_THING, Column("rank", "rank", "count", "Its rank by accuracy before repair.")),
+            *(
+                _THING,
+                Column("rank", "rank", "count", "Rank by accuracy before repair; 1 is best."),
+            ),
             Column("band", "band", meaning="best 20, worst 20, or middle."),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
+            _ALWAYS_TRUE,
         ),
         keys=1,
     ),
     TableSpec(
         "accuracy_by_drawing",
         "Accuracy by drawing",
-        "One annotator's drawing of one thing.",
+        "Agreement with the gold labels of each annotator's drawing of a thing.",
         columns=(
             *(_THING, _ANNOTATOR, _N, _MISSING),
             *(
                 Column(
                     stage,
-                    stage if stage == "before" else f"repaired: {stage}",
+                    "before repair" if stage == "before" else f"repaired: {stage}",
                     "percent",
-                    f"Accuracy {'before repair' if stage == 'before' else f'under {stage}'}.",
+                    f"Accuracy {'before' if stage == 'before' else 'after'} repair"
+                    f"{'' if stage == 'before' else f' with the objective {stage}'}.",
                 )
                 for stage in _STAGES
             ),
@@ -184,38 +238,40 @@ TABLES = (
     TableSpec(
         "violation",
         "Constraint violations (Table 3)",
-        "Of the constraints that apply to the beliefs, the share that is violated. A constraint is "
-        "undecided, and left out of the share, when one of its statements has no belief. Macro: "
-        "the mean over constraint types; micro: all constraints together.",
+        "The share of violated constraints among those that apply to the beliefs. A constraint "
+        "that depends on a missing belief is undecided and excluded. Macro: the mean over "
+        "constraint types. Micro: the share over all constraints.",
         columns=(
             Column("constraint", "constraint", meaning="The constraint type, macro, or micro."),
             *(_STAGE, *_COUNTS),
-            Column("rate", "violated", "percent", "violated/(applicable - undecided).", ends=_ENDS),
+            Column(
+                *("rate", "violation rate", "percent", "violated/(applicable - undecided)."),
+                ends=_ENDS,
+            ),
         ),
         keys=2,
         printed=Layout(columns=("constraint", "rate"), across="stage"),
     ),
     TableSpec(
         "violation_by_drawing",
-        "Constraint violations, by drawing",
-        "Before repair. Violated and applicable constraints of all types, and the share of the "
-        "decided ones that is violated.",
+        "Constraint violations by drawing",
+        "Constraint violations before repair. The violation rate is the share of violated "
+        "constraints among those that apply and are decided.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
-            Column("believed", "believed", "count", "How many of them are believed."),
+            Column("believed", "believed", "count", "The number of believed statements."),
             *(
                 Column(f"{kind}_{count.name}", f"{kind}, {count.heading}", "count", shown=False)
                 for kind in _KINDS
                 for count in _COUNTS
             ),
             *_COUNTS,
-            Column("density", "violated", "percent", "violated/(applicable - undecided)."),
+            Column("density", "violation rate", "percent", "violated/(applicable - undecided)."),
             Column(
                 "consistent",
                 "consistent",
                 "truth",
-                "Whether some consistent assignment has all that is believed and nothing that is "
-                "disbelieved.",
+                "Whether all believed statements can be true together.",
             ),
         ),
         keys=2,
@@ -223,17 +279,18 @@ TABLES = (
     TableSpec(
         "repair",
         "Repair (section 6)",
-        "Statements that each repair turns; drawings whose accuracy it improves, keeps or worsens; "
-        "and of how many drawings no better assignment is possible.",
+        "For each objective: the statements whose truth value repair changes, the drawings whose "
+        "accuracy improves, stays the same or worsens, and the drawings whose assignment is proven "
+        "optimal.",
         columns=(
-            *(_OBJECTIVE, Column("groups", "drawings", "count", "How many drawings.")),
-            Column("optimal", "proven best", "count", "Drawings with no better assignment."),
-            Column("value", "value", "number", "The weight that repair keeps.", shown=False),
-            Column("bound", "bound", "number", "No consistent assignment keeps more.", shown=False),
+            *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
+            Column("optimal", "proven optimal", "count", "Drawings with a proven optimum."),
+            Column("value", "value", "number", "The value of the objective.", shown=False),
+            Column("bound", "bound", "number", "An upper bound on the value.", shown=False),
             *_TURNED,
-            Column("improved", "improved", "count", "Drawings with a higher accuracy than before."),
-            Column("same", "same", "count", "Drawings with the same."),
-            Column("worse", "worse", "count", "Drawings with a lower one."),
+            Column("improved", "improved", "count", "Drawings whose accuracy increases."),
+            Column("same", "same", "count", "Drawings whose accuracy does not change."),
+            Column("worse", "worse", "count", "Drawings whose accuracy decreases."),
         ),
         printed=Layout(
             columns=(
@@ -244,52 +301,58 @@ TABLES = (
     ),
     TableSpec(
         "repair_by_drawing",
-        "Repair, by drawing",
-        "Statements that each repair turns.",
+        "Repair by drawing",
+        "The statements whose truth value repair changes, for each objective and drawing.",
         columns=(
             *(_OBJECTIVE, _THING, _ANNOTATOR, _STATEMENTS),
-            Column("missing", "no belief", "count", "How many have none.", sparse=True),
-            Column("value", "value", "number", "The weight that repair keeps.", shown=False),
-            Column("bound", "bound", "number", "No consistent assignment keeps more.", shown=False),
-            *(Column("optimal", "proven best", "truth", _OPTIMAL), *_TURNED),
+            Column("missing", "no belief", "count", "Statements without a belief.", sparse=True),
+            Column("value", "value", "number", "The value of the objective.", shown=False),
+            Column("bound", "bound", "number", "An upper bound on the value.", shown=False),
+            *(Column("optimal", "proven optimal", "truth", _OPTIMAL), *_TURNED),
         ),
         keys=3,
     ),
     TableSpec(
         "agreement",
         "Agreement among annotators (Table 5, appendix C)",
-        "Labels that the drawings of a thing imply; distinct statements that all of its annotators "
-        "label alike; and labels that contradict another annotator's.",
+        "For each thing: the gold labels that its drawings imply, the distinct statements that all "
+        "annotators label alike, and the labels that contradict another annotator's label.",
         columns=(
             *(
                 _THING,
-                Column("drawings", "drawings", "count", "How many drawings of it there are."),
+                Column("drawings", "drawings", "count", "The number of drawings of the thing."),
             ),
-            Column("labelled", "labels", "count", "Labels that they imply."),
-            Column("distinct", "distinct", "count", "Distinct statements among these."),
-            Column("agreed", "agreed on", "count", "Those that all annotators label alike."),
-            Column("contradicted", "contradicted", "count", "Labels that contradict another's."),
+            Column("labelled", "labels", "count", "Gold labels that the drawings imply."),
+            Column("distinct", "distinct", "count", "Distinct labelled statements."),
+            Column("agreed", "agreed on", "count", "Statements that all annotators label alike."),
+            Column(
+                "contradicted",
+                "contradicted",
+                "count",
+                "Labels that another annotator contradicts.",
+            ),
         ),
     ),
     TableSpec(
         "beliefs",
         "Beliefs",
-        "Each statement's belief, whether it is true before and after repair, and people's label.",
+        "The belief in each statement, its truth before and after repair, and its gold label.",
         columns=(
             *(_THING, _ANNOTATOR, QUESTIONS.columns[1], _RELATION, QUESTIONS.columns[3]),
-            Column("p_true", "belief", "percent", "As in the questions."),
+            Column("p_true", "belief", "percent", "As in the table of questions."),
             *(
                 Column(
                     stage,
-                    stage if stage == "before" else f"repaired: {stage}",
+                    "before repair" if stage == "before" else f"repaired: {stage}",
                     "truth",
-                    "Whether it is true "
-                    f"{'before repair' if stage == 'before' else f'after repair under {stage}'}.",
+                    "Whether the statement is true "
+                    f"{'before' if stage == 'before' else 'after'} repair"
+                    f"{'' if stage == 'before' else f' with the objective {stage}'}.",
                 )
                 for stage in _STAGES
             ),
             Column(
-                "label", "drawn", "truth", "Whether the drawing says so; null where nobody did."
+                "label", "gold label", "truth", "The truth value that the drawing implies, or null."
             ),
         ),
         keys=5,
@@ -305,7 +368,7 @@ def decided(row: Mapping[str, Any]) -> str:
 
 
 _ALL = {"set": "ParRoT", "gold": "all"}
-_AGREES = "statements on which it agrees with the drawings"
+_AGREES = "share of statements whose truth value equals the gold label"
 HEADLINES = (
     *(
         Headline(
@@ -317,7 +380,7 @@ HEADLINES = (
     ),
     Headline(
         "Constraint violations",
-        "of those that apply to its beliefs; less is better",
+        "share of the constraints that apply to its beliefs; lower is better",
         "violation",
         "rate",
         where={"constraint": "micro", "stage": "before"},

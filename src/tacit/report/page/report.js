@@ -110,7 +110,7 @@
         th.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
         count = PAGE;
         draw();
-      } }, column.heading));
+      }, "data-tip": meaningOf(column.heading) || null }, column.heading));
       head.append(th);
     }
     const scroll = make("div", { class: "table-scroll", tabindex: "0", role: "group", "aria-label": table.title },
@@ -228,7 +228,7 @@
   // The page's policy allows no code made of text (ast), and no style but the page's own.
   const EMBED = { mode: "vega-lite", actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { theme: "custom", disableDefaultStyle: true } };
   const charts = {}, pictures = [];
-  let page = { tables: [], charts: {}, datasets: {}, graphs: {} };
+  let page = { tables: [], charts: {}, datasets: {}, graphs: {}, terms: {}, headings: {} };
   function redraw() { for (const picture of pictures) picture.stale(); }
   const bare = (label) => String(label).replace(/^\d+\. /, "").replace(/ \([\d,]+\)$/, "");
   /* The rows of a chart's data that fit the filter; data that know nothing of it stay whole. */
@@ -277,7 +277,7 @@
       if (!svg) return;
       // One picture to who hears it; its numbers stand in the tables.
       svg.setAttribute("role", "img");
-      svg.setAttribute("aria-label", figure.querySelector("h3").textContent);
+      svg.setAttribute("aria-label", figure.dataset.title);
       for (const child of svg.children) child.setAttribute("aria-hidden", "true");
     }
     const queue = () => (running = running.then(draw).catch((error) => { console.error(error); canvas.textContent = "This chart cannot be drawn."; }));
@@ -304,6 +304,86 @@
   }
   const blobOf = (canvas) => new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 
+  // ---- terms ------------------------------------------------------------------------------
+  /* The first use of each term in a section gets its meaning, on hover, focus and tap. */
+  function explain(section) {
+    const seen = new Set();
+    const forms = Object.keys(page.terms).sort((a, b) => b.length - a.length);
+    const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    const pattern = new RegExp("(?<![\\w-])(" + escaped.join("|") + ")(?![\\w+-])", "gi");
+    for (const element of section.querySelectorAll(".lead, .headline, .question, .tile h3, .meaning, figcaption p, .told li, .said, .block > p, .note")) {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      const texts = [];
+      while (walker.nextNode()) texts.push(walker.currentNode);
+      for (const text of texts) {
+        const parts = [];
+        let from = 0;
+        for (const match of text.data.matchAll(pattern)) {
+          const meaning = page.terms[match[0].toLowerCase()];
+          if (seen.has(meaning)) continue;
+          seen.add(meaning);
+          parts.push(text.data.slice(from, match.index), make("button", { type: "button", class: "term", "data-tip": meaning }, match[0]));
+          from = match.index + match[0].length;
+        }
+        if (parts.length) text.replaceWith(...parts, text.data.slice(from));
+      }
+    }
+  }
+  function meaningOf(heading) { const name = heading.trim().toLowerCase(); return page.terms[name] || page.headings[name]; }
+
+  // ---- sharing ----------------------------------------------------------------------------
+  const SHARED = [1200, 630]; // pixels, as previews of links are
+  function wrapped(context, text, width) {
+    const lines = [""];
+    for (const word of text.split(/[ \n]+/)) {
+      const longer = (lines[lines.length - 1] + " " + word).trim();
+      if (context.measureText(longer).width <= width || !lines[lines.length - 1]) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines;
+  }
+  /* A picture of a probe's headlines: models, sentences and their intervals. */
+  async function share(id, article) {
+    const [width, height] = SHARED;
+    const style = getComputedStyle(root), colour = (name) => style.getPropertyValue(name).trim();
+    const family = getComputedStyle(document.body).fontFamily;
+    const sheet = make("canvas", { width: 2 * width, height: 2 * height });
+    const context = sheet.getContext("2d");
+    context.scale(2, 2);
+    const font = (size, weight) => { context.font = weight + " " + size + "px " + family; };
+    const paragraphs = [...article.querySelectorAll(".headline")].map((each) => [each.querySelector("strong").textContent.replace(/\.$/, ""), [...each.childNodes].slice(1).map((one) => one.textContent).join("").trim()]);
+    const sized = (size) => {
+      font(size, 400);
+      return paragraphs.map(([, text]) => wrapped(context, text, width - 128));
+    };
+    let size = 40, lines = sized(size);
+    const tall = () => lines.reduce((sum, each) => sum + (each.length * 1.35 + 1.9) * size, 0);
+    while (size > 16 && tall() > height - 210) lines = sized((size -= 2));
+    context.fillStyle = colour("--paper");
+    context.fillRect(0, 0, width, height);
+    context.fillStyle = colour("--accent");
+    context.fillRect(0, 0, 16, height);
+    context.fillStyle = colour("--muted");
+    font(22, 400);
+    context.fillText(document.querySelector("#" + CSS.escape(id) + " > .question").textContent, 64, 74, width - 128);
+    let y = 110;
+    paragraphs.forEach(([model], at) => {
+      y += 1.3 * size;
+      font(size, 700);
+      context.fillStyle = colour("--accent");
+      context.fillText(model, 64, y, width - 128);
+      font(size, 400);
+      context.fillStyle = colour("--ink");
+      for (const line of lines[at]) context.fillText(line, 64, (y += 1.35 * size));
+      y += 0.6 * size;
+    });
+    font(22, 400);
+    context.fillStyle = colour("--muted");
+    context.fillText("Measured with " + document.querySelector("meta[name=generator]").content.replace(/ (report|comparison) /, " "), 64, height - 40);
+    save(await blobOf(sheet), "tacit-" + id + ".png");
+  }
+  for (const button of document.querySelectorAll("[data-share]")) button.addEventListener("click", () => share(button.dataset.share, button.closest("article")));
+
   // ---- the parts graphs ---------------------------------------------------------------------
   const tip = get("tip");
   function place(x, y) {
@@ -318,6 +398,29 @@
   }
   function untell() { tip.hidden = true; document.querySelectorAll(".on-it").forEach((each) => each.classList.remove("on-it")); }
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") untell(); });
+  const explained = (event) => event.target.closest && event.target.closest(".term, thead button[data-tip]");
+  function tellAt(element) {
+    const box = element.getBoundingClientRect();
+    tell(element, box.left, box.bottom - 14);
+  }
+  for (const kind of ["pointerover", "focusin", "click"]) document.addEventListener(kind, (event) => { const each = explained(event); if (each) tellAt(each); });
+  for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, (event) => { if (explained(event)) untell(); });
+  /* Where the stages do not fit beside one another, they are put below one another. */
+  function arrange(svg, room) {
+    const [width, height] = ["width", "height"].map((name) => Number(svg.getAttribute(name)));
+    const columns = [...svg.querySelectorAll(".column")];
+    if (!columns.length || !room || width <= room) return;
+    const { column, top, bottom } = Object.fromEntries(Object.entries(svg.dataset).map(([name, value]) => [name, Number(value)]));
+    const margin = (width - column * columns.length) / 2, step = bottom - top;
+    columns.forEach((each, at) => each.setAttribute("transform", "translate(" + margin + " " + at * step + ")"));
+    svg.querySelector(".key").setAttribute("transform", "translate(0 " + (columns.length - 1) * step + ")");
+    const narrow = column + 2 * margin, tall = height + (columns.length - 1) * step;
+    svg.setAttribute("viewBox", "0 0 " + narrow + " " + tall);
+    const scale = Math.min(1, room / narrow);
+    svg.setAttribute("width", narrow * scale);
+    svg.setAttribute("height", tall * scale);
+    svg.querySelector(":scope > rect").setAttribute("height", tall);
+  }
   function Graphs(figure) {
     const id = figure.dataset.graphs, canvas = figure.querySelector(".canvas"), list = page.graphs[id];
     const names = Object.keys(list[0]);
@@ -357,6 +460,7 @@
         if (each !== title && each.parentElement !== svg) each.parentElement.dataset.tip = each.textContent;
         each.remove();
       });
+      arrange(svg, canvas.parentElement.clientWidth);
       const told = [...svg.querySelectorAll("[data-tip]")];
       told.forEach((each) => { each.setAttribute("role", "img"); each.setAttribute("aria-label", each.dataset.tip); });
       // A line is thin; what can be pointed at around it is not.
@@ -443,6 +547,12 @@
   root.dataset.theme = wishes.matches ? "dark" : "light";
   showTheme();
   page = await unpack("page");
+  /* Links lead into closed blocks too. */
+  function reveal() {
+    const target = location.hash && get(decodeURIComponent(location.hash.slice(1)));
+    for (let each = target; each; each = each.parentElement) if (each.localName === "details") each.open = true;
+    if (target) target.scrollIntoView();
+  }
   page.tables.forEach(keep);
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) { watcher.unobserve(entry.target); entry.target.picture.seen(); }
@@ -450,8 +560,11 @@
   for (const section of document.querySelectorAll("main > section")) {
     const views = [];
     for (const block of section.querySelectorAll("[data-table]")) views.push(TableView(block.querySelector(".host"), tables[block.dataset.table]));
-    for (const figure of section.querySelectorAll("[data-figure]")) { views.push(Chart(figure)); watcher.observe(figure); }
-    for (const figure of section.querySelectorAll("[data-graphs]")) { views.push(Graphs(figure)); watcher.observe(figure); }
+    // The example on the first screen follows the filter of its section.
+    for (const figure of document.querySelectorAll("[data-of='" + section.id + "']")) {
+      views.push(figure.dataset.figure ? Chart(figure) : Graphs(figure));
+      watcher.observe(figure);
+    }
     const form = section.querySelector("[data-filters]");
     if (form) Filters(form, views);
   }
@@ -459,6 +572,11 @@
     for (const closed of document.querySelectorAll("main details")) closed.open = true;
     for (const picture of pictures) picture.seen();
   });
+  for (const section of document.querySelectorAll("main > section")) explain(section);
+  addEventListener("hashchange", reveal);
+  let wide = innerWidth;
+  addEventListener("resize", () => { if (innerWidth !== wide) { wide = innerWidth; redraw(); } });
+  reveal();
   root.dataset.ready = "yes";
   // What is out of sight is drawn when there is nothing else to do, so that printing finds it.
   const idle = window.requestIdleCallback || ((work) => setTimeout(work, 200));

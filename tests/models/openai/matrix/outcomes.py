@@ -72,8 +72,9 @@ _TURNS = 3
 _SIGMAS = 4.5
 _WORD = re.compile("[A-Za-z]+")
 _ABILITIES = re.compile(
-    r"several_at_once|refused: .*(echo|tokens of the prompt|cuts a prompt|one reply to a request"
-    r"|copies of each other|takes no seed|takes no top_k|no likeliest replies)",
+    r"several_at_once|refused: .*(echo|tokens of the prompt|tokens of a prompt"
+    r"|one reply per request|copies of one reply|accepts no seed"
+    r"|accepts neither top_k|no replies at temperature 0)",
     re.DOTALL,
 )
 _PRIVATE = {"name", "fingerprint", "identity", "canaries"}

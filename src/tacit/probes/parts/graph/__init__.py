@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from tacit.charts.theme import Theme
 from tacit.english import several
 from tacit.errors import DataError, RequestError
+from tacit.findings.numbers import percent
 from tacit.probes.parts.graph.drawing import Column, Subject, drawn
 from tacit.probes.parts.graph.edges import BEFORE, graph_of, parts_of
 
@@ -57,8 +58,8 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
     drawings = beliefs.select(group).unique() if group else beliefs.select([])
     if beliefs.is_empty() or len(drawings) > 1:
         raise DataError(
-            f"a graph shows one drawing; these beliefs are about {len(drawings)}: "
-            f"keep the rows of one {' and '.join(group) or 'drawing'}"
+            f"a parts graph shows one drawing, but these beliefs are about {len(drawings)}; "
+            f"select the rows of one {' and '.join(group) or 'drawing'}"
         )
     columns = _columns(beliefs, ontology, look.objective, colours)
     return drawn(_subject(beliefs), columns, ontology, colours)
@@ -98,8 +99,8 @@ def graphs(
         mine = beliefs.filter(pl.col("thing") == thing, pl.col("annotator") == annotator)
         if mine.is_empty():
             raise RequestError(
-                f"there is no drawing of {thing!r} by {annotator!r} to draw; "
-                "expected a thing and its annotator as the beliefs have them"
+                f"the beliefs contain no drawing of {thing!r} by {annotator!r}; "
+                "expected a thing and its annotator as in the beliefs"
             )
         for names, rows in mine.group_by(keys, maintain_order=True):
             stem = "-".join(["parts_graph", *map(_slug, map(str, names))])
@@ -121,7 +122,7 @@ def _columns(
         Column(
             before,
             colours.before,
-            "Before: raw beliefs",
+            "Before repair",
             (
                 *_counts(before),
                 *([f"{several(missing, 'belief is', 'beliefs are')} missing"] * (missing > 0)),
@@ -134,12 +135,12 @@ def _columns(
     gold = graph_of(beliefs, ontology, "label")
     labelled = beliefs["label"].count()
     about = (f"{several(gold.believed, 'statement')} true, {labelled - gold.believed:,} false,",)
-    title = "Gold: the annotator's drawing"
-    return [*columns, Column(gold, colours.gold, title, (*about, "with what follows from it"))]
+    title = "Gold: the annotator's mental model"
+    return [*columns, Column(gold, colours.gold, title, (*about, "including implied statements"))]
 
 
 def _counts(stage: Graph) -> tuple[str, ...]:
-    share = f" ({stage.violated / stage.decided:.0%})" if stage.decided else ""
+    share = f" ({percent(stage.violated / stage.decided)})" if stage.decided else ""
     undecided = (f"{stage.undecided:,} undecided",) if stage.undecided else ()
     return (
         f"{stage.believed:,} of {several(stage.statements, 'statement')} believed",
@@ -151,8 +152,8 @@ def _counts(stage: Graph) -> tuple[str, ...]:
 def _subject(beliefs: pl.DataFrame) -> Subject:
     parts = parts_of(beliefs)
     named = {name: str(beliefs[name][0]) for name in _GROUP if name in beliefs.columns}
-    by = f", drawn by {named['annotator']}" if "annotator" in named else ""
-    of = f", believed by {named['model']}" if "model" in named else ""
+    by = f", annotator: {named['annotator']}" if named.get("annotator") else ""
+    of = f", model: {named['model']}" if "model" in named else ""
     return Subject(
         f"Parts of: {named.get('thing', 'a thing')}",
         f"{several(len(parts), 'part')}{by}{of}",

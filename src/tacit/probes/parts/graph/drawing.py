@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from tacit.english import number_of, several
+from tacit.english import several
 from tacit.probes.parts.graph.edges import FAULTS
 from tacit.probes.parts.graph.svg import add, document, mark, number, serialised, tip, write
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 MOST_LINES = 24
-"""Lines that can be followed on one ring."""
+"""Maximum number of lines of a readable graph."""
 
 _LETTER = 0.66  # the width of a letter, relative to the font size; rarely exceeded
-_TITLE, _HEADING, _SMALL = 16.0, 12.0, 10.5
+_TITLE, _HEADING, _SMALL = 16.0, 13.0, 12.0
 _LINE = 1.25  # the height of a line of text, relative to the font size
 _MARGIN, _GAP, _COLUMN = 20.0, 30.0, 290.0
 _KEY = 26.0
 _DOT, _ARROW = 4.0, 8.0
-_PITCH = 16.0  # row height and column width of tables
+_PITCH = 17.0  # row height and column width of tables
 _NAME, _LONGEST = 16, 48  # letters per line of a part's name, and in total
 _DASHES = ("7 3", "2 3", "9 3 2 3")
 _FACTORS = (1.0, 1.25, 1.5)  # ring sizes to try until all labels fit
@@ -89,7 +89,7 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
         places = [_label_positions(found, spots) for found in lines]
         if all(each is not None for each in places) and max(map(len, lines)) <= MOST_LINES:
             page = _Page(subject, [_with_left_out(column) for column in columns], colours)
-            return _graphs(page, [each or {} for each in places], spots, radius)
+            return _graphs(page, [each or {} for each in places], spots)
     return _tables(_Page(subject, columns, colours), ontology)
 
 
@@ -148,8 +148,7 @@ def _with_left_out(column: Column) -> Column:
     follow = len(edges) - len(column.graph.drawn)
     if not follow:
         return column
-    why = number_of(follow, "it follows", "they follow")
-    told = f"{follow} of {several(len(edges), 'edge')} not drawn: {why}"
+    told = f"{follow} of {several(len(edges), 'edge')} omitted: implied by others"
     return Column(column.graph, column.colour, column.title, (*column.about, told))
 
 
@@ -176,10 +175,18 @@ class _Page:
     @property
     def top(self) -> float:
         """The y coordinate where the stages start."""
-        return _MARGIN + 70 + 15 * max(len(each.about) for each in self.columns) + 22
+        return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
-    def begin(self, column: float, body: float) -> Element:
-        """Create a document with title and headings, for this column width and body height."""
+    def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
+        """Create a document with its title, and a group for each stage with its heading.
+
+        The attributes of the document tell a page how to stack the stages: ``data-column`` is the
+        width of a stage, and ``data-top`` and ``data-bottom`` its vertical extent.
+
+        Args:
+            column: The width of a stage.
+            body: The height of a stage below its heading.
+        """
         width = 2 * _MARGIN + column * len(self.columns)
         height = self.top + body + _KEY * (1 + len(self.kinds)) + _MARGIN
         root = document(width, height, f"{self.subject.title}: {self.subject.about}")
@@ -197,26 +204,37 @@ class _Page:
         tip(title, self.subject.title)
         about = _short(self.subject.about, int((width - 2 * _MARGIN) / (_LETTER * _SMALL)))
         write(root, _MARGIN, _MARGIN + 36, about, font_size=_SMALL, **ink)
-        for rank, each in enumerate(self.columns):
-            place = f"translate({_MARGIN + rank * column:.1f} {_MARGIN + 40})"
-            group = add(root, "g", transform=place)
-            add(group, "rect", x=0.0, y=16.0, width=12.0, height=12.0, fill=each.colour)
-            write(group, 18, 27, each.title, font_size=_HEADING, font_weight="bold", **ink)
-            for line, words in enumerate(each.about):
-                write(group, 0, 44 + line * 15, words, font_size=_SMALL, **ink)
-        return root
+        mark(root, data_column=column, data_top=_MARGIN + 44, data_bottom=self.top + body)
+        return root, [
+            self._column(root, each, _MARGIN + rank * column)
+            for rank, each in enumerate(self.columns)
+        ]
+
+    def _column(self, root: Element, column: Column, left: float) -> Element:
+        """Add the group of a stage, with its heading; y is that of the document."""
+        ink: dict[str, Value] = {"fill": self.colours.ink}
+        group = add(root, "g", class_="column", transform=f"translate({left:.1f} 0)")
+        top = _MARGIN + 40
+        add(group, "rect", x=0.0, y=top + 16, width=12.0, height=12.0, fill=column.colour)
+        write(group, 18, top + 27, column.title, font_size=_HEADING, font_weight="bold", **ink)
+        for line, words in enumerate(column.about):
+            write(group, 0, top + 46 + line * 16, words, font_size=_SMALL, **ink)
+        return group
 
     def finished(self, root: Element, bottom: float, *, tables: bool) -> str:
         """Add the key at the bottom, with signs for tables, and return the document as text."""
-        words = ["believed, and no constraint violated"]
+        words = ["believed; violates no constraint"]
+        if tables:
+            words[0] += " (rows: subjects, columns: objects)"
         words += [f"violated: {FAULTS[kind][0]}" for kind in self.kinds]
+        key = add(root, "g", class_="key")
         for rank, (kind, told) in enumerate(zip([None, *self.kinds], words, strict=True)):
             y = bottom + _KEY * (rank + 0.5)
             if tables:
-                _sign(root, (_MARGIN + 30, y), kind, self.colours)
+                _sign(key, (_MARGIN + 30, y), kind, self.colours)
             else:
-                _line(root, ((_MARGIN, y), (_MARGIN + 60, y)), kind, self.colours)
-            write(root, _MARGIN + 74, y + 4, told, font_size=_SMALL, fill=self.colours.ink)
+                _line(key, ((_MARGIN, y), (_MARGIN + 60, y)), kind, self.colours)
+            write(key, _MARGIN + 74, y + 4, told, font_size=_SMALL, fill=self.colours.ink)
         return serialised(root)
 
 
@@ -227,14 +245,18 @@ def _graphs(
     page: _Page,
     places: Sequence[Mapping[_Line, Point]],
     spots: Mapping[str, Point],
-    radius: float,
 ) -> str:
-    half = radius + 10 + max(_wide(part) for part in spots)
-    width, height = max(2 * half, _COLUMN) + _GAP, 2 * radius + 50
-    root = page.begin(width, height)
-    for rank, (column, found) in enumerate(zip(page.columns, places, strict=True)):
-        place = f"translate({_MARGIN + rank * width + half:.1f} {page.top + height / 2:.1f})"
-        group = add(root, "g", transform=place, data_stage=column.graph.stage)
+    labels = [(line.size, at) for found in places for line, at in found.items()]
+    across = [abs(x) + 10 + _wide(part) for part, (x, _) in spots.items()]
+    across += [abs(x) + size[0] / 2 for size, (x, _) in labels]
+    down = [abs(y) + _HEADING * _LINE * len(_name(part)) for part, (_, y) in spots.items()]
+    down += [abs(y) + size[1] / 2 for size, (_, y) in labels]
+    half, height = max(across), 2 * max(down) + 24
+    width = max(2 * half, _COLUMN) + _GAP
+    root, stages = page.begin(width, height)
+    for stage, column, found in zip(stages, page.columns, places, strict=True):
+        place = f"translate({half:.1f} {page.top + height / 2:.1f})"
+        group = add(stage, "g", transform=place, data_stage=column.graph.stage)
         for line, at in reversed(list(found.items())):
             _draw(group, line, at, spots, page.colours)
         for part, spot in spots.items():
@@ -381,19 +403,17 @@ def _tables(page: _Page, ontology: Ontology) -> str:
         for name in ontology.relations
         if any(name in column.graph.by_relation for column in page.columns)
     ]
-    root = page.begin(width, height * len(relations))
+    root, stages = page.begin(width, height * len(relations))
     for row, relation in enumerate(relations):
         top = page.top + row * height
-        said = f"{relation}: row x, column y: x {relation} y"
-        write(root, _MARGIN, top + 14, said, font_size=_HEADING, fill=page.colours.ink)
-        for rank, column in enumerate(page.columns):
+        for stage, column in zip(stages, page.columns, strict=True):
+            write(stage, 0, top + 14, relation, font_size=_HEADING, fill=page.colours.ink)
             edges = column.graph.by_relation.get(relation, ())
             violated = sum(edge.fault is not None for edge in edges)
-            told = f"{several(len(edges), 'edge')}: {violated} violated" if edges else "no edge"
-            x = _MARGIN + rank * width
-            write(root, x, top + 32, told, font_size=_SMALL, fill=page.colours.ink)
-            place = f"translate({x:.1f} {top + 40:.1f})"
-            group = add(root, "g", transform=place, data_stage=column.graph.stage)
+            told = f"{several(len(edges), 'edge')}, {violated} violated" if edges else "no edges"
+            write(stage, 0, top + 32, told, font_size=_SMALL, fill=page.colours.ink)
+            place = f"translate(0 {top + 40:.1f})"
+            group = add(stage, "g", transform=place, data_stage=column.graph.stage)
             if edges:
                 _table(group, edges, dict(zip(parts, names, strict=True)), left, page.colours)
     return page.finished(root, page.top + height * len(relations), tables=True)

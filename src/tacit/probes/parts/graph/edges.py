@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.coherence.check import check
+from tacit.english import several
 from tacit.errors import DataError
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ BEFORE = "before"
 
 # The kinds of constraint, grouped by how their violation is shown.
 FAULTS = (
-    ("believed both ways round", ("asymmetric", "excludes")),
-    ("believed in one of two wordings that say the same", ("inverse", "symmetric", "implies")),
-    ("chain of two without what follows", ("transitive",)),
+    ("two statements that exclude each other are believed", ("asymmetric", "excludes")),
+    (
+        "a statement is believed but a statement that it implies is not",
+        ("inverse", "symmetric", "implies"),
+    ),
+    ("two statements are believed but the statement that they imply is not", ("transitive",)),
 )
 _RANK = {kind: rank for rank, (_, kinds) in enumerate(FAULTS) for kind in kinds}
 _TOLD = 6  # maximum faults listed per edge; the rest are counted
@@ -71,9 +75,9 @@ class Edge:
         lines = [" and ".join(" ".join(statement) for statement in self.held)]
         lines += [f"violated: {why}" for _, why in self.faults[:_TOLD]]
         if len(self.faults) > _TOLD:
-            lines.append(f"and {len(self.faults) - _TOLD} more violated")
+            lines.append(f"and {several(len(self.faults) - _TOLD, 'more violation')}")
         if self.gold is not None:
-            lines.append(f"by the annotator's drawing: {'true' if self.gold else 'false'}")
+            lines.append(f"gold label: {'true' if self.gold else 'false'}")
         return "\n".join(lines)
 
 
@@ -135,7 +139,7 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
 
     for name in ("subject", "relation", "object", "p_true", stage):
         if name not in beliefs.columns:
-            raise DataError(f"the beliefs have no column {name}, which their graph needs")
+            raise DataError(f"the beliefs have no column {name}; a parts graph needs it")
     true = pl.col(stage)
     if stage == BEFORE:
         true = pl.when(pl.col("p_true").is_not_null()).then(true)
