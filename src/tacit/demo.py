@@ -170,9 +170,9 @@ def _planted(found: Mapping[str, Run]) -> str:
     )
     apart = _separations(found)
     return (
-        f"Planted: the {len(made.withheld)} withheld words score below the taught ones (AUROC "
-        f"{apart['consistency']:.2f} in background, {apart['assumptions']:.2f} in retrieval, "
-        f"{apart['parts']:.2f} in parts); {wrong} of {several(len(made.wrong), 'fact')} taught "
+        f"Planted: the AUROC of taught over {len(made.withheld)} withheld words is "
+        f"{apart['consistency']:.2f} in background, {apart['assumptions']:.2f} in retrieval and "
+        f"{apart['parts']:.2f} in parts; {wrong} of {several(len(made.wrong), 'fact')} taught "
         "incorrectly are answered incorrectly; "
         f"{both} of {len(made.contradictions)} contradictions are found."
     )

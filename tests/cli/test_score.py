@@ -164,7 +164,7 @@ def test_a_prompt_beyond_the_window_is_skipped(tacit: Tacit, workplace: Path) ->
     first, skipped, last = (json.loads(line)["scores"] for line in lines)
     assert [one["answer"] for one in skipped] == LONG["answers"]
     assert {one["logprob"] for one in skipped} == {None}
-    assert {one["missing"] for one in skipped} == {"the prompt is longer than the model's window"}
+    assert {one["missing"] for one in skipped} == {"the prompt exceeds the model's context window"}
     assert all(one["logprob"] < 0 and "missing" not in one for one in (*first, *last))
     told = json.loads(ran.out)
     assert (told["skipped"], told["missing"]) == (1, 2)

@@ -12,6 +12,7 @@ import typer
 from tacit.cli.options import AsJson, Force
 from tacit.coherence.effort import TIME_LIMIT
 from tacit.english import several
+from tacit.findings.numbers import formatted
 from tacit.strings import listed
 
 if TYPE_CHECKING:
@@ -135,8 +136,8 @@ def read(
 
 
 def percent(share: float | None) -> str:
-    """Return a share in per cent without the unit; a dash if undefined."""
-    return "-" if share is None else f"{100 * share:.2f}"
+    """Return a share in per cent; a dash if undefined."""
+    return "-" if share is None else formatted(share, "percent")
 
 
 def _violation_lines(result: dict[str, Any]) -> str:
@@ -144,15 +145,15 @@ def _violation_lines(result: dict[str, Any]) -> str:
     # The paper does not have the last two kinds, and most ontologies use neither.
     shown = [kind for kind in kinds if kind in kinds[:4] or result[kind]["applicable"]]
     counts = ("violated", "applicable", "undecided")
-    lines = [f"{'constraint':<12}{''.join(f'{name:>12}' for name in counts)}{'%':>8}"]
+    lines = [f"{'constraint':<12}{''.join(f'{name:>12}' for name in counts)}{'rate':>9}"]
     lines += [
         f"{kind:<12}{''.join(f'{result[kind][name]:>12,}' for name in counts)}"
-        f"{percent(result[kind]['rate']):>8}"
+        f"{percent(result[kind]['rate']):>9}"
         for kind in shown
     ]
     lines += [
-        f"{'macro':<48}{percent(result['macro']):>8}",
-        f"{'micro':<48}{percent(result['micro']):>8}",
+        f"{'macro':<48}{percent(result['macro']):>9}",
+        f"{'micro':<48}{percent(result['micro']):>9}",
         "",
         (
             f"{result['believed']:,} of {several(result['statements'], 'statement')} believed; "
@@ -164,8 +165,8 @@ def _violation_lines(result: dict[str, Any]) -> str:
             f"{result['groups_decided']:,}, with a violation: {result['groups_with_violations']:,}"
         ),
         (
-            f"jointly consistent groups: {percent(result['jointly_consistent'])} %; "
-            f"contradiction density: {percent(result['contradiction_density'])} %"
+            f"jointly consistent groups: {percent(result['jointly_consistent'])}; "
+            f"contradiction density: {percent(result['contradiction_density'])}"
         ),
     ]
     if any(result[kind]["undecided"] for kind in kinds):

@@ -31,19 +31,19 @@ BLANK = "___"
 
 _BLANK = re.compile(r"(?<!_)___(?!_)")
 
-UNKNOWN = "holds a token that the model does not know"
+UNKNOWN = "contains a token that the model does not know"
 OUTSIDE = "not among the most probable tokens that the server returns"
 OUTSIDE_FIRST = (
-    "not among the most probable first tokens that the server returns, or of several tokens"
+    "not among the most probable first tokens that the server returns, or has several tokens"
 )
 """Reasons for a missing score that bound the answer's probability; models may have others."""
 
-UNSAID = "the server says nothing of one of its tokens"
-UNSAID_FIRST = "the server says nothing of the reply's first token"
+UNSAID = "the server returns no value for one of its tokens"
+UNSAID_FIRST = "the server returns no value for the first token of the reply"
 FOR_NOW = frozenset({UNSAID, UNSAID_FIRST})
 """Reasons for a score that is missing for now: the next run requests it again."""
 
-TOO_LONG = "the prompt is longer than the model's window"
+TOO_LONG = "the prompt exceeds the model's context window"
 """The reason for the missing scores of a skipped prompt."""
 
 

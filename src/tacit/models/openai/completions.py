@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from tacit.models.openai.tokenizer import Cut
 
 
-LATER = "one of its later tokens is not among the most probable ones that the server returns"
-RECUT = "not to be told from its text: the server cuts the text otherwise by itself"
-UNSPELT = "its tokens are not to be told: those that the server returns do not spell the prompt"
-ALIKE = "the server writes another token alike"
-NOTHING = "nothing stands before it, and the server puts no special token there"
+LATER = "one of its later tokens is not among the most probable tokens that the server returns"
+RECUT = "cannot be separated from its text: the server tokenizes the text alone differently"
+UNSPELT = "its tokens are unknown: the tokens that the server returns do not spell the prompt"
+ALIKE = "the server spells another token in the same way"
+NOTHING = "nothing precedes it, and the server adds no special token"
 
 
 @dataclass(frozen=True, slots=True)
