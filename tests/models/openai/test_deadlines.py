@@ -307,7 +307,9 @@ def test_who_interrupts_does_not_wait_for_what_is_under_way() -> None:
 def test_after_an_interruption_the_same_client_asks_again() -> None:
     """Its next work is another one; what was under way asks for nothing else."""
     begun, refused = threading.Event(), list[ScoringError]()
-    with raw(lambda connection: connection.sendall(WHOLE)) as address:
+    # The server closes each connection and says so: none is used again while it is closing.
+    closing = WHOLE.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
+    with raw(lambda connection: connection.sendall(closing)) as address:
         asked = client(address, 5.0)
 
         def work(number: int) -> None:
