@@ -25,7 +25,7 @@ def test_models_on_the_same_data_are_compared(runs: Path) -> None:
     check_comparable(found)
     section = differences(found)
     assert section is not None
-    (table,) = (block for block in section.shown if block.id == "differences")
+    (table,) = (block for block in section.shown if block.id == "paired-differences")
     assert set(table.frame["probe"]) == {"parts", "consistency", "assumptions"}  # type: ignore[union-attr]
 
 

@@ -123,7 +123,7 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
         said={},
         blocks=(
             Table(
-                "differences",
+                "paired-differences",
                 "Paired differences",
                 "The second model's value minus the first's, over the same questions. Intervals "
                 "resample things or question concepts, the same ones for both models. A difference "

@@ -322,7 +322,7 @@
           const meaning = page.terms[match[0].toLowerCase()];
           if (seen.has(meaning)) continue;
           seen.add(meaning);
-          parts.push(text.data.slice(from, match.index), make("button", { type: "button", class: "term", "data-tip": meaning }, match[0]));
+          parts.push(text.data.slice(from, match.index), make("span", { role: "button", tabindex: "0", class: "term", "data-tip": meaning }, match[0]));
           from = match.index + match[0].length;
         }
         if (parts.length) text.replaceWith(...parts, text.data.slice(from));
@@ -420,6 +420,18 @@
     svg.setAttribute("width", narrow * scale);
     svg.setAttribute("height", tall * scale);
     svg.querySelector(":scope > rect").setAttribute("height", tall);
+    for (const text of svg.querySelectorAll(".key text")) {
+      const words = text.textContent, most = Math.floor((column + margin - 74) / 7); // letters of 7 pixels
+      const at = words.lastIndexOf(" ", most);
+      if (words.length <= most || at < 0) continue;
+      text.replaceChildren(...[words.slice(0, at), words.slice(at + 1)].map((line, number) => {
+        const span = document.createElementNS(svg.namespaceURI, "tspan");
+        span.setAttribute("x", text.getAttribute("x"));
+        span.setAttribute("dy", number ? 13 : -6);
+        span.textContent = line;
+        return span;
+      }));
+    }
   }
   function Graphs(figure) {
     const id = figure.dataset.graphs, canvas = figure.querySelector(".canvas"), list = page.graphs[id];
