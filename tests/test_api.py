@@ -240,3 +240,22 @@ def test_every_public_name_has_an_example_that_holds(
     (found,) = finder.find(thing, name, module=False, globs={})
     assert found.examples, "it has no example"
     assert doctest.DocTestRunner().run(found).failed == 0
+
+
+def test_rows_that_disagree_are_merged_on_request(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """From a file and from rows alike; items that differ only in case are named."""
+    rows = [
+        {"subject": "leaf", "relation": "part of", "object": thing, "p_true": p}
+        for thing, p in (("tree", 0.9), ("tree", 0.3), ("Tree", 0.8))
+    ]
+    file = tmp_path / "beliefs.csv"
+    pl.DataFrame(rows).write_csv(file)
+    for beliefs in (rows, file):
+        with pytest.raises(DataError, match="on_duplicate"):
+            tacit.check(beliefs)
+        merged = tacit.repair(beliefs, on_duplicate="mean", processes=1).beliefs
+        assert merged["p_true"].to_list() == pytest.approx([0.6, 0.8])
+        assert tacit.check(beliefs, on_duplicate="first").to_json()["statements"] == 2
+    assert "'Tree', 'tree' differ only in upper and lower case" in caplog.text

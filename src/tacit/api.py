@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.coherence.beliefs import OnDuplicate
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
@@ -206,6 +207,8 @@ def check(
     beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
     ontology: str | Path | Ontology = "parts",
     believed: str = "p_true",
+    *,
+    on_duplicate: OnDuplicate = "error",
     **options: Any,  # noqa: ANN401 - as in coherence.check
 ) -> Check:
     """Count the constraint violations in beliefs.
@@ -216,6 +219,8 @@ def check(
         ontology: ``parts``, ``taxonomy``, ``time``, ``space``, a YAML file, or an ontology.
         believed: ``p_true`` (a statement is believed when its value is above one half), or a
             Boolean column.
+        on_duplicate: What to do with rows that give a statement different beliefs: ``error``,
+            ``mean``, or ``first``.
         options: As for ``tacit.coherence.check.check``: ``groups``, ``revision_cost``,
             ``time_limit``.
 
@@ -236,13 +241,16 @@ def check(
     from tacit.coherence.check import check as count
 
     known = _ontology(ontology)
-    return count(_frame(beliefs, known), known, believed, **options)
+    table = _frame(beliefs, known, on_duplicate, options.get("groups"))
+    return count(table, known, believed, **options)
 
 
 def repair(
     beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
     ontology: str | Path | Ontology = "parts",
     objective: str = "paper",
+    *,
+    on_duplicate: OnDuplicate = "error",
     **options: Any,  # noqa: ANN401 - as in coherence.repair
 ) -> Repaired:
     """Compute the best assignment that satisfies every constraint.
@@ -251,6 +259,7 @@ def repair(
         beliefs: As for ``check``.
         ontology: As for ``check``.
         objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``.
+        on_duplicate: As for ``check``.
         options: As for ``tacit.coherence.repair.repair``: ``time_limit``, ``processes``,
             ``groups``.
 
@@ -271,7 +280,8 @@ def repair(
 
     known = _ontology(ontology)
     chosen: Any = objective  # `find` checks the value
-    return find(_frame(beliefs, known), known, chosen, **options)
+    table = _frame(beliefs, known, on_duplicate, options.get("groups"))
+    return find(table, known, chosen, **options)
 
 
 def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) -> None:
@@ -303,14 +313,23 @@ def _ontology(given: str | Path | Ontology) -> Ontology:
     return given if isinstance(given, Ontology) else Ontology.load(str(given))
 
 
-def _frame(given: Any, ontology: Ontology) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
-    """Return beliefs as a polars frame."""
-    import polars as pl
-
-    from tacit.coherence.beliefs import read_beliefs
+def _frame(
+    given: Any,  # noqa: ANN401 - any kind of table
+    ontology: Ontology,
+    on_duplicate: OnDuplicate,
+    groups: Sequence[str] | None,
+) -> pl.DataFrame:
+    """Return beliefs as a polars frame, each statement once."""
+    from tacit.coherence.beliefs import check_columns, merge_duplicates, read_beliefs
 
     if isinstance(given, str | Path):
-        return read_beliefs(given, ontology)
+        return read_beliefs(given, ontology, on_duplicate, groups)
+    return merge_duplicates(check_columns(_table(given)), on_duplicate, groups)
+
+
+def _table(given: Any) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
+    import polars as pl
+
     if isinstance(given, pl.DataFrame):
         return given
     if type(given).__module__.partition(".")[0] == "pandas":

@@ -89,7 +89,7 @@ def test_a_revision_cost_out_of_time_is_an_interval(
     ]
     given.write_text("\n".join(["subject,relation,object,p_true", *rows]) + "\n")
     told = tacit("check", given, "--revision-cost", "--time-limit", "1")
-    assert "time limit reached: between" in told.out
+    assert "beliefs must change; the time limit was reached" in told.out
     result = json.loads(tacit("check", given, "--revision-cost", "--time-limit", "1", "--json").out)
     assert result["revision_cost"] is None
     assert 0 <= result["revision_cost_at_least"] < result["revision_cost_at_most"]

@@ -135,5 +135,5 @@ def test_a_folder_whose_name_is_not_utf_8_holds_a_run(tmp_path: Path) -> None:
     refused = run(tmp_path, "kb", "import", "facts.tsv", "--out", bad)
     assert refused.returncode == 2
     assert refused.stderr.decode().splitlines()[-1] == (
-        r"tacit: n\udcff: has a name that is not UTF-8, which DuckDB needs: rename it"
+        r"tacit: n\udcff: has a name that is not valid UTF-8, which DuckDB requires: rename it"
     )

@@ -84,8 +84,15 @@ def parrot(
         )
         (run,) = request.run().values()
         tables.append(model_tables(run.findings))
-        notes = [*elicitation_notes(run.summary, listed=False), judged(run.summary)]
+        notes = [f"Ours: {run.name}."]
+        notes += [*elicitation_notes(run.summary, listed=False), judged(run.summary)]
         notes += missing(run.summary)
+    if options.limit is not None or options.things is not None:
+        notes.append(
+            "Only some of the drawings are used (--limit, --things), so differences from the "
+            "published values of all 300 drawings are not meaningful."
+        )
+        typer.echo(f"tacit: {notes[-1]}", err=True)
     _output_table(pl.concat(tables), out, notes, as_json=as_json)
 
 

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 STATEMENT = ("subject", "relation", "object")
 REQUIRED = (*STATEMENT, "p_true")
+ITEMS = ("subject", "object")
+_NAMED = 6  # items that a warning names
 TRUTHS = ("believed", "repaired", "label")
 GROUPS = ("thing", "annotator", "person", "document", "model", "group")
 """The columns that identify a group by default."""
@@ -152,7 +154,55 @@ def read_beliefs(
     columns = group_columns(table, groups)
     frame = _typed(_stripped(table, columns), complain)
     _refuse_bad_rows(frame, ontology, complain)
+    _warn_about_case(frame, columns)
     return _once_each(frame, columns, on_duplicate, complain, line)
+
+
+def merge_duplicates(
+    beliefs: pl.DataFrame, on_duplicate: OnDuplicate, groups: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Merge the rows of a table that repeat a statement, as :func:`read_beliefs` does.
+
+    Raises:
+        DataError: ``on_duplicate`` is ``error``, and two rows have different p for a statement.
+        RequestError: ``on_duplicate`` is unknown, or a column of ``groups`` is invalid.
+    """
+
+    def complain(problem: str, row: int) -> DataError:
+        return DataError(f"row {row} of the beliefs {problem}")
+
+    columns = group_columns(beliefs, groups)
+    _warn_about_case(beliefs, columns)
+    return _once_each(beliefs, columns, on_duplicate, complain, lambda row: f"row {row}")
+
+
+def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:
+    """Warn about items of a group that differ only in case, because they are different items."""
+    import polars as pl
+
+    sides = [frame.select(*columns, item=pl.col(name).cast(pl.String)) for name in ITEMS]
+    items = pl.concat(sides).unique().with_columns(key=pl.col("item").str.to_lowercase())
+    clash = items.filter(pl.col("item").n_unique().over(*columns, "key") > 1)
+    if clash.height:
+        names = sorted(clash["item"].unique())
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        log.warning(
+            "%s%s differ only in upper and lower case and are treated as different items",
+            ", ".join(map(repr, names[:_NAMED])),
+            more,
+        )
+
+
+def check_columns(beliefs: pl.DataFrame) -> pl.DataFrame:
+    """Return the beliefs.
+
+    Raises:
+        DataError: A column is missing.
+    """
+    missing = [name for name in REQUIRED if name not in beliefs.columns]
+    if missing:
+        raise DataError(f"the beliefs have no column {', '.join(missing)}")
+    return beliefs
 
 
 def check_beliefs(
@@ -170,20 +220,18 @@ def check_beliefs(
             statement.
         RequestError: See :func:`group_columns`.
     """
-    missing = [name for name in REQUIRED if name not in beliefs.columns]
-    if missing:
-        raise DataError(f"the beliefs have no column {', '.join(missing)}")
 
     def complain(problem: str, row: int) -> DataError:
         return DataError(f"row {row} of the beliefs {problem}")
 
-    frame = _typed(beliefs, complain)
+    frame = _typed(check_columns(beliefs), complain)
     _refuse_bad_rows(frame, ontology, complain)
     repeated = frame.select(*group_columns(frame, groups), *STATEMENT).is_duplicated()
     if repeated.any():
         row = repeated.arg_true()[0]
         raise complain(
-            f"repeats a statement of its group: {_statement_text(frame, row)}"
+            f"repeats a statement of its group: {_statement_text(frame, row)}; keep one, or use "
+            "on_duplicate='mean' or 'first'"
             f"{_grouping_hint(carried_columns(frame, groups), 'groups')}",
             row,
         )
@@ -269,7 +317,8 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
         row = unknown.arg_true()[0]
         raise complain(
             f"has the relation {frame['relation'][row]!r}, which is not in the ontology "
-            f"{ontology.name}; expected one of {', '.join(ontology.relations)}",
+            f"{ontology.name}; expected one of {', '.join(ontology.relations)}. For your own "
+            "relations, name an ontology file (--ontology)",
             row,
         )
     irreflexive = [name for name, each in ontology.relations.items() if each.irreflexive]
@@ -309,7 +358,7 @@ def _once_each(
             raise complain(
                 f"has p_true {frame['p_true'][row]} for {_statement_text(frame, row)}, but "
                 f"{line(other)} has {frame['p_true'][other]} for the same statement; keep one, or "
-                "use --on-duplicate mean or first"
+                "use --on-duplicate mean or first (in Python, on_duplicate)"
                 f"{_grouping_hint(carried_columns(frame, columns), '--groups')}",
                 row,
             )

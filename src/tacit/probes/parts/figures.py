@@ -165,7 +165,7 @@ def _rows(
 
     labelled = part.with_columns(label=pl.col(key).replace_strict(names))
     gains = _gains(labelled, ["label"], "accuracy").with_columns(
-        series=pl.lit(look.objective),
+        series=pl.lit(_after(look)),
         gain=pl.col("gain").map_elements(_points, return_dtype=pl.String),
     )
     labelled = labelled.join(gains, on=["label", "series"], how="left", maintain_order="left")
@@ -191,17 +191,22 @@ def _by_objective(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
     table = shown.defined(name, column)
     if table is None:
         return None
-    named = {"before": _BEFORE, shown.look.objective: shown.look.objective}
+    named = {"before": _BEFORE, shown.look.objective: _after(shown.look)}
     table = table.filter(pl.col("stage").is_in(list(named)))
     table = table.with_columns(series=pl.col("stage").replace_strict(named))
     return None if table.is_empty() else table
+
+
+def _after(look: Theme) -> str:
+    """Return the name of the series after repair, with the objective."""
+    return f"after repair ({look.objective})"
 
 
 def _series(look: Theme) -> tuple[Series, Series]:
     colours = look.colours
     return (
         Series(_BEFORE, colours.before, "circle"),
-        Series(look.objective, colours.of(look.objective), "diamond"),
+        Series(_after(look), colours.of(look.objective), "diamond"),
     )
 
 
