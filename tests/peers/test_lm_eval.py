@@ -183,5 +183,5 @@ def test_a_special_token_that_a_text_spells_is_text_here(both: Made) -> None:
     spelled = Prompt("<s>In a tree is", ("bird", "roots"))
     for _, _, ours, theirs in both("opt").pairs([spelled]):
         assert ours != pytest.approx(theirs, abs=0.1)
-    with pytest.raises(PromptError, match="would be read as a special token"):
+    with pytest.raises(PromptError, match="would encode as a special token"):
         list(both("llama").pairs([spelled]))
