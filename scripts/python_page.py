@@ -33,7 +33,8 @@ _BEGINNING = """\
 # Python
 
 Import the names on this page from `tacit`. Importing Tacit is fast: each name is loaded when it is
-first used. Every error that Tacit raises on purpose is a `TacitError`.
+first used. Every error that Tacit raises on purpose is a `TacitError`. The signatures and examples
+appear when the site is built (`make docs`); in a shell, `help(tacit.run)` shows them too.
 """
 
 

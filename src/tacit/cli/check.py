@@ -165,8 +165,9 @@ def _violation_lines(result: dict[str, Any]) -> str:
             f"{result['groups_decided']:,}, with a violation: {result['groups_with_violations']:,}"
         ),
         (
-            f"jointly consistent groups: {percent(result['jointly_consistent'])}; "
-            f"contradiction density: {percent(result['contradiction_density'])}"
+            "groups whose believed statements can all be true together: "
+            f"{percent(result['jointly_consistent'])}; mean violation rate of a group: "
+            f"{percent(result['contradiction_density'])}"
         ),
     ]
     if any(result[kind]["undecided"] for kind in kinds):

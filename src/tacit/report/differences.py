@@ -116,6 +116,8 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     if not frames:
         return None
     table = pl.concat(frames, how="diagonal_relaxed")
+    # Figures that only one of two models has come last.
+    table = table.sort(pl.col("difference").is_null(), maintain_order=True)
     return Section(
         id="differences",
         title="Differences",

@@ -176,8 +176,13 @@ def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
 
 def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
     """Return a headline of all models."""
-    marks = (mark for run in runs for mark in _marks(headline, run))
-    return Tile(headline.label, headline.about, tuple(marks))
+    marks = tuple(mark for run in runs for mark in _marks(headline, run))
+    found = next((of for run in runs if (of := _source(headline.table, run))), None)
+    if found is None:
+        return Tile(headline.label, headline.about, marks)
+    kind = found[0].column(headline.column).kind
+    ends = " to ".join(formatted(end, kind) for end in headline.scale)
+    return Tile(headline.label, f"{headline.about}; scale: {ends}", marks)
 
 
 def _marks(headline: Headline, run: Run) -> Iterator[Mark]:

@@ -15,6 +15,7 @@ import yaml
 
 from tacit.english import number_of, several
 from tacit.files import publish_text
+from tacit.models.registry import DEMOS
 from tacit.outputs import Kind
 from tacit.probes.base import probes
 from tacit.report import charts
@@ -153,6 +154,13 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
             )
         )
     warnings += differing(runs)
+    taught = sorted({name for run in runs if (name := str(run.request.get("model"))) in DEMOS})
+    if taught:
+        kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
+        warnings.append(
+            f"{_listed(taught)}: {kind}, trained for this purpose with gaps and errors. The "
+            "figures show what Tacit finds; they say nothing about other models."
+        )
     sections += [compared] if compared else []
     for probe in probes():
         mine = [run for run in runs if run.probe == probe]

@@ -235,18 +235,26 @@ def named(runs: Sequence[Run]) -> list[Run]:
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """Return the folder itself if it is a run's, else the runs in it, sorted by name."""
+    """Return the folder itself if it is a run's, else the runs in it at any depth, sorted."""
     if not folder.is_dir():
         problem = "is a file" if folder.is_file() else "does not exist"
         raise RequestError(f"{folder} {problem}; expected the folder of a run")
-    if (folder / "manifest.json").is_file() or (folder / "run.yaml").is_file():
-        return [folder]
-    found = sorted(path.parent for path in folder.glob("[!.]*/manifest.json"))
+    found = sorted(_searched(folder))
     if not found:
         raise RequestError(
             f"{folder} contains no run; expected manifest.json in this folder or in its subfolders"
         )
     return found
+
+
+def _searched(folder: Path) -> Iterator[Path]:
+    """Yield the folders of runs at or below a folder, except in hidden folders."""
+    if any((folder / name).is_file() for name in ("manifest.json", "run.yaml")):
+        yield folder
+        return
+    for inside in folder.iterdir():
+        if inside.is_dir() and not inside.name.startswith(".") and not inside.is_symlink():
+            yield from _searched(inside)
 
 
 def _read(folder: Path) -> Run:

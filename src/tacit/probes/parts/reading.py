@@ -42,7 +42,8 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         if beliefs.is_empty():
             continue
         drawings = findings.tables["violation_by_drawing"]
-        told_of = drawings.select(*_KEY, ~pl.col("consistent"), "violated").iter_rows()
+        rates = pl.col("density").fill_null(0)
+        told_of = drawings.select(*_KEY, rates, "violated").iter_rows()
         by_drawing = {(thing, annotator): fault for thing, annotator, *fault in told_of}
         chosen, told = sampled(drawings, MOST_GRAPHS)
         for thing, annotator in chosen:
@@ -56,8 +57,8 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         "Each figure shows one drawing: the model's beliefs, its repaired beliefs, and the "
         "annotator's mental model, if there is one. Edges that violate a constraint are coloured "
         "and dashed, or have a symbol in tables; hover over one, or move to it with Tab and the "
-        "arrow keys, to see the violated constraint. The most inconsistent drawing is shown first. "
-        f"{told}"
+        "arrow keys, to see the violated constraint. The drawing with the highest violation rate "
+        f"is shown first. {told}"
     )
     return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 

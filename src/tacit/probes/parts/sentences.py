@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 
+_FEW = 10  # things; a bootstrap over fewer gives intervals that are too narrow
+
 KINDS = {
     "symmetric": "a symmetric relation is believed in one direction only, "
     "as in \u201cx next to y\u201d but not \u201cy next to x\u201d",
@@ -40,11 +42,28 @@ def headline(findings: Findings) -> str:
     gain = _row(summary["accuracy_gain"], set="ParRoT", objective="paper", part="whole")
     if before is None or after is None or gain is None or gain["gain"] is None:
         return f"{violated}; repair removes every violation."
-    return (
-        f"{violated}. Repair removes every violation and changes accuracy from "
-        f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
-        f"{estimate(gain, 'gain', points)}."
-    )
+    without = _row(summary["accuracy_gain"], set=ASYMMETRIC, objective="paper", part="whole")
+    always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
+    lines = [
+        (
+            f"{violated}. Repair removes every violation and changes accuracy from "
+            f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
+            f"{estimate(gain, 'gain', points)}{_unclear(gain)}"
+        )
+    ]
+    if without is not None and without["gain"] is not None:
+        lines.append(f"without connects and next to: {points(without['gain'])}")
+    if always is not None and always["accuracy"] is not None:
+        lines.append(f"always answering true is correct for {percent(always['accuracy'])}")
+    return f"{'; '.join(lines)}."
+
+
+def _unclear(row: Mapping[str, Any]) -> str:
+    """Return a phrase if the interval of a difference includes 0, else an empty string."""
+    low, high = row["low"], row["high"]
+    if low is None or high is None or not low <= 0 <= high:
+        return ""
+    return ", an interval that includes 0"
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -198,6 +217,12 @@ def notes(findings: Findings) -> Iterator[str]:
         f"({made['resamples']:,} resamples, seed {made['seed']}). With only one thing there are no "
         "intervals."
     )
+    things = findings.summary["things"]
+    if 1 < things < _FEW:
+        yield (
+            f"There are only {several(things, 'thing')}. Intervals that resample so few are too "
+            "narrow; read them as a lower bound on the uncertainty."
+        )
     yield (
         "A belief is P(true)/(P(true) + P(false)), or the vote share of true among replies. "
         "A statement is believed if its belief is above one half. Repaired beliefs are the optimal "

@@ -269,9 +269,11 @@ TABLES = (
             Column("density", "violation rate", "percent", "violated/(applicable - undecided)."),
             Column(
                 "consistent",
-                "consistent",
+                "believed statements\ncan all be true",
                 "truth",
-                "Whether all believed statements can be true together.",
+                "Whether all believed statements can be true together, whatever the other "
+                "statements are. Beliefs that lack only a statement which they imply, such as "
+                "the other direction of a symmetric one, violate a constraint all the same.",
             ),
         ),
         keys=2,

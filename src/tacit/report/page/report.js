@@ -91,6 +91,7 @@
     if (b === null || b === undefined) return -1;
     return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a < b ? -1 : 1;
   }
+  const active = (filter) => Boolean(filter && (filter.text || Object.values(filter.keys).some(Boolean)));
   /* One table in the page: its rows as filtered and sorted, drawn a page at a time. */
   function TableView(host, table, only) {
     const shown = table.columns.filter((column) => column.heading !== null);
@@ -117,7 +118,7 @@
       make("table", {}, make("caption", { class: "unseen" }, table.title), make("thead", {}, head), body));
     const stem = table.id + (only ? "-" + only.replace(/[^0-9A-Za-z]+/g, "-").slice(0, 60) : "");
     host.replaceChildren(scroll, make("p", { class: "tools" },
-      make("button", { type: "button", "data-csv": table.id, "aria-label": "CSV of " + table.title, onclick: () => save(new Blob([csv(table, rows())], { type: "text/csv" }), stem + ".csv") }, "CSV"), more, told));
+      make("button", { type: "button", "data-csv": table.id, "aria-label": "CSV of " + table.title, onclick: () => save(new Blob([csv(table, rows())], { type: "text/csv" }), stem + (active(filter) ? "-filtered" : "") + ".csv") }, "CSV"), more, told));
     function rows() {
       let found = [];
       for (let row = 0; row < table.rows; row++) if (keeps(row)) found.push(row);
@@ -268,8 +269,14 @@
       const chart = page.charts[id];
       const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name, filter)]));
       const spec = JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets })));
-      if (filter && (filter.text || Object.values(filter.keys).some(Boolean))) shrink(spec);
+      if (active(filter)) shrink(spec);
       if (view) view.finalize();
+      view = null;
+      const fewer = Object.entries(chart.data).filter(([own, name]) => datasets[own].length < page.datasets[name].rows);
+      if (fewer.length && fewer.every(([own]) => !datasets[own].length)) {
+        canvas.replaceChildren(make("p", { class: "hint" }, "No row of this chart fits the filter."));
+        return;
+      }
       const result = await window.vegaEmbed(canvas, spec, EMBED);
       view = result.view;
       canvas.dataset.drawn = "yes";
