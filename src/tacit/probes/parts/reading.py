@@ -42,8 +42,7 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         if beliefs.is_empty():
             continue
         drawings = findings.tables["violation_by_drawing"]
-        rates = pl.col("density").fill_null(0)
-        told_of = drawings.select(*_KEY, rates, "violated").iter_rows()
+        told_of = drawings.select(*_KEY, ~pl.col("consistent"), "violated").iter_rows()
         by_drawing = {(thing, annotator): fault for thing, annotator, *fault in told_of}
         chosen, told = sampled(drawings, MOST_GRAPHS)
         for thing, annotator in chosen:
@@ -57,8 +56,9 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         "Each figure shows one drawing: the model's beliefs, its repaired beliefs, and the "
         "annotator's mental model, if there is one. Edges that violate a constraint are coloured "
         "and dashed, or have a symbol in tables; hover over one, or move to it with Tab and the "
-        "arrow keys, to see the violated constraint. The drawing with the highest violation rate "
-        f"is shown first. {told}"
+        "arrow keys, to see the violated constraint. Shown first: the drawing with the most "
+        "violations among those whose believed statements contradict one another, or else among "
+        f"all. {told}"
     )
     return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 
