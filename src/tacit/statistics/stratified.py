@@ -1,0 +1,313 @@
+"""The lift of a score above chance within strata, such as anchors with equally many facts.
+
+Where a third quantity moves both the score and the share of right rows, a score can predict right
+rows although it does not within any stratum. Here, chance is the mean of average precision over all
+permutations of the labels within strata, and the p-value and the interval come from such
+permutations, studentised as in `studentised` (METHODS section 4, "Number-of-facts confound").
+
+The metric is log(1 - chance) - log(1 - AP). Its standard error is that of the infinitesimal
+jackknife: a row moves AP, the shares of right rows of its stratum, and thereby chance, which is
+close to the average precision of labels replaced by these shares. The influences are summed over
+clusters, which may span strata. The permutations keep the labels of a cluster within a stratum
+together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from tacit.statistics.intervals import Estimate
+from tacit.statistics.permutation import LIFT, chance_levels, laid, lift, p_value
+from tacit.statistics.ranking import at_thresholds, average_precision, summed
+from tacit.statistics.studentised import Permutations, interval_of, over_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.intp]
+    Labels: TypeAlias = NDArray[np.bool_]
+
+LEAST_ROWS = 20
+"""Minimum number of rows of a stratum; smaller neighbours are merged."""
+
+# Reasons why there is no adjusted lift or interval.
+UNDEFINED = "all right or all wrong"
+NO_VARIATION = "no variation within strata"
+FEW_CLUSTERS = "too few clusters"
+UNBOUNDED = "not bounded by the permutations"
+FEWEST_CLUSTERS = 10
+_CELLS = 500_000  # labels per batch of permutations; bounds the memory
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """The lift of average precision above its chance level within strata.
+
+    Args:
+        strata: Number of strata.
+        chance: Mean average precision over permutations within strata; None if no row is right.
+        lift: (average precision - chance)/(1 - chance), with its interval.
+        p_value: One-sided, against a lift of 0, from the permutations of the interval.
+        no_interval: Why there is no interval, one of the constants of this module; else None.
+    """
+
+    strata: int
+    chance: float | None
+    lift: Estimate
+    p_value: float | None
+    no_interval: str | None
+
+
+def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
+    """Group rows with equal values into strata, merged with the next one until large enough.
+
+    Args:
+        values: The quantity to adjust for, shape (rows,).
+        least: Minimum number of rows of a stratum. What is left at the highest values joins the
+            stratum below.
+
+    Returns:
+        The stratum of each row, counted from 0 by ascending value, shape (rows,).
+    """
+    levels, level, rows = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    stratum = np.zeros(len(levels), dtype=np.intp)
+    current, size = 0, 0
+    for at, count in enumerate(rows):
+        if size >= least:
+            current, size = current + 1, 0
+        stratum[at] = current
+        size += int(count)
+    if size < least and current:
+        stratum[stratum == current] = current - 1
+    return stratum[level]
+
+
+def adjusted_lift(
+    right: ArrayLike,
+    score: ArrayLike,
+    strata: ArrayLike,
+    clusters: ArrayLike,
+    how: Permutations | None = None,
+) -> Adjusted:
+    """Measure how well a score predicts which rows are right, within strata.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        score: The predictor, shape (rows,).
+        strata: The stratum of each row, shape (rows,); see `strata_of`.
+        clusters: The cluster of each row, shape (rows,); rows of a cluster are not independent.
+        how: The number of permutations, their seed and the confidence level.
+
+    Raises:
+        ValueError: The shapes differ, or a score is nan.
+    """
+    how = how or Permutations()
+    rows = _Rows.of(right, score, strata, clusters)
+    chance = rows.chance
+    value = lift(average_precision(right, score), chance)
+    bare = Adjusted(rows.strata, chance, Estimate(value, None, None), None, rows.why_not())
+    if bare.no_interval is not None or value is None:
+        return bare
+    (observed,), (error,) = rows.scaled(rows.labels[None])
+    permuted = np.concatenate([over_error(*rows.scaled(labels)) for labels in rows.dealt(how)])
+    ratio = over_error(np.array([observed]), np.array([error]))[0]
+    ends = interval_of(float(observed), float(error), permuted, how.level)
+    low, high = (None, None) if ends is None else map(LIFT.back, ends)
+    return Adjusted(
+        rows.strata,
+        chance,
+        Estimate(value, low, high),
+        p_value(float(ratio), permuted),
+        UNBOUNDED if ends is None else None,
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows sorted by descending score; ties are in an order that the input does not affect.
+
+    Args:
+        labels: Whether each row is right, shape (rows,).
+        counts: Number of rows at each threshold, shape (thresholds,).
+        stratum: Shape (rows,).
+        member: 1 where a row belongs to a cluster, shape (clusters, rows).
+    """
+
+    labels: Labels
+    counts: Floats
+    stratum: Ints
+    member: csr_array
+
+    @classmethod
+    def of(
+        cls, right: ArrayLike, score: ArrayLike, strata: ArrayLike, clusters: ArrayLike
+    ) -> _Rows:
+        counts = at_thresholds(right, score)[1]
+        labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
+        _, stratum = np.unique(np.asarray(strata), return_inverse=True)
+        names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+        if not labels.shape == stratum.shape == cluster.shape:
+            raise ValueError(
+                f"right has shape {labels.shape}, strata {stratum.shape}, clusters {cluster.shape}"
+            )
+        order = np.lexsort([labels, cluster, stratum, -scores])
+        places = (cluster[order], np.arange(len(order)))
+        member = csr_array((np.ones(len(order)), places), shape=(len(names), len(order)))
+        return cls(labels[order], counts, stratum[order].astype(np.intp), member)
+
+    @property
+    def strata(self) -> int:
+        """The number of strata."""
+        return len(np.unique(self.stratum))
+
+    def why_not(self) -> str | None:
+        """Return why there can be no p-value and interval; None if there can be."""
+        if not self.labels.any() or self.labels.all():
+            return UNDEFINED
+        if not ((self._share > 0) & (self._share < 1)).any():
+            return NO_VARIATION
+        return FEW_CLUSTERS if self.member.shape[0] < FEWEST_CLUSTERS else None
+
+    @cached_property
+    def _level(self) -> Ints:
+        """The threshold of each row."""
+        return np.repeat(np.arange(len(self.counts)), self.counts.astype(np.intp))
+
+    @cached_property
+    def _sizes(self) -> Floats:
+        """The number of rows of each stratum."""
+        return np.bincount(self.stratum).astype(np.float64)
+
+    @cached_property
+    def _share(self) -> Floats:
+        """The share of right rows in each stratum, which permutations do not change."""
+        shares: Floats = np.bincount(self.stratum, self.labels) / self._sizes
+        return shares
+
+    @cached_property
+    def chance(self) -> float | None:
+        """The exact mean of average precision over permutations within strata.
+
+        Two different rows of a stratum with R of n rows right are both right with the probability
+        R(R - 1)/(n(n - 1)); rows of different strata are independent.
+        """
+        if not self.labels.any():
+            return None
+        share, n = self._share, self._sizes
+        both = np.divide(share * (share * n - 1), n - 1, out=share**2, where=n > 1)
+        cells = self._level * len(n) + self.stratum
+        at = np.bincount(cells, minlength=len(self.counts) * len(n)).reshape(-1, len(n))
+        top = at.cumsum(axis=0)
+        expected = (at @ share) * (top @ share)
+        expected += (at * top) @ (both - share**2) + at @ (share - both)
+        return float((expected / self.counts.cumsum()).sum() / self.labels.sum())
+
+    @cached_property
+    def _of_chance(self) -> tuple[Floats, Floats]:
+        """The influence of a row on chance: a constant, and the factor of its label.
+
+        Chance is approximated by the average precision of soft labels, the shares of the strata.
+        """
+        soft = self._share[self.stratum]
+        here = np.bincount(self._level, soft)
+        above = self.counts.cumsum()
+        precision = here.cumsum() / above
+        average = float((here * precision).sum() / self.labels.sum())
+        raised = (precision + _onward(here / above) - average)[self._level]
+        lowered = _onward(here * precision / above)[self._level]
+        mean = np.bincount(self.stratum, raised) / self._sizes
+        of_label = mean[self.stratum]
+        right = self.labels.sum()
+        return (soft * raised - lowered - soft * of_label) / right, of_label / right
+
+    def scaled(self, labels: Labels) -> tuple[Floats, Floats]:
+        """Compute each sample's metric, and its standard error up to a common factor.
+
+        Args:
+            labels: Shape (samples, rows), permuted within strata.
+        """
+        chance = self.chance or 0.0
+        found = LIFT.influence(summed(labels, self.counts), self.counts)
+        n, right = len(self.labels), float(self.labels.sum())
+        # `LIFT` measures against the unstratified chance level; keep its part on AP.
+        plain = float(np.log(1 - chance_levels(right, self.counts)))
+        of_right = found.right[:, self._level] + 1 / n
+        of_wrong = found.wrong[:, self._level] - right / n / (n - right)
+        constant, factor = self._of_chance
+        with np.errstate(invalid="ignore"):
+            moved = np.where(
+                labels, of_right - (constant + factor) / (1 - chance), of_wrong
+                - constant / (1 - chance)
+            )
+            sums = self.member @ moved.T
+            value = found.value - plain + np.log(1 - chance)
+            return value, np.sqrt((sums**2).sum(axis=0))
+
+    def dealt(self, how: Permutations) -> Iterator[Labels]:
+        """Yield permuted labels in batches of shape (permutations, rows).
+
+        Within each stratum, labels are permuted like those of a whole sample: shuffled within a
+        cluster, and the clusters laid out in random order.
+        """
+        random = np.random.default_rng(how.seed)
+        step = max(1, _CELLS // len(self.labels))
+        for begin in range(0, how.permutations, step):
+            samples = min(step, how.permutations - begin)
+            labels = np.empty((samples, len(self.labels)), dtype=bool)
+            for block in self._blocks:
+                block.deal(self.labels, labels, random)
+            yield labels
+
+    @cached_property
+    def _blocks(self) -> list[_Block]:
+        cluster = np.empty(len(self.labels), dtype=np.intp)
+        cluster[self.member.indices] = np.repeat(
+            np.arange(self.member.shape[0]), np.diff(self.member.indptr)
+        )
+        return [
+            _Block.of(rows, cluster[rows])
+            for each in range(len(self._sizes))
+            for rows in [np.flatnonzero(self.stratum == each)]
+        ]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The rows of a stratum, sorted by cluster.
+
+    Args:
+        rows: Shape (rows,).
+        cluster: The cluster of each row, counted from 0, shape (rows,).
+        sizes: The number of rows of each cluster.
+    """
+
+    rows: Ints
+    cluster: Ints
+    sizes: Ints
+
+    @classmethod
+    def of(cls, rows: Ints, clusters: Ints) -> _Block:
+        order = np.argsort(clusters, kind="stable")
+        _, cluster, sizes = np.unique(clusters[order], return_inverse=True, return_counts=True)
+        return cls(rows[order], cluster.astype(np.intp), sizes.astype(np.intp))
+
+    def deal(self, labels: Labels, out: Labels, random: np.random.Generator) -> None:
+        """Write permuted labels of these rows into ``out``, shape (samples, all rows)."""
+        samples, n = len(out), len(self.rows)
+        within = np.arange(n) - (self.sizes.cumsum() - self.sizes)[self.cluster]
+        shuffled = (self.cluster + random.random((samples, n))).argsort(axis=1)
+        places = self.rows[laid(self.sizes, samples, random)[:, self.cluster] + within]
+        np.put_along_axis(out, places, labels[self.rows[shuffled]], axis=1)
+
+
+def _onward(values: Floats) -> Floats:
+    """Return the sum of each value and all values after it."""
+    return values[::-1].cumsum()[::-1]
