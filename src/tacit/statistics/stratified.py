@@ -244,8 +244,9 @@ class _Rows:
         constant, factor = self._of_chance
         with np.errstate(invalid="ignore"):
             moved = np.where(
-                labels, of_right - (constant + factor) / (1 - chance), of_wrong
-                - constant / (1 - chance)
+                labels,
+                of_right - (constant + factor) / (1 - chance),
+                of_wrong - constant / (1 - chance),
             )
             sums = self.member @ moved.T
             value = found.value - plain + np.log(1 - chance)
