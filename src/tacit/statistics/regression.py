@@ -1,0 +1,119 @@
+"""The adjusted odds ratio: a logistic regression with cluster-robust standard errors."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from tacit.statistics.intervals import Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+# Reasons why there is no odds ratio.
+UNDEFINED = "all right or all wrong"
+CONSTANT = "a constant predictor"
+SEPARATED = "predictors that separate right from wrong"
+FEW_CLUSTERS = "too few clusters"
+FEW_ROWS = "too few rows"
+FEWEST_CLUSTERS = 10
+_ROWS_PER_PREDICTOR = 10
+# A larger log odds ratio or standard error shows that the estimate diverges.
+_DIVERGED = 50.0
+
+
+@dataclass(frozen=True)
+class OddsRatio:
+    """The odds ratio of one predictor, with all others held fixed.
+
+    Args:
+        n: Number of rows.
+        ratio: The factor of the odds of a right row when the predictor rises by 1, with Wald's
+            interval from cluster-robust standard errors; without a value where undefined.
+        log_error: The cluster-robust standard error of the logarithm of the ratio.
+        p_value: Two-sided, against a ratio of 1.
+        undefined: Why there is no ratio, one of the constants of this module; None if there is one.
+    """
+
+    n: int
+    ratio: Estimate
+    log_error: float | None
+    p_value: float | None
+    undefined: str | None
+
+
+def odds_ratio(
+    right: ArrayLike, predictors: Mapping[str, ArrayLike], clusters: ArrayLike, level: float = 0.95
+) -> OddsRatio:
+    """Estimate the odds ratio of the first predictor.
+
+    Predictors other than the first that do not vary are left out.
+
+    Args:
+        right: Whether each row is right, shape (rows,).
+        predictors: Each shape (rows,), without missing values; the first is the one of interest.
+        clusters: The cluster of each row, shape (rows,).
+        level: Confidence level of the interval.
+    """
+    labels = np.asarray(right, dtype=np.float64)
+    first, *rest = (np.asarray(each, dtype=np.float64) for each in predictors.values())
+    columns = [first, *(each for each in rest if np.ptp(each) > 0)]
+    groups = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    reason = _why_not(labels, columns, groups)
+    if reason is None:
+        fitted = _fitted(labels, np.column_stack(columns), groups)
+        if fitted is not None:
+            return _told(len(labels), *fitted, level)
+        reason = SEPARATED
+    return OddsRatio(len(labels), Estimate(None, None, None), None, None, reason)
+
+
+def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) -> str | None:
+    right = int(labels.sum())
+    if right in {0, len(labels)}:
+        return UNDEFINED
+    if not np.ptp(columns[0]) > 0:
+        return CONSTANT
+    if groups.max() + 1 < FEWEST_CLUSTERS:
+        return FEW_CLUSTERS
+    few = min(right, len(labels) - right) < _ROWS_PER_PREDICTOR * len(columns)
+    return FEW_ROWS if few else None
+
+
+def _fitted(labels: Floats, columns: Floats, groups: NDArray[np.intp]) -> tuple[float, float] | None:
+    """Return the first coefficient and its cluster-robust error; None if the fit diverges."""
+    from statsmodels.discrete.discrete_model import Logit
+    from statsmodels.tools.sm_exceptions import ModelWarning, PerfectSeparationError
+
+    # Standardised, so that the fit converges whatever the units are.
+    scale = columns.std(axis=0)
+    design = np.column_stack([np.ones(len(labels)), (columns - columns.mean(axis=0)) / scale])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ModelWarning)
+            warnings.simplefilter("error", RuntimeWarning)
+            found = Logit(labels, design).fit(
+                disp=False, method="newton", cov_type="cluster", cov_kwds={"groups": groups}
+            )
+    except (ModelWarning, RuntimeWarning, PerfectSeparationError, np.linalg.LinAlgError):
+        return None
+    value, error = float(found.params[1]), float(found.bse[1])
+    if not np.isfinite([value, error]).all() or max(abs(value), error) > _DIVERGED:
+        return None
+    return value / float(scale[0]), error / float(scale[0])
+
+
+def _told(n: int, value: float, error: float, level: float) -> OddsRatio:
+    from scipy.special import ndtr, ndtri
+
+    reach = float(ndtri((1 + level) / 2)) * error
+    ratio, low, high = (float(np.exp(each)) for each in (value, value - reach, value + reach))
+    p_value = float(2 * ndtr(-abs(value / error))) if error > 0 else None
+    return OddsRatio(n, Estimate(ratio, low, high), error, p_value, None)
