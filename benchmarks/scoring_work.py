@@ -63,7 +63,7 @@ def prepare(folder: Path, sources: Sources, sizes: Sizes, model: str, dtype: str
     probe = consistency(folder, sources)
     write(folder / "facts.json", fact_prompts(probe, sizes.facts))
     count = sizes.anchors * len(probe.choice_variants)
-    write(folder / "anchors.json", probe.anchor_prompts[:count])
+    write(folder / "anchors.json", probe.prompt_set.prompts("choice")[:count])
     write(folder / "parts.json", part_prompts(sources.drawings, sizes.drawings))
 
 

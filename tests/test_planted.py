@@ -66,7 +66,7 @@ class Asked:
         templates = load_templates()
         templates = replace(templates, pairs=templates.pairs[:2])
         probe = ConsistencyProbe(anchors, known, templates, wording("paper"))
-        return probe.measure_scores(self.engine.ask(probe.prompts))
+        return probe.measure_in_order(self.engine.ask(probe.prompts))
 
     @cached_property
     def parts(self) -> Findings:

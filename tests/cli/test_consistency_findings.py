@@ -46,19 +46,22 @@ def probe() -> ConsistencyProbe:
 @pytest.fixture(scope="module")
 def found(probe: ConsistencyProbe) -> Findings:
     """What a server that leaves out words shows."""
-    return probe.measure_scores([cut(prompt) for prompt in probe.prompts])
+    return probe.measure_in_order([cut(prompt) for prompt in probe.prompts])
 
 
 def counts(probe: ConsistencyProbe) -> dict[str, int]:
     """What is lacking, counted prompt by prompt and fact by fact."""
-    n = len(probe.asked.texts) * len(probe.variants)
-    lacking = [sum(one.logprob is None for one in cut(p).answers) for p in probe.prompts]
+    background, choices = (probe.prompt_set.prompts(name) for name in ("background", "choice"))
+    words, answers = (
+        sum(one.logprob is None for prompt in prompts for one in cut(prompt).answers)
+        for prompts in (background, choices)
+    )
     facts = probe.asked.facts.to_dicts()
     silent = ["farm" in text for text in probe.asked.texts]
     return {
-        "words": sum(lacking[:n]),
-        "answers": sum(lacking[n:]),
-        "all answers": sum(len(prompt.answers) for prompt in probe.prompts[n:]),
+        "words": words,
+        "answers": answers,
+        "all answers": sum(len(prompt.answers) for prompt in choices),
         "questions": sum(silent),
         "facts": sum(silent[fact["positive_question"]] for fact in facts),
         "negatives": sum(

@@ -193,7 +193,7 @@ def test_csv_holds_the_rows_that_fit(visit: Visit, runs: Path) -> None:
         .filter(relation="inside")
         .to_dicts()
     ]
-    assert waiting.value.suggested_filename == "parts-accuracy-by-relation.csv"
+    assert waiting.value.suggested_filename == "parts-accuracy-by-relation-filtered.csv"
     assert [(row["model"], row["stage"], row["n"]) for row in rows] == [
         (row["model"], row["stage"], str(row["n"])) for row in found
     ]

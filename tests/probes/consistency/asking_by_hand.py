@@ -147,7 +147,7 @@ def probe_of(
 def measured(probe: ConsistencyProbe, says: Says) -> Findings:
     """What a probe finds of a model."""
     model = FakeModel(lambda prompt, answer: says(prompt.text, answer))
-    return probe.measure_scores(model.answer(probe.prompts))
+    return probe.measure_in_order(model.answer(probe.prompts))
 
 
 def inputs(question: str, metas: int = 6) -> Iterator[Input]:

@@ -274,7 +274,7 @@ def test_a_run_tells_an_answer_without_a_margin() -> None:
         )
         for prompt in probe.prompts
     ]
-    found = probe.measure_scores(cut)
+    found = probe.measure_in_order(cut)
     facts = found.tables["facts"]
     assert facts["positive_right"].to_list() == [True] * facts.height
     assert facts["positive_word"].to_list() == ["On"] * facts.height

@@ -58,7 +58,8 @@ def test_what_is_asked(run: Run) -> None:
     variants = 23 if run.metas == 5 else 24
     choices = [len(case.anchor.choices) for case in run.cases]
     expected = variants * len(run.scores)
-    expected += (variants - 1) * len(choices) if "choice" in run.anchoring else 0
+    # Each choice also behind an empty question.
+    expected += 2 * (variants - 1) * len(choices) if "choice" in run.anchoring else 0
     expected += variants * sum(choices) if "verify" in run.anchoring else 0
     assert len(run.probe.prompts) == expected == run.found.summary["prompts"]
     assert sum(len(p.answers) for p in run.probe.prompts[:variants]) == 14 * run.metas
@@ -72,7 +73,8 @@ def test_the_counts_of_a_run(run: Run) -> None:
     replies = run.replies.values()
     anchor_inputs = [
         run.says(prompt.text, answer)
-        for prompt in run.probe.anchor_prompts
+        for name in ("choice", "verify")
+        for prompt in run.probe.prompt_set.prompts(name)
         for answer in prompt.answers
     ]
     expected = {

@@ -54,7 +54,7 @@ def test_another_reading_asks_the_model_nothing(probe: ConsistencyProbe, tmp_pat
             probe.anchors, probe.background, probe.templates, probe.wording, reading=Reading(method)
         )
         engine = Engine(model, Store(tmp_path))
-        read.measure_scores(engine.ask(read.prompts))
+        read.measure_in_order(engine.ask(read.prompts))
         counts.append(len(model.asked))
     assert counts[0] > 0
     assert set(counts) == {counts[0]}

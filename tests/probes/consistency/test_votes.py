@@ -53,7 +53,7 @@ def replied(prompt: Prompt, samples: int = 9) -> Votes:
 def measured(method: Method | None = None) -> Findings:
     """The findings of all cases."""
     probe = probe_of(CASES, reading=Reading(method or Method(), VERIFY))
-    return probe.measure_votes([replied(prompt) for prompt in probe.prompts])
+    return probe.measure_in_order([replied(prompt) for prompt in probe.prompts])
 
 
 def pooled(question: str) -> tuple[int, int]:
@@ -140,7 +140,7 @@ def test_of_tied_choices_none_is_the_answer() -> None:
         Votes({word: 0 if word in POSITIVE else 3 for word in prompt.answers})
         for prompt in probe.prompts
     ]
-    found = probe.measure_votes(denied)
+    found = probe.measure_in_order(denied)
     assert found.tables["anchors"]["choice"].null_count() == len(CASES)
     assert found.tables["anchors"]["right"].null_count() == len(CASES)
     assert found.summary["tied_anchors"] == found.summary["without_answer"] == len(CASES)
@@ -250,4 +250,4 @@ def test_what_replies_cannot_tell_is_refused(reading: Reading, message: str) -> 
     with pytest.raises(RequestError, match=message):
         probe.check_replies(sampled=True)
     with pytest.raises(RequestError, match=message):
-        probe.measure_votes([replied(prompt) for prompt in probe.prompts])
+        probe.measure_in_order([replied(prompt) for prompt in probe.prompts])

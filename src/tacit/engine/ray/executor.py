@@ -130,8 +130,13 @@ class RayExecutor:
                     else:
                         left -= 1
                         yield job, outcome
+        except GeneratorExit:
+            # Interrupted: also end the idle workers, which would keep their cores and GPUs.
+            for worker in list(self._workers):
+                self._leave(worker)
+            raise
         finally:
-            # Interrupted, or a block failed for good: end the workers that are still busy.
+            # A block failed for good: end the workers that are still busy.
             for worker in [worker for worker in self._workers if worker.job is not None]:
                 self._leave(worker)
 

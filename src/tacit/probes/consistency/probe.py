@@ -6,30 +6,21 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-import numpy as np
-
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
-from tacit.probes.base import Answers, Requests
+from tacit.probes.base import Answered, Answers, Requests
 from tacit.probes.consistency import answer_tables, background_scores, consistency, sensitivity
-from tacit.probes.consistency.answer_tables import ANCHORING, Scored
-from tacit.probes.consistency.answers import Method, choice_table, verify_table, verify_votes_table
+from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
 from tacit.probes.consistency.options import ConsistencyOptions
-from tacit.probes.consistency.prompt_variants import Bounds, Inputs, at_most
-from tacit.probes.consistency.questions import (
-    Asked,
-    background_prompts,
-    choice_prompts,
-    choice_variants,
-    prompt_variants,
-    verify_prompts,
-)
+from tacit.probes.consistency.prompt_set import PromptSet
+from tacit.probes.consistency.prompt_variants import Inputs
+from tacit.probes.consistency.questions import Asked, choice_variants, prompt_variants
+from tacit.probes.consistency.scored import ANCHORING
+from tacit.probes.consistency.summary import intervals, of_answers, of_tables, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
-from tacit.probes.consistency.votes import Unread
 from tacit.statistics import Bootstrap
-from tacit.statistics.conditional import FEWEST_ITEMS
 from tacit.statistics.studentised import Permutations
 from tacit.strings import convert_strings, listed
 
@@ -40,8 +31,8 @@ if TYPE_CHECKING:
 
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.knowledge.background import Background
-    from tacit.probes.consistency.prompt_variants import Floats
     from tacit.probes.consistency.questions import PromptVariant
+    from tacit.probes.consistency.scored import Scored
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
     from tacit.requests import Prompt, Scores, Votes
@@ -185,69 +176,49 @@ class ConsistencyProbe:
         return choice_variants(self.templates, self.version)
 
     @cached_property
+    def prompt_set(self) -> PromptSet:
+        """The prompts in named groups."""
+        return PromptSet(
+            self.asked.texts,
+            self.anchors,
+            self.variants,
+            self.choice_variants,
+            self.templates,
+            self.reading.anchoring,
+        )
+
+    @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """All prompts: each background question in every prompt variant, then the anchors."""
-        prompts = [p for text in self.asked.texts for p in background_prompts(text, self.variants)]
-        return [*prompts, *self.anchor_prompts]
-
-    @cached_property
-    def anchor_prompts(self) -> Sequence[Prompt]:
-        """The anchors in every prompt variant: all choices, then all verifications."""
-        prompts: list[Prompt] = []
-        if "choice" in self.reading.anchoring:
-            prompts += [p for group in self._choice_prompts for p in group]
-        if "verify" in self.reading.anchoring:
-            prompts += [p for groups in self._verify_prompts for group in groups for p in group]
-        return prompts
-
-    @cached_property
-    def _choice_prompts(self) -> list[list[Prompt]]:
-        return [choice_prompts(a.question, a.choices, self.choice_variants) for a in self.anchors]
-
-    @cached_property
-    def _verify_prompts(self) -> list[list[list[Prompt]]]:
-        return [
-            verify_prompts(a.question, a.choices, self.variants, self.templates)
-            for a in self.anchors
-        ]
+        """The prompts of all groups, in order."""
+        return [p for name in self.requests() for p in self.prompt_set.prompts(name)]
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests for background questions, choices and verifications.
-
-        See ``Probe.requests``.
-        """
-        n, m = len(self.variants), len(self.choice_variants)
-        background = self.prompts[: len(self.asked.texts) * n]
-        found = {"background": Requests(_keys(len(self.asked.texts), n), background)}
-        if "choice" in self.reading.anchoring:
-            asked = [p for group in self._choice_prompts for p in group]
-            found["choice"] = Requests(_keys(len(self.anchors), m), asked)
-        if "verify" in self.reading.anchoring:
-            asked = [p for groups in self._verify_prompts for group in groups for p in group]
-            choices = sum(len(anchor.choices) for anchor in self.anchors)
-            found["verify"] = Requests(_keys(choices, n), asked)
-        return found
+        """Return the requests in the groups that ``prompt_set`` names; see ``Probe.requests``."""
+        return self.prompt_set.requests
 
     def measure(self, answers: Answers) -> Findings:
-        """Compute the findings from scores or votes; see ``Probe.measure``."""
+        """Compute the findings from scores or votes; see ``Probe.measure``.
+
+        Raises:
+            RequestError: See ``check_replies``.
+        """
         answers = answers.joined(self.requests())
         if answers.sampled:
-            return self.measure_votes([v for g in answers.groups for v in answers.votes(g)])
-        return self.measure_scores([s for g in answers.groups for s in answers.scores(g)])
+            self.check_replies(sampled=True)
+            votes = {name: answers.votes(name) for name in answers.groups}
+            every = [one for group in votes.values() for one in group]
+            return self._found(self.prompt_set.voted(votes), {"votes": votes_summary(every)})
+        scores = {name: answers.scores(name) for name in answers.groups}
+        return self._found(self.prompt_set.scored(scores), score_counts(scores))
 
-    def measure_scores(self, scores: Sequence[Scores]) -> Findings:
-        """Compute the findings from one score per prompt.
-
-        Returns:
-            The tables that ``tacit.probes.consistency.tables`` declares.
-        """
-        n = len(self.asked.texts) * len(self.variants)
-        told = {
-            **_tokens(scores[:n]),
-            **_anchor_tokens(scores[n:]),
-            "spanned": sum(one.spanned for score in scores for one in score.answers),
+    def measure_in_order(self, found: Sequence[Scores] | Sequence[Votes]) -> Findings:
+        """Compute the findings from one answer per prompt, in the order of ``prompts``."""
+        left = iter(found)
+        groups = {
+            name: Answered(group.keys, [next(left) for _ in group.requests])
+            for name, group in self.requests().items()
         }
-        return self._found(self._scored(scores), told)
+        return self.measure(Answers(groups))
 
     @staticmethod
     def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
@@ -312,17 +283,8 @@ class ConsistencyProbe:
                 "not provide: use --answering max (all replies together), count or single"
             )
 
-    def measure_votes(self, votes: Sequence[Votes]) -> Findings:
-        """Compute the findings from the votes on each prompt, and add vote counts to the summary.
-
-        Raises:
-            RequestError: See ``check_replies``.
-        """
-        self.check_replies(sampled=True)
-        return self._found(self._voted(votes), {"votes": votes_summary(votes)})
-
-    def _found(self, scored: Scored, told: Mapping[str, Any]) -> Findings:
-        """Compute the findings. ``told`` is the part of the summary that describes the scores."""
+    def _found(self, scored: Scored, scores: Mapping[str, Any]) -> Findings:
+        """Compute the findings. ``scores`` is the part of the summary that describes the scores."""
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
         beliefs = scored.beliefs(self.reading.method)
@@ -348,164 +310,21 @@ class ConsistencyProbe:
             ),
         }
         summary = {
-            **self._summary(tables, bootstrap),
-            **_unanswered(tables["facts"]),
-            "missing_questions": int(answers.missing.sum()),
-            "tied_questions": int(answers.tied.sum()),
-            "without_margin": int((np.isnan(answers.margin) & ~answers.missing).sum()),
-            **({} if beliefs is None else {"clear_questions": _clear(beliefs)}),
-            **told,
-            "intervals": {
-                "consistency": {**how.to_json(), "clusters": "question concept"},
-                "background_score": {"method": "Student's t", "over": "relations"},
-                "background_by_relation": {**bootstrap.to_json(), "clusters": "head of the fact"},
-                "relevance": {
-                    **how.to_json(),
-                    "clusters": "question concept",
-                    "least_facts": FEWEST_ITEMS,
-                },
-                "others": {**bootstrap.to_json(), "clusters": "question concept"},
-            },
+            **self._counts(),
+            **of_tables(tables, bootstrap),
+            **of_answers(answers, tables["facts"], beliefs),
+            **scores,
+            "intervals": intervals(how, bootstrap),
         }
         return Findings(answer_tables.questions(self.asked, scored), tables, summary)
 
-    def _scored(self, scores: Sequence[Scores]) -> Scored:
-        """Return the scores as arrays from which answers are computed."""
-        tables = self._tables(scores)
-        most = [at_most(one) for one in scores]
-        bounds = Bounds() if most == scores else Bounds(*self._tables(most))
-        return Scored(self.variants, self.choice_variants, *tables, self._sizes, bounds)
-
-    def _tables(self, scores: Sequence[Scores]) -> tuple[Floats, Floats | None, Floats | None]:
-        """Return the scores of background questions, choices and verified choices."""
-        n = len(self.asked.texts) * len(self.variants)
-        inputs = Inputs.of(self.variants)
-        background, rest = inputs.table(scores[:n]), list(scores[n:])
-        choices = verified = None
-        if "choice" in self.reading.anchoring:
-            step = len(self.choice_variants)
-            count = step * len(self.anchors)
-            choices, _ = choice_table([rest[i : i + step] for i in range(0, count, step)])
-            rest = rest[count:]
-        if "verify" in self.reading.anchoring:
-            left = iter(rest)
-            verified = verify_table(
-                [
-                    [[next(left) for _ in self.variants] for _ in anchor.choices]
-                    for anchor in self.anchors
-                ],
-                inputs,
-            )
-        return background, choices, verified
-
-    def _voted(self, votes: Sequence[Votes]) -> Scored:
-        """Return the votes as arrays from which answers are computed; anchors are verified."""
-        n = len(self.asked.texts) * len(self.variants)
-        inputs, sizes = Inputs.of(self.variants), [len(anchor.choices) for anchor in self.anchors]
-        return Scored(
-            self.variants,
-            self.choice_variants,
-            inputs.votes(votes[:n]),
-            None,
-            verify_votes_table(votes[n:], sizes, inputs),
-            self._sizes,
-            unread=Unread.of(votes[:n], len(self.variants)),
-        )
-
-    @cached_property
-    def _sizes(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The choices' lengths in UTF-8 bytes; 0 is padding."""
-        sizes = np.zeros((len(self.anchors), max(len(a.choices) for a in self.anchors)), np.int64)
-        for at, anchor in enumerate(self.anchors):
-            sizes[at, : len(anchor.choices)] = [len(choice.encode()) for choice in anchor.choices]
-        return sizes
-
-    def _summary(self, tables: dict[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[str, Any]:
-        anchors = tables["anchors"]
-        able = anchors.filter(anchors["facts"] > 0)
-        read = tables["background_variants"]
-        mean = background_scores.over_relations(tables["background_by_relation"])
+    def _counts(self) -> dict[str, Any]:
+        """Return the counts of what was asked, for the summary."""
         return {
-            "anchors": anchors.height,
-            "without_facts": anchors.height - able.height,
-            "without_background_score": able["background_score"].null_count(),
-            "with_background_score": anchors["background_score"].count(),
-            "without_answer": anchors["right"].null_count(),
-            "tied_anchors": int(anchors["tied"].sum()),
             "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
             "facts": self.asked.facts.height,
             "without_negative": self.asked.facts["negative"].null_count(),
             **({} if self.background.counts is None else asdict(self.background.counts)),
             "questions": len(self.asked.texts),
             "prompts": len(self.prompts),
-            "consistency": tables["consistency"].to_dicts()[0],
-            "background_score": {
-                "relations": tables["background_by_relation"]["background_score"].count(),
-                "value": mean.value,
-                "low": mean.low,
-                "high": mean.high,
-            },
-            **{
-                name: background_scores.mean_of(anchors.drop_nulls("background_score")[name])
-                for name in ("positive_accuracy", "negative_accuracy")
-            },
-            "anchor_accuracy": [
-                {"of": name, **_accuracy(part, bootstrap)}
-                for name, part in (("all", anchors), ("with facts", able))
-            ],
-            "relevance": tables["relevance"].to_dicts()[0],
-            "background_variants": read.filter(read["preset"] != "single").to_dicts(),
         }
-
-
-def _keys(questions: int, variants: int) -> pl.DataFrame:
-    """Return the keys of all questions and prompt variants, sorted by question."""
-    import polars as pl
-
-    return pl.DataFrame(
-        {
-            "question": np.repeat(np.arange(questions), variants),
-            "variant": np.tile(np.arange(variants), questions),
-        }
-    )
-
-
-def _accuracy(anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, float | int | None]:
-    """Return the share of answered anchors that are right, clustered by question concept."""
-    done = anchors.drop_nulls("right")
-    right = done["right"].cast(int).to_numpy()
-    share = bootstrap.ratio(done["cluster"].to_numpy(), right, np.ones_like(right))
-    return {"n": done.height, "value": share.value, "low": share.low, "high": share.high}
-
-
-def _clear(beliefs: pl.DataFrame) -> int:
-    """Count the questions whose vote share has an interval on one side of one half."""
-    return int(((beliefs["low"] > 1 / 2) | (beliefs["high"] < 1 / 2)).sum())
-
-
-def _unanswered(facts: pl.DataFrame) -> dict[str, int]:
-    """Count the questions about facts and about negatives that have no answer."""
-    asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
-    return {
-        f"{name}_without_answer": asked[side][f"{side}_right"].null_count()
-        for name, side in (("facts", "positive"), ("negatives", "negative"))
-    }
-
-
-def _tokens(scores: Sequence[Scores]) -> dict[str, int]:
-    """Count the background inputs, those of several tokens, and those without a score."""
-    words = [one for score in scores for one in score.answers]
-    return {
-        "inputs": len(words),
-        "inputs_of_several_tokens": sum(one.tokens > 1 for one in words),
-        "inputs_without_score": sum(one.logprob is None for one in words),
-    }
-
-
-def _anchor_tokens(scores: Sequence[Scores]) -> dict[str, int]:
-    """Count the anchor inputs (choices and answer words) and those without a score."""
-    answers = [one for score in scores for one in score.answers]
-    return {
-        "anchor_inputs": len(answers),
-        "anchor_inputs_without_score": sum(one.logprob is None for one in answers),
-    }

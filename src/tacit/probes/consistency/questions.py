@@ -119,6 +119,15 @@ def choice_prompts(
     return [variant.prompt(bare(question), choices) for variant in variants]
 
 
+def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> list[Prompt]:
+    """Return an empty question in every prompt variant, with an anchor's choices as answers.
+
+    The scores show how probable the choices are without their question ("Question: ? Answer:").
+    """
+    choices = strings(choices, "choices")
+    return [variant.prompt("", choices) for variant in variants]
+
+
 def verify_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant], templates: Templates
 ) -> list[list[Prompt]]:

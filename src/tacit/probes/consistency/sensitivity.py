@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.consistency.answer_tables import Scored
     from tacit.probes.consistency.answers import Answers, Chosen, Preset
     from tacit.probes.consistency.prompt_variants import Floats, Inputs, Ints
     from tacit.probes.consistency.questions import Asked
+    from tacit.probes.consistency.scored import Scored
     from tacit.sources.anchors import Anchor
 
 

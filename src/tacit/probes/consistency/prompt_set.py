@@ -1,0 +1,162 @@
+"""The prompts of a run in named groups, and the arrays of the answers to each group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.probes.base import Requests
+from tacit.probes.consistency.answers import choice_table, verify_table, verify_votes_table
+from tacit.probes.consistency.prompt_variants import Bounds, Inputs, at_most
+from tacit.probes.consistency.questions import (
+    background_prompts,
+    choice_prompts,
+    prior_prompts,
+    verify_prompts,
+)
+from tacit.probes.consistency.scored import Scored
+from tacit.probes.consistency.votes import Unread
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeVar
+
+    import polars as pl
+
+    from tacit.probes.consistency.prompt_variants import Floats, Ints
+    from tacit.probes.consistency.questions import PromptVariant
+    from tacit.probes.consistency.template import Templates
+    from tacit.requests import Prompt, Scores, Votes
+    from tacit.sources.anchors import Anchor
+
+    Item = TypeVar("Item")
+
+BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
+"""The names of the groups: background questions, choices of anchors, whether a choice is the
+answer, and choices behind an empty question."""
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """What is asked, in named groups of prompts.
+
+    Args:
+        texts: The background questions, without their question mark.
+        anchors: The anchors.
+        variants: The prompt variants of a yes/no question.
+        choice_variants: The prompt variants that a choice answers.
+        templates: The templates of the questions.
+        anchoring: The methods of answering anchors.
+    """
+
+    texts: tuple[str, ...]
+    anchors: Sequence[Anchor]
+    variants: tuple[PromptVariant, ...]
+    choice_variants: tuple[PromptVariant, ...]
+    templates: Templates
+    anchoring: tuple[str, ...]
+
+    @cached_property
+    def requests(self) -> Mapping[str, Requests]:
+        """The requests of each group. The key columns are ``question`` and ``variant``."""
+        return {name: _requests(questions) for name, questions in self._questions.items()}
+
+    def prompts(self, name: str) -> list[Prompt]:
+        """Return the prompts of a group; none if it is not asked."""
+        return [prompt for question in self._questions.get(name, ()) for prompt in question]
+
+    @cached_property
+    def _questions(self) -> Mapping[str, list[list[Prompt]]]:
+        """The prompts of each group: for each question, its prompt variants."""
+        groups = {BACKGROUND: [background_prompts(text, self.variants) for text in self.texts]}
+        if CHOICE in self.anchoring:
+            groups[CHOICE] = [
+                choice_prompts(anchor.question, anchor.choices, self.choice_variants)
+                for anchor in self.anchors
+            ]
+            groups[PRIOR] = [
+                prior_prompts(anchor.choices, self.choice_variants) for anchor in self.anchors
+            ]
+        if VERIFY in self.anchoring:
+            groups[VERIFY] = [
+                group
+                for anchor in self.anchors
+                for group in verify_prompts(
+                    anchor.question, anchor.choices, self.variants, self.templates
+                )
+            ]
+        return groups
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The inputs of a yes/no question."""
+        return Inputs.of(self.variants)
+
+    def scored(self, scores: Mapping[str, Sequence[Scores]]) -> Scored:
+        """Return the scores of all groups as arrays."""
+        most = {name: [at_most(one) for one in group] for name, group in scores.items()}
+        bounds = Bounds() if most == scores else Bounds(*self._arrays(most)[:3])
+        arrays = self._arrays(scores)
+        return Scored(self.variants, self.choice_variants, *arrays, self.sizes, bounds)
+
+    def _arrays(
+        self, scores: Mapping[str, Sequence[Scores]]
+    ) -> tuple[Floats, Floats | None, Floats | None, Floats | None]:
+        """Return the scores of background questions, choices, verified choices and priors."""
+        choices, prior = (
+            choice_table(_by(scores[name], len(self.choice_variants)))[0]
+            if name in scores
+            else None
+            for name in (CHOICE, PRIOR)
+        )
+        verified = None
+        if VERIFY in scores:
+            verifications = iter(_by(scores[VERIFY], len(self.variants)))
+            by_anchor = [[next(verifications) for _ in a.choices] for a in self.anchors]
+            verified = verify_table(by_anchor, self.inputs)
+        return self.inputs.table(scores[BACKGROUND]), choices, verified, prior
+
+    def voted(self, votes: Mapping[str, Sequence[Votes]]) -> Scored:
+        """Return the votes of all groups as arrays; anchors are verified."""
+        choices = [len(anchor.choices) for anchor in self.anchors]
+        return Scored(
+            self.variants,
+            self.choice_variants,
+            self.inputs.votes(votes[BACKGROUND]),
+            None,
+            verify_votes_table(votes[VERIFY], choices, self.inputs),
+            None,
+            self.sizes,
+            unread=Unread.of(votes[BACKGROUND], len(self.variants)),
+        )
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The choices' lengths in UTF-8 bytes; 0 is padding."""
+        sizes = np.zeros((len(self.anchors), max(len(a.choices) for a in self.anchors)), np.int64)
+        for at, anchor in enumerate(self.anchors):
+            sizes[at, : len(anchor.choices)] = [len(choice.encode()) for choice in anchor.choices]
+        return sizes
+
+
+def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
+    """Return the prompts of questions in their variants, keyed by the index of each."""
+    import polars as pl
+
+    prompts = [prompt for group in questions for prompt in group]
+    variants = len(questions[0]) if questions else 0
+    keys: pl.DataFrame = pl.DataFrame(
+        {
+            "question": np.repeat(np.arange(len(questions)), variants),
+            "variant": np.tile(np.arange(variants), len(questions)),
+        }
+    )
+    return Requests(keys, prompts)
+
+
+def _by(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    """Return the items in groups of the same size."""
+    return [items[at : at + size] for at in range(0, len(items), size)]
