@@ -52,7 +52,7 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert "4 distinct facts. With the negatives, this makes 8 yes/no" in ran.out
     manifest = json.loads((source / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
-    assert manifest["summary"]["prompts"] == 8 * 24 + 3 * 23 + 7 * 24
+    assert manifest["summary"]["prompts"] == 8 * 24 + 2 * 3 * 23 + 7 * 24
     anchors = pl.read_parquet(source / "run" / "findings" / "anchors.parquet")
     assert anchors["anchor"].to_list() == ["q1", "q2", "q3"]
     assert anchors["facts"].to_list() == [2, 2, 0]
@@ -135,7 +135,7 @@ def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
 def test_a_dry_run_writes_nothing(tacit: Tacit, source: Path) -> None:
     """It tells how many prompts there are."""
     told = json.loads(run(tacit, "run", "--dry-run", "--json").out)
-    assert told["runs"][0]["prompts"] == 8 * 24 + 3 * 23
+    assert told["runs"][0]["prompts"] == 8 * 24 + 2 * 3 * 23
     assert not (source / "run").exists()
 
 
