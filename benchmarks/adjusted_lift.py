@@ -3,9 +3,9 @@
 python benchmarks/adjusted_lift.py --simulations 2000
 
 Prints a Markdown table. In each sample, anchors have 1 to 12 pairs of facts. Where the table says
-so, questions with few facts are easier or harder: each doubling of the facts changes the log-odds of
-a right answer. The last lines have a true dependence on knowledge. A cluster of anchors shares part
-of the knowledge, of the log-odds and, where the table says so, the number of facts.
+so, questions with few facts are easier or harder: each doubling of the facts changes the log-odds
+of a right answer. The last lines have a true dependence on knowledge. A cluster of anchors shares
+part of the knowledge, of the log-odds and, where the table says so, the number of facts.
 
 Columns: the share of samples with p ≤ 0.05 of the plain lift, of the adjusted lift, and of the
 adjusted odds ratio with its sign (one-sided at 5 %), and the share of the samples with an interval

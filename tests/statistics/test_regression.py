@@ -90,6 +90,7 @@ def test_reasons_why_there_is_no_ratio() -> None:
     """All right, a constant score, few clusters, few rows, and a score that separates."""
     right, predictors, cluster = drawn()
     n = len(right)
+    assert odds_ratio([], {"score": []}, []).undefined == regression.NO_ROWS
     score = {"score": predictors["score"]}
     cases = (
         (np.ones(n, dtype=bool), predictors, cluster, regression.UNDEFINED),

@@ -78,8 +78,8 @@ def test_chance_is_the_mean_over_all_permutations_within_strata(
     precisions = [average_precision_score(labels, score) for labels in every]
     assert found.chance == pytest.approx(np.mean(precisions), abs=1e-12)
     if np.mean(precisions) < 1 - 1e-12:
-        expected = lift(average_precision_score(right, score), float(np.mean(precisions)))
-        assert found.lift.value == pytest.approx(expected)
+        by_hand = lift(average_precision_score(right, score), float(np.mean(precisions)))
+        assert found.lift.value == pytest.approx(by_hand)
 
 
 def test_one_stratum_is_the_plain_chance_level() -> None:
@@ -181,6 +181,7 @@ def bare(right: list[bool], score: list[float], strata: list[int], clusters: lis
 
 def test_reasons_why_there_is_no_interval() -> None:
     """All right, none right, strata that are all right or all wrong, and few clusters."""
+    assert bare([], [], [], []).no_interval == stratified.NO_ROWS
     n, score = 40, list(np.linspace(0, 1, 40))
     half = [at < 20 for at in range(n)]
     each = list(range(n))

@@ -53,6 +53,13 @@ def signed(value: float | None) -> str:
     return "0.000" if text[1:] == "0.000" else text
 
 
+def ratio(value: float | None) -> str:
+    """Return a positive ratio, such as an odds ratio, with three digits."""
+    if value is None:
+        return UNDEFINED
+    return f"{value:,.0f}" if value >= _WHOLE else f"{value:#.3g}"
+
+
 def interval(low: float | None, high: float | None, how: Callable[[float], str] = percent) -> str:
     """Return both ends of a 95 % CI as text, or "no interval" if undefined."""
     if low is None or high is None:
@@ -98,11 +105,13 @@ def bounds(low: float, high: float, kind: Kind) -> str:
 
 
 _SMALLEST_P = 0.001
+_WHOLE = 999.5  # from here on, a ratio has more than three digits before the point
 _WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {
     "percent": percent,
     "points": points,
     "score": score,
     "signed": signed,
+    "ratio": ratio,
     "nats": score,
     "number": score,
     "p": p_value,

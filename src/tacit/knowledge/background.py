@@ -194,19 +194,26 @@ class Background:
     """The result of ``background``. A question is identified by its index in the input.
 
     Args:
-        concepts: ``question`` and ``concept``, sorted by question, then alphabetically.
+        concepts: ``question``, ``concept`` and ``frequency`` (of the concept in English text, a
+            share of all words), sorted by question, then alphabetically.
         facts: ``question``, ``head``, ``relation``, ``tail``, ``negative`` (a tail that makes the
             fact false; null if there is none), ``length`` (of the shortest path that contains the
             fact), ``weight`` (null if unknown), in the order of ``facts_between``.
         found: ``question`` and ``found``, the number of facts before the cap (0 for a question
             without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
+        members: ``question``, ``part`` (0 for the question's text, then its choices; null if parts
+            are pooled) and ``concept``: which part contains which concept. None if unknown.
+        topics: ``question`` and ``concept``: the concepts in each question's topic; None if
+            unknown.
     """
 
     concepts: pl.DataFrame
     facts: pl.DataFrame
     found: pl.DataFrame
     counts: Counts | None = None
+    members: pl.DataFrame | None = None
+    topics: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of facts, their quantiles per question, and ``counts``.
@@ -244,7 +251,10 @@ _QUANTILES = {
 
 
 def background(
-    base: KnowledgeBase, questions: Sequence[Sequence[str]], extraction: Extraction | None = None
+    base: KnowledgeBase,
+    questions: Sequence[Sequence[str]],
+    extraction: Extraction | None = None,
+    topics: Sequence[str | None] | None = None,
 ) -> Background:
     """Extract the background of all questions in one pass.
 
@@ -252,6 +262,9 @@ def background(
         base: The knowledge base.
         questions: The parts of each question: its text and its choices.
         extraction: The options; the defaults if None.
+        topics: What each question is about, such as CommonsenseQA's question concept; None for a
+            question without one. The concepts in a topic are found like those in a question, and
+            they add no facts.
 
     Raises:
         RequestError: An option is out of range, the knowledge base lacks a relation, or the parts
@@ -280,17 +293,39 @@ def background(
         facts=facts.with_row_index("place"),
         drawn=drawn,
     )
-    counts = count(base, concepts, facts, how)
-    return Background(_labelled(base, members), named, _found(facts, len(questions)), counts)
+    return Background(
+        _labelled(base, members),
+        named,
+        _found(facts, len(questions)),
+        count(base, concepts, facts, how),
+        _by_part(base, concepts.filter("counts")),
+        None if topics is None else _topics(base, topics, how),
+    )
 
 
 def _labelled(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
     return base.table(
         """
-        SELECT text AS question, label AS concept
+        SELECT text AS question, label AS concept, frequency
         FROM members JOIN base.concepts ON id = members.concept ORDER BY text, label""",
         members=members,
     )
+
+
+def _by_part(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
+    return base.table(
+        """
+        SELECT DISTINCT text AS question, part, label AS concept
+        FROM members JOIN base.concepts ON id = members.concept ORDER BY text, part, label""",
+        members=members.select("text", "part", "concept"),
+    )
+
+
+def _topics(base: KnowledgeBase, topics: Sequence[str | None], how: Extraction) -> pl.DataFrame:
+    """Return the concepts in each topic."""
+    parts = how.words.parts([topic or "" for topic in topics])
+    found = concepts_in(base, [[part] for part in parts], how.matching).filter("counts")
+    return _by_part(base, found).select("question", "concept")
 
 
 def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:

@@ -11,8 +11,10 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answered, Answers, Requests
 from tacit.probes.consistency import answer_tables, background_scores, consistency, sensitivity
+from tacit.probes.consistency.adjusted import adjusted
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
+from tacit.probes.consistency.controls import Controls
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.prompt_set import PromptSet
 from tacit.probes.consistency.prompt_variants import Inputs
@@ -138,7 +140,8 @@ class ConsistencyProbe:
         anchors = read_anchors(options.questions)[: options.limit]
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
-            found = background(base, texts, extraction)
+            topics = [anchor.concept for anchor in anchors]
+            found = background(base, texts, extraction, topics)
         version = options.background.paper_version
         return cls(anchors, found, templates, worded, version, reading)
 
@@ -290,8 +293,10 @@ class ConsistencyProbe:
         beliefs = scored.beliefs(self.reading.method)
         known = CorrectAnswers.of(answers, self.asked)
         background = background_scores.by_anchor(known, self.asked, len(self.anchors))
+        frequency = answer_tables.frequency(self.background.concepts, len(self.anchors))
         way = self.reading.anchoring[0]
-        anchors = answer_tables.anchors(self.anchors, scored, way, background)
+        anchors = answer_tables.anchors(self.anchors, scored, way, background, frequency)
+        controls = Controls(self.anchors, self.background, self.asked, known, anchors)
         chosen = [(name, scored.chosen(name)) for name in self.reading.anchoring]
         tables = {
             "facts": answer_tables.facts(self.asked, known, answers, scored, beliefs),
@@ -299,6 +304,8 @@ class ConsistencyProbe:
             "anchors": anchors,
             "choices": answer_tables.choices(self.anchors, scored),
             "consistency": consistency.overall(anchors, how),
+            "adjusted": adjusted(anchors, how),
+            "controls": controls.table(how),
             "consistency_by_relation": consistency.by_relation(anchors, self.asked, how),
             "consistency_by_concept": consistency.by_concept(anchors, self.asked, how),
             "background_by_relation": background_scores.by_relation(known, self.asked, bootstrap),

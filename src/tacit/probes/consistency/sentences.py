@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, estimate, level, p_value, points, score
+from tacit.findings.numbers import UNDEFINED, estimate, level, p_value, points, ratio, score
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+_HALF = 0.5  # the AUROC of a useless score
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -33,6 +35,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{several(known['relations'], 'relation')}, is {estimate(known)}; always giving the same "
         "answer would score 50\N{NO-BREAK SPACE}%."
     )
+    yield from _odds(summary)
     yield _relevant(summary["relevance"])
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
@@ -43,6 +46,21 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     yield from _unanswered(summary)
     yield from _unscored(summary)
     yield from _worded(summary)
+
+
+def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence about the adjusted odds ratio, or why there is none."""
+    if summary["no_odds_ratio"] is not None:
+        yield f"There is no adjusted odds ratio: {summary['no_odds_ratio']}."
+        return
+    names = {"value": "", "low": "_low", "high": "_high"}
+    row = {name: summary[f"odds_ratio{end}"] for name, end in names.items()}
+    yield (
+        "With the number of facts, the frequency of the concepts and the length of the correct "
+        "choice held fixed, the odds of a correct answer are multiplied by "
+        f"{estimate(row, 'value', ratio)} when the background score rises from 0 to 1 (p "
+        f"{_p(summary['odds_ratio_p'])})."
+    )
 
 
 def _relevant(row: Mapping[str, Any]) -> str:
@@ -198,10 +216,10 @@ def verdict(summary: Mapping[str, Any]) -> str:
             "conceptual consistency equals its chance level, the share of correct answers, "
             f"{score(found['chance'])}."
         )
-    return _ranked(found, n)
+    return _ranked(found, summary, n)
 
 
-def _ranked(found: Mapping[str, Any], n: str) -> str:
+def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str:
     """Return the sentence about a defined lift."""
     row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
     figures = (
@@ -233,12 +251,63 @@ def _ranked(found: Mapping[str, Any], n: str) -> str:
             f"answers: {figures}, {right}. The interval would be wider than the distance from "
             "chance to a perfect ranking."
         )
-    outcome = "There is no evidence that background scores predict correct answers"
-    if found["lift_low"] > 0:
-        outcome = "Higher background scores predict correct answers"
-    elif found["lift_high"] < 0:
-        outcome = "Higher background scores predict incorrect answers"
-    return f"{outcome}: {figures}. The lift is not adjusted for the number of facts."
+    return f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.{_disagreement(found)}"
+
+
+def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    """Return what the plain lift and the lift adjusted for the number of facts say together."""
+    plain = _side(found["lift_low"], found["lift_high"])
+    adjusted = _side(summary["lift_adjusted_low"], summary["lift_adjusted_high"])
+    answers = {1: "correct", -1: "incorrect"}
+    if adjusted is None:
+        claim = "There is no evidence that background scores predict correct answers"
+        if plain:
+            claim = f"Higher background scores go with {answers[plain]} answers"
+        return f"{claim}, without adjustment for the number of facts"
+    if plain and plain == adjusted:
+        return f"Higher background scores predict {answers[plain]} answers"
+    if adjusted:
+        return (
+            f"Among questions with equally many facts, higher background scores predict "
+            f"{answers[adjusted]} answers, but not over all questions"
+        )
+    if plain:
+        return (
+            f"Higher background scores go with {answers[plain]} answers, but not among questions "
+            "with equally many facts, so the number of facts may be the reason"
+        )
+    return "There is no evidence that background scores predict correct answers"
+
+
+def _side(low: float | None, high: float | None) -> int | None:
+    """Return the sign of an interval, 0 if it includes 0, or None if there is none."""
+    if low is None or high is None:
+        return None
+    return 1 if low > 0 else -1 if high < 0 else 0
+
+
+def _adjusted(summary: Mapping[str, Any]) -> str:
+    """Return a phrase with the lift that is adjusted for the number of facts."""
+    names = {"value": "", "low": "_low", "high": "_high"}
+    row = {name: summary[f"lift_adjusted{end}"] for name, end in names.items()}
+    if row["value"] is None or summary["no_adjusted_interval"] is not None:
+        return f"no adjustment for the number of facts ({summary['no_adjusted_interval']})"
+    return f"adjusted for the number of facts, the lift is {estimate(row, 'value', score)}"
+
+
+def _disagreement(found: Mapping[str, Any]) -> str:
+    """Return a sentence if the intervals of lift and AUROC lead to different conclusions."""
+    low, high = found["auroc_low"], found["auroc_high"]
+    if low is None or high is None:
+        return ""
+    area = _side(low - _HALF, high - _HALF)
+    if area == _side(found["lift_low"], found["lift_high"]):
+        return ""
+    row = {"value": found["auroc"], "low": low, "high": high}
+    return (
+        f" Lift and AUROC disagree: the AUROC is {estimate(row, 'value', score)} (chance level "
+        "0.5). Lift depends most on the highest background scores, AUROC on all of them."
+    )
 
 
 def _alike(summary: Mapping[str, Any]) -> str:

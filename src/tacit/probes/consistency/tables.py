@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
+from tacit.probes.consistency.adjusted import ADJUSTED
+from tacit.probes.consistency.controls import CONTROLS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -160,6 +162,12 @@ ANCHORS = TableSpec(
             meaning="The bootstrap cluster: the concept, or the question itself if it has none.",
         ),
         Column("answer", "correct answer", meaning="Its correct answer."),
+        Column(
+            "frequency",
+            "frequency",
+            "number",
+            "The mean Zipf frequency of its concepts; null if unknown.",
+        ),
         Column("facts", "facts", "count", "How many background facts it has."),
         *_ANSWERED,
         *_ACCURACIES,
@@ -541,7 +549,7 @@ RELATIONS = TableSpec(
 
 TABLES = (
     *(QUESTION_TABLE, FACTS, LINKS, ANCHORS, CHOICES),
-    *(CONSISTENCY, BACKGROUND_SCORE, ANCHOR_ACCURACY),
+    *(CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, ANCHOR_ACCURACY, CONTROLS),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
     *(RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
 )
