@@ -197,6 +197,32 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
     return pl.concat([counted, shares], how="horizontal")
 
 
+def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
+    """Return the score of every answer word to the question whether a choice is the answer.
+
+    Returns:
+        ``anchor`` (the id in the file), ``choice``, ``meta``, ``pair``, ``word``, and ``logprob``
+        (nats) or, for sampled replies, ``votes``; null if missing. None if no choice was verified.
+    """
+    import polars as pl
+
+    if scored.verified is None:
+        return None
+    labels = input_labels(scored.variants, scored.inputs)
+    asked = [(a, c) for a, anchor in enumerate(of) for c, _ in enumerate(anchor.choices)]
+    values = np.array([scored.verified[a, c] for a, c in asked]).ravel()
+    named = [(of[a].id, of[a].choices[c]) for a, c in asked]
+    questions = pl.DataFrame(named, {"anchor": pl.String, "choice": pl.String}, orient="row")
+    inputs = pl.DataFrame(
+        labels, {"meta": pl.Int64, "pair": pl.String, "word": pl.String}, orient="row"
+    )
+    table = questions.join(inputs, how="cross", maintain_order="left_right")
+    table = table.with_columns(logprob=pl.Series(values, dtype=pl.Float64).fill_nan(None))
+    if not scored.voted:
+        return table
+    return table.rename({"logprob": "votes"}).cast({"votes": pl.Int64})
+
+
 def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
     """Return every choice's log-probability in every prompt variant; no rows without choices.
 

@@ -316,6 +316,9 @@ class ConsistencyProbe:
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
         }
+        verified = answer_tables.verifications(self.anchors, scored)
+        if verified is not None:
+            tables["verifications"] = verified
         summary = {
             **self._counts(),
             **of_tables(tables, bootstrap),

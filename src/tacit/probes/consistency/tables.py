@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
 from tacit.probes.consistency.adjusted import ADJUSTED
 from tacit.probes.consistency.controls import CONTROLS
+from tacit.probes.consistency.negative_examples import NEGATIVE_EXAMPLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -248,6 +249,31 @@ CHOICES = TableSpec(
     ),
     keys=4,
     shown=False,
+)
+
+
+VERIFICATIONS = TableSpec(
+    "verifications",
+    "Verified choices",
+    "Each choice, asked whether it is the answer, with each answer word and each meta-prompt. Only "
+    "runs that verify choices have this table.",
+    columns=(
+        Column("anchor", "id", meaning="The question's id in the file."),
+        Column("choice", "choice", meaning="The choice."),
+        *VARIANT,
+        Column("word", "word", meaning="The answer word."),
+        Column(
+            "logprob",
+            LOGPROB.heading,
+            "nats",
+            "Its log-probability, in nats; absent for sampled replies.",
+            optional=True,
+        ),
+        Column("votes", "votes", "count", "Sampled replies that gave the word.", optional=True),
+    ),
+    keys=5,
+    shown=False,
+    optional=True,
 )
 
 
@@ -551,7 +577,7 @@ TABLES = (
     *(QUESTION_TABLE, FACTS, LINKS, ANCHORS, CHOICES),
     *(CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, ANCHOR_ACCURACY, CONTROLS),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
-    *(RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
+    *(VERIFICATIONS, NEGATIVE_EXAMPLES, RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
 )
 HEADLINES = (
     Headline(
