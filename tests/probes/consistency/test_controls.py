@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,7 +102,8 @@ class Made:
             return None
         index = {row[1:4]: row[0] for row in self.asked.facts.iter_rows()}
         at = [index[fact] for fact in facts]
-        return float((self.known.positive[at].mean() + self.known.negative[at].mean()) / 2)
+        right = int(self.known.positive[at].sum() + self.known.negative[at].sum())
+        return float(Fraction(right, 2 * len(at)))  # equal scores are equal here too
 
     def touched(self, at: int, name: str) -> set[str]:
         """The concepts of an anchor's answer, choices or topic."""
