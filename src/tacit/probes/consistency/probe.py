@@ -16,6 +16,7 @@ from tacit.probes.consistency import answer_tables, background_scores, consisten
 from tacit.probes.consistency.answer_tables import ANCHORING, Scored
 from tacit.probes.consistency.answers import Method, choice_table, verify_table, verify_votes_table
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
+from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.prompt_variants import Bounds, Inputs, at_most
 from tacit.probes.consistency.questions import (
@@ -147,7 +148,7 @@ class ConsistencyProbe:
         anchors = read_anchors(options.questions)[: options.limit]
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
-            found = background(base, texts, extraction)
+            found = background(base, texts, extraction, tails=True)
         version = options.background.paper_version
         return cls(anchors, found, templates, worded, version, reading)
 
@@ -347,8 +348,12 @@ class ConsistencyProbe:
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
         }
+        if self.background.tails is not None:
+            tails = self.background.tails
+            tables["no_knowledge"] = no_knowledge(tails, tables["facts"], bootstrap)
         summary = {
             **self._summary(tables, bootstrap),
+            **summary_of(tables.get("no_knowledge")),
             **_unanswered(tables["facts"]),
             "missing_questions": int(answers.missing.sum()),
             "tied_questions": int(answers.tied.sum()),
@@ -359,6 +364,7 @@ class ConsistencyProbe:
                 "consistency": {**how.to_json(), "clusters": "question concept"},
                 "background_score": {"method": "Student's t", "over": "relations"},
                 "background_by_relation": {**bootstrap.to_json(), "clusters": "head of the fact"},
+                "no_knowledge": {**bootstrap.to_json(), "clusters": "head of the fact"},
                 "relevance": {
                     **how.to_json(),
                     "clusters": "question concept",

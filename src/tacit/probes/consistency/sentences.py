@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, estimate, level, p_value, points, score
+from tacit.findings.numbers import UNDEFINED, estimate, level, p_value, percent, points, score
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{several(known['relations'], 'relation')}, is {estimate(known)}; always giving the same "
         "answer would score 50\N{NO-BREAK SPACE}%."
     )
+    if summary.get("no_knowledge"):
+        yield _without_knowledge(summary["no_knowledge"])
     yield _relevant(summary["relevance"])
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
@@ -43,6 +45,24 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     yield from _unanswered(summary)
     yield from _unscored(summary)
     yield from _worded(summary)
+
+
+def _without_knowledge(row: Mapping[str, Any]) -> str:
+    """Return a sentence about the baseline that sees only the tail of each fact and negative."""
+    if row["auroc"] is None:
+        return f"The no-knowledge baseline is undefined: {row['undefined']}."
+    area, accuracy = (
+        estimate(
+            {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}, how=how
+        )
+        for name, how in (("auroc", score), ("accuracy", percent))
+    )
+    return (
+        "A logistic regression that sees only the second concept of each fact and of each negative "
+        f"tells facts from negatives with an AUROC of {area} and an accuracy of {accuracy}, over "
+        f"{several(row['facts'], 'fact')}; a background score up to this accuracy needs no "
+        "knowledge of the pair."
+    )
 
 
 def _relevant(row: Mapping[str, Any]) -> str:

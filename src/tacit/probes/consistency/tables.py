@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
+from tacit.probes.consistency.no_knowledge import NO_KNOWLEDGE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -541,7 +542,7 @@ RELATIONS = TableSpec(
 
 TABLES = (
     *(QUESTION_TABLE, FACTS, LINKS, ANCHORS, CHOICES),
-    *(CONSISTENCY, BACKGROUND_SCORE, ANCHOR_ACCURACY),
+    *(CONSISTENCY, BACKGROUND_SCORE, NO_KNOWLEDGE, ANCHOR_ACCURACY),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
     *(RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
 )
