@@ -132,7 +132,7 @@ def test_figures_by_hand(tmp_path: Path) -> None:
     assert found["accuracy"] == pytest.approx(accuracy_score(label, predicted > 0.5))
     assert found["auroc_low"] < found["auroc"] < found["auroc_high"]
     answers = answered(tails)
-    share = answers["positive_right"].mean()
+    share = answers["positive_right"].to_numpy().mean()
     assert found["model_accuracy"] == pytest.approx((share + 1) / 2)
     margins = [*answers["positive_margin"], *answers["negative_margin"]]
     sides = [True] * answers.height + [False] * answers.height

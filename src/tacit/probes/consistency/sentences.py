@@ -176,6 +176,15 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         f"the background score: {made['background_score']['method']} over "
         f"{made['background_score']['over']}. Intervals of accuracies: {others}."
     )
+    if summary.get("no_knowledge"):
+        yield (
+            "The no-knowledge baseline is a logistic regression on the second concept's number of "
+            "words, length, Zipf frequency, part of speech, degree in the knowledge base, and "
+            "count as a tail of the relation, cross-validated with all facts of a first concept in "
+            "the same fold. The counts leave out the fact through which a second concept was "
+            f"drawn. Its intervals: {_made(made['no_knowledge'])}; they do not include the "
+            "variance of the fit."
+        )
     yield (
         "The chance level is the exact mean of average precision over all permutations. Lift is "
         "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). Its interval is cut at the "
