@@ -161,15 +161,16 @@ def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def _preset_in_words(summary: Mapping[str, Any]) -> str:
     """Return a phrase on the tails from which the negatives were drawn."""
-    if summary["negatives"] == "uniform":
+    preset = summary.get("negatives", "uniform")  # absent from runs before there were presets
+    if preset == "uniform":
         return negatives_in_words(summary["eligible_negatives"], summary["frequency_cap"])
-    if summary["negatives"] == "same-relation":
+    if preset == "same-relation":
         return "Negatives: the tails of other facts of the same relation"
     relaxed = [(name.replace("_", " "), n) for name, n in summary["relaxed_negatives"].items()]
     dropped = ", then ".join(f"{name}: {n:,}" for name, n in relaxed)
     return (
         "Negatives: tails of the same relation that match the fact's tail in part of speech, "
-        f"number of words, frequency and degree; distinct facts without such a tail: "
+        "number of words, frequency and degree; distinct facts without such a tail: "
         f"{sum(n for _, n in relaxed):,} (conditions dropped until there was one, {dropped})"
     )
 

@@ -4,9 +4,8 @@ The paper draws the tail from the frequent dictionary words of the knowledge bas
 Facts and such negatives can be told apart by their tails alone, so two other presets draw the tail
 of another fact of the same relation (METHODS section 4, "Negatives"): of any (``same-relation``),
 or of one whose tail resembles the fact's own (``matched``). Each other fact is equally likely, so a
-tail is drawn in proportion to its number of facts. Facts and negatives then have the same
-distribution of tails; with every distinct tail equally likely, the tails of facts would be the more
-common ones.
+tail is drawn in proportion to its number of facts. If every distinct tail were equally likely, the
+tails of facts would be more common than those of negatives, which gives the facts away.
 
 In every preset, the tail is not the head, and the resulting fact is not an edge of the knowledge
 base. The draw depends only on the seed and the fact, so a fact has the same negative everywhere.

@@ -40,7 +40,7 @@ NO_KNOWLEDGE = TableSpec(
     "Intervals resample first concepts. A background score up to this accuracy needs no knowledge "
     "of the pair.",
     columns=(
-        Column("relation", "relation", meaning="All, then each relation.", filter="relation"),
+        Column("relation", "relation", meaning="All, then each relation."),
         Column("facts", "facts", "count", "Distinct facts that have a negative."),
         Column(
             "accuracy",
