@@ -263,6 +263,7 @@ def test_what_a_manifest_says() -> None:
         "cap": 7,
         "seed": 2,
         "frequent": 50,
+        "negatives": "uniform",
     }
 
 
@@ -305,6 +306,8 @@ def test_a_summary_by_hand() -> None:
         "eligible_negatives": 50,
         "frequency_cap": 40,
         "negatives_beyond_cap": 10,
+        "negatives": "uniform",
+        "relaxed_negatives": None,
         "relations": {"HasA": 7, "IsA": 11},
     }
 

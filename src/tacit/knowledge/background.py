@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.knowledge.concepts import Matching, concepts_in
 from tacit.knowledge.facts import facts_between
-from tacit.knowledge.negatives import Draw, eligible, negatives
+from tacit.knowledge.negatives import CONDITIONS, Draw, eligible, negatives
+from tacit.knowledge.tails import tails_of
 from tacit.knowledge.words import Words
 from tacit.strings import convert_strings, strings
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.knowledge.base import KnowledgeBase
+    from tacit.knowledge.negatives import Preset
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,13 @@ class Counts:
         questions_beyond_cap: Number of questions with more facts than the cap.
         facts_beyond_cap: Number of facts that the cap leaves out, summed over the questions.
         eligible_negatives: Number of dictionary words in the knowledge base, from which negatives
-            are drawn.
+            are drawn. This count and the next two are None for presets other than ``uniform``.
         frequency_cap: Maximum number of these words that are used, the most frequent first.
         negatives_beyond_cap: Number of these words that the frequency cap leaves out.
+        negatives: The preset of the negatives.
+        relaxed_negatives: With ``matched``: for each condition of ``CONDITIONS``, the number of
+            distinct facts whose negative could be found only after this condition was dropped,
+            with those before it.
     """
 
     question_concepts: int
@@ -49,13 +55,19 @@ class Counts:
     cap: int | None
     questions_beyond_cap: int
     facts_beyond_cap: int
-    eligible_negatives: int
-    frequency_cap: int
-    negatives_beyond_cap: int
+    eligible_negatives: int | None
+    frequency_cap: int | None
+    negatives_beyond_cap: int | None
+    negatives: Preset = "uniform"
+    relaxed_negatives: Mapping[str, int] | None = None
 
 
 def count(
-    base: KnowledgeBase, concepts: pl.DataFrame, facts: pl.DataFrame, how: Extraction
+    base: KnowledgeBase,
+    concepts: pl.DataFrame,
+    facts: pl.DataFrame,
+    drawn: pl.DataFrame,
+    how: Extraction,
 ) -> Counts:
     """Count what an extraction found.
 
@@ -63,6 +75,7 @@ def count(
         base: The knowledge base.
         concepts: The table that ``concepts_in`` returns.
         facts: The table that ``facts_between`` returns.
+        drawn: The table that ``negatives`` returns.
         how: The options of the extraction.
     """
     import polars as pl
@@ -71,6 +84,7 @@ def count(
     cut = facts.group_by("text").agg(beyond=pl.col("found").first() - pl.len().cast(pl.Int64))
     joined = _joined(base, concepts.filter("counts"), facts)
     separate = how.matching.parts == "separate"
+    uniform = how.draw.preset == "uniform"
     words, frequency_cap = eligible(base), how.draw.frequent
     return Counts(
         question_concepts=by_text.filter("counts").height,
@@ -81,10 +95,20 @@ def count(
         cap=how.cap,
         questions_beyond_cap=cut.filter(pl.col("beyond") > 0).height,
         facts_beyond_cap=int(cut["beyond"].sum()),
-        eligible_negatives=words,
-        frequency_cap=frequency_cap,
-        negatives_beyond_cap=max(0, words - frequency_cap),
+        eligible_negatives=words if uniform else None,
+        frequency_cap=frequency_cap if uniform else None,
+        negatives_beyond_cap=max(0, words - frequency_cap) if uniform else None,
+        negatives=how.draw.preset,
+        relaxed_negatives=_relaxed(drawn) if how.draw.preset == "matched" else None,
     )
+
+
+def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
+    """Count the facts by the last condition that was dropped."""
+    return {
+        name: drawn.filter(drawn["relaxed"] == dropped).height
+        for dropped, name in enumerate(CONDITIONS, start=1)
+    }
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
@@ -132,7 +156,23 @@ def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{summary['facts_beyond_cap']:,} (facts with the highest weights are included; a "
             "seeded hash breaks ties)"
         )
-    yield negatives_in_words(summary["eligible_negatives"], summary["frequency_cap"])
+    yield _preset_in_words(summary)
+
+
+def _preset_in_words(summary: Mapping[str, Any]) -> str:
+    """Return a phrase on the tails from which the negatives were drawn."""
+    preset = summary.get("negatives", "uniform")  # absent from runs before there were presets
+    if preset == "uniform":
+        return negatives_in_words(summary["eligible_negatives"], summary["frequency_cap"])
+    if preset == "same-relation":
+        return "Negatives: the tails of other facts of the same relation"
+    relaxed = [(name.replace("_", " "), n) for name, n in summary["relaxed_negatives"].items()]
+    dropped = ", then ".join(f"{name}: {n:,}" for name, n in relaxed)
+    return (
+        "Negatives: tails of the same relation that match the fact's tail in part of speech, "
+        "number of words, frequency and degree; distinct facts without such a tail: "
+        f"{sum(n for _, n in relaxed):,} (conditions dropped until there was one, {dropped})"
+    )
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
@@ -186,6 +226,7 @@ class Extraction:
             "cap": self.cap,
             "seed": self.draw.seed,
             "frequent": self.draw.frequent,
+            "negatives": self.draw.preset,
         }
 
 
@@ -206,6 +247,8 @@ class Background:
             are pooled) and ``concept``: which part contains which concept. None if unknown.
         topics: ``question`` and ``concept``: the concepts in each question's topic; None if
             unknown.
+        tails: The attributes of the tails of facts and negatives; see ``tails_of``. None if they
+            were not requested or the facts do not come from a knowledge base.
     """
 
     concepts: pl.DataFrame
@@ -214,6 +257,7 @@ class Background:
     counts: Counts | None = None
     members: pl.DataFrame | None = None
     topics: pl.DataFrame | None = None
+    tails: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of facts, their quantiles per question, and ``counts``.
@@ -254,7 +298,9 @@ def background(
     base: KnowledgeBase,
     questions: Sequence[Sequence[str]],
     extraction: Extraction | None = None,
+    *,
     topics: Sequence[str | None] | None = None,
+    tails: bool = False,
 ) -> Background:
     """Extract the background of all questions in one pass.
 
@@ -265,6 +311,7 @@ def background(
         topics: What each question is about, such as CommonsenseQA's question concept; None for a
             question without one. The concepts in a topic are found like those in a question, and
             they add no facts.
+        tails: Whether to return the attributes of the tails, for the no-knowledge baseline.
 
     Raises:
         RequestError: An option is out of range, the knowledge base lacks a relation, or the parts
@@ -293,13 +340,15 @@ def background(
         facts=facts.with_row_index("place"),
         drawn=drawn,
     )
+    own = 0 if how.draw.preset == "uniform" else 1
     return Background(
         _labelled(base, members),
         named,
         _found(facts, len(questions)),
-        count(base, concepts, facts, how),
+        count(base, concepts, facts, drawn, how),
         _by_part(base, concepts.filter("counts")),
         None if topics is None else _topics(base, topics, how),
+        tails_of(base, drawn, own=own) if tails else None,
     )
 
 

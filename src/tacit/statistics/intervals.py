@@ -115,6 +115,36 @@ class Bootstrap:
         """
         return self._estimate(clusters, numerators, denominators, _difference)
 
+    def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
+        """Estimate the area under the ROC curve of a score for right rows; ties count half.
+
+        Args:
+            clusters: The cluster of each row, shape (rows,).
+            right: Whether each row is right, shape (rows,).
+            score: Shape (rows,), without nan.
+        """
+        import numpy as np
+
+        from tacit.statistics.ranking import auroc, aurocs
+
+        value = auroc(right, score)
+        names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+        if value is None or len(names) == 1:
+            return Estimate(value, None, None)
+        level = np.unique(-np.asarray(score, dtype=np.float64), return_inverse=True)[1]
+        order = np.argsort(level, kind="stable")
+        starts = np.flatnonzero(np.diff(level[order], prepend=-1))
+        labels, cluster = np.asarray(right, dtype=np.float64)[order], cluster[order]
+        values = []
+        for batch in self._draws(len(names)):
+            for times in np.array_split(batch, 1 + len(batch) * len(order) // _CELLS):
+                rows = times[:, cluster]
+                counts = (np.add.reduceat(each, starts, axis=1) for each in (rows * labels, rows))
+                values.append(aurocs(*counts))
+        tail = (1 - self.level) / 2
+        low, high = np.nanquantile(np.concatenate(values), [tail, 1 - tail])
+        return Estimate(value, float(low), float(high))
+
     def to_json(self) -> dict[str, Any]:
         """Return the method and its parameters, ready for JSON."""
         return {"method": "percentile bootstrap", **asdict(self)}

@@ -15,6 +15,7 @@ from tacit.probes.consistency.adjusted import adjusted
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
 from tacit.probes.consistency.controls import Controls
+from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.prompt_set import PromptSet
 from tacit.probes.consistency.prompt_variants import Inputs
@@ -141,7 +142,7 @@ class ConsistencyProbe:
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
             topics = [anchor.concept for anchor in anchors]
-            found = background(base, texts, extraction, topics)
+            found = background(base, texts, extraction, topics=topics, tails=True)
         version = options.background.paper_version
         return cls(anchors, found, templates, worded, version, reading)
 
@@ -319,9 +320,13 @@ class ConsistencyProbe:
         verified = answer_tables.verifications(self.anchors, scored)
         if verified is not None:
             tables["verifications"] = verified
+        if self.background.tails is not None:
+            tails = self.background.tails
+            tables["no_knowledge"] = no_knowledge(tails, tables["facts"], bootstrap)
         summary = {
             **self._counts(),
             **of_tables(tables, bootstrap),
+            **summary_of(tables.get("no_knowledge")),
             **of_answers(answers, tables["facts"], beliefs),
             **scores,
             "intervals": intervals(how, bootstrap),

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, estimate, level, p_value, points, ratio, score
+from tacit.findings.numbers import (
+    UNDEFINED,
+    estimate,
+    level,
+    p_value,
+    percent,
+    points,
+    ratio,
+    score,
+)
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:
@@ -36,6 +45,8 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         "answer would score 50\N{NO-BREAK SPACE}%."
     )
     yield from _odds(summary)
+    if summary.get("no_knowledge"):
+        yield _without_knowledge(summary["no_knowledge"])
     yield _relevant(summary["relevance"])
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
@@ -60,6 +71,24 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
         "choice held fixed, the odds of a correct answer are multiplied by "
         f"{estimate(row, 'value', ratio)} when the background score rises from 0 to 1 (p "
         f"{_p(summary['odds_ratio_p'])})."
+    )
+
+
+def _without_knowledge(row: Mapping[str, Any]) -> str:
+    """Return a sentence about the baseline that sees only the tail of each fact and negative."""
+    if row["auroc"] is None:
+        return f"The no-knowledge baseline is undefined: {row['undefined']}."
+    area, accuracy = (
+        estimate(
+            {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}, how=how
+        )
+        for name, how in (("auroc", score), ("accuracy", percent))
+    )
+    return (
+        "A logistic regression that sees only the second concept of each fact and of each negative "
+        f"tells facts from negatives with an AUROC of {area} and an accuracy of {accuracy}, over "
+        f"{several(row['facts'], 'fact')}; a background score up to this accuracy needs no "
+        "knowledge of the pair."
     )
 
 
@@ -174,6 +203,15 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         f"the background score: {made['background_score']['method']} over "
         f"{made['background_score']['over']}. Intervals of accuracies: {others}."
     )
+    if summary.get("no_knowledge"):
+        yield (
+            "The no-knowledge baseline is a logistic regression on the second concept's number of "
+            "words, length, Zipf frequency, part of speech, degree in the knowledge base, and "
+            "count as a tail of the relation, cross-validated with all facts of a first concept in "
+            "the same fold. The counts leave out the fact through which a second concept was "
+            f"drawn. Its intervals: {_made(made['no_knowledge'])}; they do not include the "
+            "variance of the fit."
+        )
     yield (
         "The chance level is the exact mean of average precision over all permutations. Lift is "
         "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). Its interval is cut at the "

@@ -106,6 +106,7 @@ def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
         "consistency": {**how.to_json(), **by_concept},
         "background_score": {"method": "Student's t", "over": "relations"},
         "background_by_relation": {**bootstrap.to_json(), "clusters": "head of the fact"},
+        "no_knowledge": {**bootstrap.to_json(), "clusters": "head of the fact"},
         "relevance": {**how.to_json(), **by_concept, "least_facts": FEWEST_ITEMS},
         "others": {**bootstrap.to_json(), **by_concept},
     }

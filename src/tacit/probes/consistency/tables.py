@@ -8,6 +8,7 @@ from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
 from tacit.probes.consistency.adjusted import ADJUSTED
 from tacit.probes.consistency.controls import CONTROLS
 from tacit.probes.consistency.negative_examples import NEGATIVE_EXAMPLES
+from tacit.probes.consistency.no_knowledge import NO_KNOWLEDGE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -575,7 +576,7 @@ RELATIONS = TableSpec(
 
 TABLES = (
     *(QUESTION_TABLE, FACTS, LINKS, ANCHORS, CHOICES),
-    *(CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, ANCHOR_ACCURACY, CONTROLS),
+    *(CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, NO_KNOWLEDGE, ANCHOR_ACCURACY, CONTROLS),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
     *(VERIFICATIONS, NEGATIVE_EXAMPLES, RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
 )
