@@ -38,38 +38,36 @@ def tokenizer(data: Path, kind: str) -> Any:  # noqa: ANN401 - a fast tokenizer
     backend = Tokenizer(models.BPE.from_file(str(folder / "vocab.json"), merges))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     end = "<|endoftext|>"
+    special: dict[str, Any] = {"bos_token": end, "eos_token": end}
     if kind == "causal":
         backend.post_processor = processors.ByteLevel(trim_offsets=False)
-        return PreTrainedTokenizerFast(tokenizer_object=backend, bos_token=end, eos_token=end)
-    if kind == "seq2seq":
+    elif kind == "seq2seq":
         backend.add_special_tokens(["</s>", "<pad>"])
         number = backend.token_to_id("</s>")
         backend.post_processor = processors.TemplateProcessing(
             single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", number)]
         )
-        return PreTrainedTokenizerFast(
-            tokenizer_object=backend, eos_token="</s>", pad_token="<pad>", unk_token=end
-        )
-    return masked_tokenizer(backend)
+        special = {"eos_token": "</s>", "pad_token": "<pad>", "unk_token": end}
+    else:
+        special = as_roberta(backend)
+    return PreTrainedTokenizerFast(tokenizer_object=backend, **special)
 
 
-def masked_tokenizer(backend: Any) -> Any:  # noqa: ANN401 - tokenizers
-    """Return RoBERTa's tokenizer, which has GPT-2's merges."""
+def as_roberta(backend: Any) -> dict[str, Any]:  # noqa: ANN401 - tokenizers
+    """Add RoBERTa's special tokens to GPT-2's, which has the same merges; return their names."""
     from tokenizers import AddedToken, processors
-    from transformers import PreTrainedTokenizerFast
 
-    backend.add_special_tokens(["<s>", "</s>", "<pad>", "<unk>"])
     mask = AddedToken("<mask>", lstrip=True, special=True)
-    backend.add_special_tokens([mask])
-    sides = [("</s>", backend.token_to_id("</s>")), ("<s>", backend.token_to_id("<s>"))]
+    backend.add_special_tokens(["<s>", "</s>", "<pad>", "<unk>", mask])
+    end, start = (("</s>", backend.token_to_id("</s>")), ("<s>", backend.token_to_id("<s>")))
     backend.post_processor = processors.RobertaProcessing(
-        *sides, trim_offsets=True, add_prefix_space=False
+        end, start, trim_offsets=True, add_prefix_space=False
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        **{"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>"},
-        **{"pad_token": "<pad>", "unk_token": "<unk>", "mask_token": mask},
-    )
+    names = ("bos", "eos", "cls", "sep", "pad", "unk")
+    tokens = ("<s>", "</s>", "<s>", "</s>", "<pad>", "<unk>")
+    return {f"{name}_token": token for name, token in zip(names, tokens, strict=True)} | {
+        "mask_token": mask
+    }
 
 
 def stand_in(data: Path, kind: str, folder: Path) -> Path:
@@ -90,9 +88,18 @@ def stand_in(data: Path, kind: str, folder: Path) -> Path:
         config: Any = GPT2Config(vocab_size=size, n_positions=2048, n_embd=8, n_layer=1, n_head=1)
         model = GPT2LMHeadModel(config)
     elif kind == "seq2seq":
-        sizes = {"d_model": 8, "d_kv": 8, "d_ff": 8, "num_layers": 1, "num_heads": 1}
-        ids = {"pad_token_id": tokens.pad_token_id, "eos_token_id": tokens.eos_token_id}
-        start = {"decoder_start_token_id": tokens.pad_token_id}
+        sizes: dict[str, Any] = {
+            "d_model": 8,
+            "d_kv": 8,
+            "d_ff": 8,
+            "num_layers": 1,
+            "num_heads": 1,
+        }
+        ids: dict[str, Any] = {
+            "pad_token_id": tokens.pad_token_id,
+            "eos_token_id": tokens.eos_token_id,
+        }
+        start: dict[str, Any] = {"decoder_start_token_id": tokens.pad_token_id}
         model = T5ForConditionalGeneration(T5Config(vocab_size=size, **sizes, **ids, **start))
     else:
         config = RobertaConfig(

@@ -163,9 +163,14 @@ def problem_of(error: ErrorDetails) -> str:
 
 def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
     """Return the message about a key that a mapping must not have, with the most similar name."""
-    similar = get_close_matches(key, expected, n=1)
-    hint = f" (did you mean {similar[0]}?)" if similar else ""
-    return f"{where} has the unknown key {key}; expected {', '.join(expected)}{hint}"
+    expects = f"expected {', '.join(expected)}{similar(key, expected)}"
+    return f"{where} has the unknown key {key}; {expects}"
+
+
+def similar(name: str, expected: Sequence[str]) -> str:
+    """Return the question whether the most similar name was meant; empty if none is similar."""
+    found = get_close_matches(name, expected, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN401 - a type

@@ -68,7 +68,7 @@ def estimates(plan: Plan) -> Iterator[Estimate]:
         DataError: As ``Plan.check``.
     """
     plan.check()
-    for model in plan.file.models:
+    for model in [entry.name for entry in plan.file.models]:
         yield from _of_model(model, [run for run in plan.runs if run.model == model])
         gc.collect()  # frees the model before the next one is loaded
 

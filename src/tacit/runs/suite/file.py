@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tacit.documents import Document, problem_of, read_as, unknown_key
+from tacit.documents import Document, problem_of, read_as, similar, unknown_key
 from tacit.errors import DataError, RequestError
 from tacit.files import file_name
 from tacit.models.openai.options import check_holds_no_key, is_address
@@ -52,11 +52,18 @@ class ModelEntry:
         name: The model's name; a folder's path is absolute.
         settings: How the model is loaded.
         described: The family and the number of parameters, if they are given.
+        index: The index of the entry in the file.
     """
 
     name: str
     settings: ModelSettings
     described: Mapping[str, str]
+    index: int
+
+    @property
+    def location(self) -> tuple[str, int]:
+        """The location of the entry in the file."""
+        return ("models", self.index)
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,11 @@ class RunEntry:
     options: Any
     models: tuple[ModelEntry, ...]
     index: int
+
+    @property
+    def location(self) -> tuple[str, int]:
+        """The location of the entry in the file."""
+        return ("runs", self.index)
 
     @property
     def settings(self) -> Mapping[str, ModelSettings]:
@@ -98,7 +110,7 @@ class SuiteFile:
     Args:
         path: The file.
         out: The folder for all runs; None if the file names none.
-        models: The names of the models that have a run, in the order of the file.
+        models: The models that have a run, in the order of the file.
         runs: The runs.
         document: The content with its lines.
     """
@@ -107,7 +119,7 @@ class SuiteFile:
 
     path: Path
     out: Path | None
-    models: tuple[str, ...]
+    models: tuple[ModelEntry, ...]
     runs: tuple[RunEntry, ...]
     document: Document[_Content]
 
@@ -134,9 +146,11 @@ class SuiteFile:
         path = path_of(name_or_path)
         return _Reader(read_as(_Content, path), base_of(path)).suite(given or {}, only)
 
-    def error(self, problem: str, run: RunEntry) -> DataError:
-        """Return an error that names the file and the line of a run."""
-        return self.document.error(problem, "runs", run.index)
+    def error(self, problem: object, entry: RunEntry | ModelEntry) -> DataError:
+        """Return an error that names the file and the line of an entry."""
+        text = str(problem)
+        named = text.startswith(f"{entry.name}: ")
+        return self.document.error(text if named else f"{entry.name}: {text}", *entry.location)
 
 
 def path_of(name_or_path: str | Path) -> Path:
@@ -189,7 +203,7 @@ class _Reader:
         )
         out = None if content.out is None else self.base / content.out
         used = {model.name for run in runs for model in run.models}
-        order = tuple(model.name for model in models.values() if model.name in used)
+        order = tuple(model for model in models.values() if model.name in used)
         return SuiteFile(self.document.path, out, order, runs, self.document)
 
     def _mapping(self, entry: Any, *location: int | str) -> dict[str, Any]:  # noqa: ANN401 - YAML
@@ -201,7 +215,7 @@ class _Reader:
     def _models(self, entries: Sequence[Any], given: Mapping[str, Any]) -> dict[str, ModelEntry]:
         """Return the models by the names that the file gives."""
         known = declarations(ModelSettings)
-        allowed = ("model", *dict.fromkeys((*known, *_DESCRIBING)))
+        allowed = ("model", *dict.fromkeys((*_shown(known), *_DESCRIBING)))
         found: dict[str, ModelEntry] = {}
         for at, one in enumerate(entries):
             location = ("models", at)
@@ -215,11 +229,13 @@ class _Reader:
                 raise self._error(f"the model {name} is given twice; give it once", *location)
             described = {key: entry.pop(key) for key in _DESCRIBING if key in entry}
             for key, value in described.items():
-                self._value(value, str, (*location, key))
+                if not isinstance(value, str | int | float) or isinstance(value, bool):
+                    problem = f"{_dotted(location)}.{key} must be text or a number"
+                    raise self._error(problem, *location, key)
             settings = self._built(ModelSettings, entry, location, given)
             self._check_model(name, location)
             texts = {key: str(value) for key, value in described.items()}
-            found[name] = ModelEntry(_model_name(name, self.base), settings, texts)
+            found[name] = ModelEntry(_model_name(name, self.base), settings, texts, at)
         return found
 
     def _check_model(self, name: str, location: Sequence[int | str]) -> None:
@@ -235,10 +251,8 @@ class _Reader:
                 f"runs.{at}.probe is missing; expected one of {', '.join(probes())}", "runs", at
             )
         if name not in probes():
-            raise self._error(
-                f"there is no probe {name!r}; expected one of {', '.join(probes())}",
-                *("runs", at, "probe"),
-            )
+            problem = f"there is no probe {name!r}; expected one of {', '.join(probes())}"
+            raise self._error(problem + similar(str(name), probes()), "runs", at, "probe")
         return str(name)
 
     def _names(self, entries: Sequence[Mapping[str, Any]], of: Sequence[str]) -> list[str]:
@@ -277,7 +291,7 @@ class _Reader:
                 "it cannot be part of a suite",
                 *("runs", at),
             )
-        self._check_keys(entry, (*_OF_RUN, *known), ("runs", at))
+        self._check_keys(entry, (*_OF_RUN, *_shown(known)), ("runs", at))
         options = {key: value for key, value in entry.items() if key in known}
         built = self._built(kind.Options, options, ("runs", at), given)
         return RunEntry(name, kind.name, built, self._chosen(entry, at, models), at)
@@ -296,7 +310,7 @@ class _Reader:
             if name not in models:
                 raise self._error(
                     f"{_dotted(location)} names {name!r}; expected models of this suite: "
-                    f"{', '.join(models)}",
+                    f"{', '.join(models)}{similar(str(name), tuple(models))}",
                     *(*location, number),
                 )
         return tuple(models[name] for name in dict.fromkeys(names))
@@ -427,6 +441,10 @@ def _model_name(name: str, base: Path) -> str:
     is_path = name.startswith((".", "/", "~"))
     folder = base.resolve() / Path(name).expanduser()
     return str(folder) if is_path or folder.is_dir() else name
+
+
+def _shown(known: Mapping[str, tuple[Any, Option]]) -> list[str]:
+    return [name for name, (_, about) in known.items() if not about.hidden]
 
 
 def _dotted(location: Sequence[int | str]) -> str:

@@ -87,8 +87,13 @@ class Plan:
         """The request of each run, by its name.
 
         Raises:
-            DataError: A request is invalid; the message names the line of the run.
+            DataError: A model or a request is invalid; the message names the line.
         """
+        for model in self.file.models:
+            try:
+                self.engine.check([model.name], model.settings.options([model.name]))
+            except RequestError as error:
+                raise self.file.error(error, model) from error
         return {run.name: self._request(run) for run in self.file.runs}
 
     @cached_property
@@ -96,10 +101,9 @@ class Plan:
         """The runs, model by model."""
         return tuple(
             PlannedRun(run.name, model.name, self.requests[run.name], model.described)
-            for name in self.file.models
+            for model in self.file.models
             for run in self.file.runs
-            for model in run.models
-            if model.name == name
+            if model in run.models
         )
 
     def check(self) -> None:
@@ -114,7 +118,7 @@ class Plan:
             try:
                 _check(request)
             except RequestError as error:
-                raise self.file.error(f"{run.name}: {error}", run) from error
+                raise self.file.error(error, run) from error
 
     def _request(self, run: RunEntry) -> RunRequest:
         try:
@@ -131,7 +135,7 @@ class Plan:
                 nested=True,
             )
         except RequestError as error:
-            raise self.file.error(f"{run.name}: {error}", run) from error
+            raise self.file.error(error, run) from error
 
 
 def described(run: RunEntry) -> ModelSettings:

@@ -130,7 +130,7 @@ class _Work:
                 reporter.note(f"{run.label}: already finished")
         self._read_vocabularies()
         self._confirm()
-        for model in self.plan.file.models:
+        for model in [entry.name for entry in self.plan.file.models]:
             waiting = [run for run in self._waiting if run.model == model]
             if waiting and not self._stopped:
                 self._run_model(model, waiting)
