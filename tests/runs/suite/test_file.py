@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -117,7 +118,7 @@ def test_settings_belong_to_one_model(workplace: Path) -> None:
         "family": ["demo-masked=demo"],
         "parameters": ["demo-masked=1M"],
     }
-    settings = described(entry)
+    settings: Any = described(entry)
     for key in {"family", "parameters"} & set(names_of(ModelSettings)):
         assert entry.described[key] == getattr(settings.described, key)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -58,7 +59,7 @@ class SuiteRuns(Mapping[str, Runs]):
         every = len(self.failed) + len(self.skipped) + sum(map(len, self.runs.values()))
         lines = [
             f"{len(self.failed):,} of {several(every, 'run')} failed"
-            + (f", {len(self.skipped):,} were not attempted" if self.skipped else ""),
+            + (f", {len(self.skipped):,} not attempted" if self.skipped else ""),
             *(f"  {name}, {model}: {error}" for (name, model), error in self.failed.items()),
         ]
         return "\n".join(lines)
@@ -192,7 +193,8 @@ def _text(error: Exception) -> str:
     """Return an error's message; the traceback of a bug is logged."""
     if isinstance(error, TacitError):
         return str(error)
-    log.error("unexpected error", exc_info=error)
+    # As text, because a record with the traceback would keep the model in memory.
+    log.error("unexpected error\n%s", "".join(traceback.format_exception(error)))
     return f"{type(error).__name__}: {error}"
 
 
