@@ -20,9 +20,9 @@ SUITE = ("suite", "suite.yaml", "--no-report")
 RUNS = [PARTS, {**PARTS, "name": "macaw", "preset": "macaw"}]
 MODELS = ("demo", "demo-masked")
 
-# In the second run of the second model, when two of its blocks are stored.
+# In the second run of the second model, before its last blocks are stored.
 STOPPED = """
-import os, signal
+import os, signal, time
 from tacit.engine import store
 
 append, appended = store.Store.append, [0]
@@ -32,6 +32,7 @@ def stopped(self, about, *rest):
     appended[0] += name == "demo-masked"
     if appended[0] == {after}:
         os.kill(os.getpid(), signal.{signal})
+        time.sleep(2)
     return append(self, about, *rest)
 
 store.Store.append = stopped
@@ -44,8 +45,8 @@ answers = ask.Engine._answers
 
 def counted(self, requests, answer):
     with open("asked.jsonl", "a") as file:
-        for one in requests:
-            file.write(json.dumps([self.model.name, one.text]) + "\\n")
+        for at, one in enumerate(requests):
+            file.write(json.dumps([self.model.name, one.text, at]) + "\\n")
     return answers(self, requests, answer)
 
 ask.Engine._answers = counted
@@ -57,15 +58,20 @@ def whole(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a suite that nothing happened to."""
     folder = tmp_path_factory.mktemp("whole-suite")
     written(folder, models=MODELS, runs=RUNS)
-    ended = warm.run(folder, *SUITE, setup=SMALL_BLOCKS + COUNTED)
+    ended = warm.run(folder, *SUITE, setup=COUNTED + SMALL_BLOCKS)
     assert ended.status == 0, ended.said
     return folder
 
 
-def asked(folder: Path) -> list[list[str]]:
-    """The model and text of each prompt that was asked."""
+def asked(folder: Path) -> list[tuple[str, str, int]]:
+    """The model and text of each prompt that was asked, and its index in its block."""
     lines = (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return [tuple(json.loads(line)) for line in lines]
+
+
+def segments(folder: Path) -> int:
+    """How many segments the store has."""
+    return len([*folder.glob(".tacit/scores/*/[0-9]*.parquet")])
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
@@ -74,11 +80,10 @@ def test_a_suite_that_is_stopped_resumes(
 ) -> None:
     """It ends with the same bytes, and what was stored is not asked again."""
     written(tmp_path, models=MODELS, runs=RUNS)
-    first = {text for model, text in asked(whole) if model == "demo-masked"}
-    segments = [*whole.glob(".tacit/scores/*/*.parquet")]
-    assert len(segments) > 8, "the runs have several blocks"
-    after = sum(1 for _ in segments) // 2 - 1
-    setup = SMALL_BLOCKS + STOPPED.format(after=after, signal=name)
+    first = [(text, at) for model, text, at in asked(whole) if model == "demo-masked"]
+    blocks = sum(at == 0 for _, at in first)
+    assert blocks > 8, "the runs have several blocks"
+    setup = SMALL_BLOCKS + STOPPED.format(after=blocks - 2, signal=name)
     ended = warm.run(tmp_path, *SUITE, setup=setup)
     assert ended.status == (130 if name == "SIGINT" else -signal.SIGKILL), ended.said
     assert "Traceback" not in ended.said
@@ -88,14 +93,14 @@ def test_a_suite_that_is_stopped_resumes(
         ("parts", "demo-masked"): "done",
         ("macaw", "demo-masked"): "waiting",
     }
-    stored = len([*tmp_path.glob(".tacit/scores/*/[0-9]*.parquet")])
-    ended = warm.run(tmp_path, *SUITE, setup=SMALL_BLOCKS + COUNTED)
+    stored = segments(tmp_path)
+    ended = warm.run(tmp_path, *SUITE, setup=COUNTED + SMALL_BLOCKS)
     assert ended.status == 0, ended.said
     assert ended.said.count("already finished") == 3
     rest = asked(tmp_path)
-    assert {model for model, _ in rest} == {"demo-masked"}
+    assert {model for model, _, _ in rest} == {"demo-masked"}
     assert 0 < len(rest) < len(first) / 2
-    assert stored < len([*tmp_path.glob(".tacit/scores/*/[0-9]*.parquet")]) == len(segments)
+    assert stored < segments(tmp_path) == segments(whole)
     for run in ("parts", "macaw"):
         for model in MODELS:
             place = f"runs/{run}/{model}"

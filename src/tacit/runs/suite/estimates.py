@@ -100,10 +100,10 @@ def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
 
 def _measurable(run: PlannedRun) -> bool:
     """Return whether a trial is possible: the model is on this machine, or behind a server."""
-    return not run.request.chats(run.model) and _prompts_known(run) and _is_here(run, run.model)
+    return not run.request.chats(run.model) and _has_prompts(run) and _is_here(run, run.model)
 
 
-def _prompts_known(run: PlannedRun) -> bool:
+def _has_prompts(run: PlannedRun) -> bool:
     """Return whether the prompts are known without a download."""
     request = run.request
     return not hasattr(request.made, "for_models") or all(
@@ -121,7 +121,7 @@ def _without_model(run: PlannedRun) -> Mapping[str, Any]:
     """Return what is known of a run without its model."""
     if run.request.chats(run.model):
         return run.request.cost(run.model)
-    if not _prompts_known(run):
+    if not _has_prompts(run):
         return {"note": UNKNOWN}
     requests = asking.ungrouped(asking.requests_of(run.request.probes[run.model]))
     return {"prompts": len(requests), "distinct": _distinct(requests), "note": ELSEWHERE}
