@@ -16,7 +16,7 @@ from tacit.options import option
 from tacit.present.progress import Terminal, duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from tacit.runs.suite.estimates import Estimate
     from tacit.runs.suite.plan import Plan
@@ -31,8 +31,8 @@ class Selection:
 
     given: list[str] | None = option(
         None,
-        help="An option for all runs whose probes have it, such as limit=10; repeatable. Paths are "
-        "relative to the current folder.",
+        help="An option for all models, or for all runs whose probe has it, such as limit=10; "
+        "repeatable. Paths are relative to the current folder.",
         flags=("--set",),
         metavar="OPTION=VALUE",
         group=WHAT,
@@ -214,16 +214,9 @@ def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
         raise WorkError("\n".join(["these runs would fail:", *wrong]))
 
 
-_COLUMNS: Mapping[str, bool] = {
-    "run": True,
-    "model": True,
-    "prompts": False,
-    "distinct": False,
-    "to ask": False,
-    "tokens": False,
-    "time or calls": False,
-}
-"""The columns of the estimates, each with whether its values are words."""
+_TEXTS = ("run", "model", "family", "parameters")
+_COUNTS = ("prompts", "to_ask", "tokens")
+_MOST_NAMED = 3
 
 
 def _print_estimates(found: Sequence[Estimate]) -> None:
@@ -231,16 +224,21 @@ def _print_estimates(found: Sequence[Estimate]) -> None:
     from tacit.english import several
     from tacit.present.tables import print_texts
 
+    texts = [name for name in _TEXTS if any(getattr(each, name) for each in found)]
+    columns = [
+        *((name, name != "parameters") for name in texts),
+        *((name.replace("_", " "), False) for name in _COUNTS),
+        ("time or calls", False),
+    ]
     rows = [
         [
-            each.run,
-            each.model,
-            *map(_count, (each.prompts, each.distinct, each.to_ask, each.tokens)),
+            *(getattr(each, name) or "" for name in texts),
+            *(_count(getattr(each, name)) for name in _COUNTS),
             _effort(each),
         ]
         for each in found
     ]
-    print_texts("Estimates", list(_COLUMNS.items()), rows)
+    print_texts("Estimates", columns, rows)
     tokens = sum(each.tokens or 0 for each in found)
     seconds = sum(each.seconds or 0 for each in found)
     measured = sum(each.seconds is not None for each in found)
@@ -250,8 +248,9 @@ def _print_estimates(found: Sequence[Estimate]) -> None:
             f"{duration(seconds)} (estimated from a short trial)"
         )
     for note in dict.fromkeys(each.note for each in found if each.note):
-        several_runs = [f"{each.run}, {each.model}" for each in found if each.note == note]
-        typer.echo(f"{note}: {'; '.join(several_runs)}")
+        runs = [f"{each.run}, {each.model}" for each in found if each.note == note]
+        named = "; ".join(runs) if len(runs) <= _MOST_NAMED else several(len(runs), "run")
+        typer.echo(f"{note}: {named}")
     typer.echo("Nothing was stored or written.")
 
 
