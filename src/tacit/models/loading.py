@@ -41,6 +41,7 @@ from tacit.models.huggingface.weights import (
     check_choice,
     check_weights,
     fetch_weights,
+    is_downloaded,
     load_weights,
     weight_files,
 )
@@ -243,6 +244,19 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
 def _other_backend(name: str) -> Backend | None:
     """Return another package's loader for the name; None for a folder or a model on the hub."""
     return None if named_folder(name) else backend_of(name)
+
+
+def is_here(name: str, options: LoadOptions) -> bool:
+    """Return whether a model can be loaded without downloading it.
+
+    A server's address and a model of another back-end count as here.
+    """
+    return bool(
+        is_address(name)
+        or _other_backend(name) is not None
+        or named_folder(name)
+        or is_downloaded(name, options.revision, options.trust)
+    )
 
 
 def _check_on_hub(name: str, options: LoadOptions) -> None:

@@ -95,6 +95,16 @@ class RunFolder:
         """Return a copy whose manifest includes these entries."""
         return replace(self, _about={**self._about, **about})
 
+    def check_data(self) -> None:
+        """Raise if the data differ from those of the run that the folder contains.
+
+        Raises:
+            RequestError: The data have changed since.
+        """
+        before = self._manifest_before()
+        if before is not None:
+            self._refuse_changed(before, {**self._about, "model": before.get("model", {})})
+
     def begin(self, about: Mapping[str, Any]) -> None:
         """Write the request, and a manifest with the status unfinished.
 

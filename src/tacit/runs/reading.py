@@ -300,7 +300,10 @@ def _names(runs: Sequence[Run]) -> list[str]:
     probes = [run.probe for run in runs]
     places = [f"{end} ({folder})" for end, folder in zip(ends, folders, strict=True)]
     numbered = [f"{end} ({number})" for number, end in enumerate(ends, 1)]
-    for names in (ends, full, places):
+    # In a suite, the folder that contains a run's folder has the name of the suite's run.
+    parents = [run.folder.resolve().parent.name if run.folder else "" for run in runs]
+    within = [f"{end} ({legible(name)})" for end, name in zip(ends, parents, strict=True)]
+    for names in (ends, full, places, within):
         if len(set(zip(probes, names, strict=True))) == len(names):
             return names
     return numbered
