@@ -164,9 +164,21 @@ def background_command(
         found = background(opened, [(a.question, *a.choices) for a in anchors], how)
     write_table(_named(found.facts, anchors), out)
     summary = {**found.summary(), "extraction": how.to_json()}
-    typer.echo(
-        json.dumps(summary) if as_json else f"{_readable_background(summary)}\n\nWritten: {out}"
-    )
+    if as_json:
+        typer.echo(json.dumps(summary))
+        return
+    typer.echo(f"{_readable_background(summary)}\n")
+    print_audit(found)
+    typer.echo(f"Written: {out}")
+
+
+def print_audit(found: Background) -> None:
+    """Print the audit of an extraction as a table."""
+    from tacit.present.tables import print_table
+    from tacit.probes.consistency.audit import AUDIT
+
+    if found.audited is not None:
+        print_table(AUDIT, found.audited, AUDIT.title)
 
 
 def _named(facts: pl.DataFrame, anchors: Sequence[Anchor]) -> pl.DataFrame:

@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tacit.knowledge.audit import (
+    FACTS_ACROSS_PARTS,
+    FACTS_SHARING_A_WORD,
+    VERBATIM_CONCEPTS,
+    Found,
+    audit,
+    total,
+)
 from tacit.knowledge.concepts import Matching, concepts_in
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.negatives import Draw, eligible, negatives
@@ -54,30 +62,26 @@ class Counts:
     negatives_beyond_cap: int
 
 
-def count(
-    base: KnowledgeBase, concepts: pl.DataFrame, facts: pl.DataFrame, how: Extraction
-) -> Counts:
+def count(base: KnowledgeBase, found: Found, audited: pl.DataFrame, how: Extraction) -> Counts:
     """Count what an extraction found.
 
     Args:
         base: The knowledge base.
-        concepts: The table that ``concepts_in`` returns.
-        facts: The table that ``facts_between`` returns.
+        found: What the extraction found.
+        audited: The table that ``audit`` returns for it.
         how: The options of the extraction.
     """
     import polars as pl
 
-    by_text = concepts.group_by("text", "concept").agg(pl.col("by_lemmas", "counts").any())
+    concepts, facts = found.concepts, found.facts
     cut = facts.group_by("text").agg(beyond=pl.col("found").first() - pl.len().cast(pl.Int64))
-    joined = _joined(base, concepts.filter("counts"), facts)
-    separate = how.matching.parts == "separate"
     words, frequency_cap = eligible(base), how.draw.frequent
     return Counts(
-        question_concepts=by_text.filter("counts").height,
-        verbatim_only_concepts=by_text.filter(~pl.col("by_lemmas")).height,
+        question_concepts=concepts.filter("counts").n_unique(["text", "concept"]),
+        verbatim_only_concepts=total(audited, VERBATIM_CONCEPTS) or 0,
         question_facts=facts.height,
-        facts_across_parts=joined["across"].item() if separate else None,
-        facts_sharing_a_word=joined["sharing"].item(),
+        facts_across_parts=total(audited, FACTS_ACROSS_PARTS),
+        facts_sharing_a_word=total(audited, FACTS_SHARING_A_WORD) or 0,
         cap=how.cap,
         questions_beyond_cap=cut.filter(pl.col("beyond") > 0).height,
         facts_beyond_cap=int(cut["beyond"].sum()),
@@ -87,44 +91,12 @@ def count(
     )
 
 
-def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count the facts that join concepts of different parts, and concepts that share a word."""
-    return base.table(
-        """
-        WITH apart AS (
-            SELECT place FROM ends JOIN members h ON h.text = ends.text AND h.concept = ends.head
-                JOIN members t ON t.text = ends.text AND t.concept = ends.tail
-            GROUP BY place HAVING NOT bool_or(h.part = t.part)),
-        pairs AS (SELECT DISTINCT head, tail FROM ends),
-        words AS (
-            SELECT DISTINCT concept, lemma FROM base.terms
-            WHERE concept IN (SELECT head FROM pairs UNION SELECT tail FROM pairs)),
-        sharing AS (
-            SELECT DISTINCT head, tail FROM pairs JOIN words h ON h.concept = head
-                JOIN words t ON t.concept = tail AND t.lemma = h.lemma)
-        SELECT (SELECT count(*) FROM apart) AS across,
-            (SELECT count(*) FROM ends JOIN sharing USING (head, tail)) AS sharing""",
-        ends=facts.select("text", "head", "tail").with_row_index("place"),
-        members=members,
-    )
-
-
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences that report the counts.
+    """Yield sentences that report what the caps leave out; the audit reports the other counts.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
     """
-    yield (
-        f"Concepts, summed over questions: {summary['question_concepts']:,}; found only verbatim, "
-        f"not by word overlap: {summary['verbatim_only_concepts']:,}"
-    )
-    across = summary["facts_across_parts"]
-    apart = "" if across is None else f"between concepts of different parts: {across:,}; "
-    yield (
-        f"Facts, summed over questions: {summary['question_facts']:,}; {apart}between concepts "
-        f"that share a word: {summary['facts_sharing_a_word']:,}"
-    )
     if summary["facts_beyond_cap"]:
         yield (
             f"Questions with more facts than the cap of {summary['cap']:,}: "
@@ -201,12 +173,14 @@ class Background:
         found: ``question`` and ``found``, the number of facts before the cap (0 for a question
             without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
+        audited: The table that ``tacit.knowledge.audit.audit`` returns; None without ``counts``.
     """
 
     concepts: pl.DataFrame
     facts: pl.DataFrame
     found: pl.DataFrame
     counts: Counts | None = None
+    audited: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of facts, their quantiles per question, and ``counts``.
@@ -230,6 +204,7 @@ class Background:
                 for name, share in _QUANTILES.items()
             },
             **({} if self.counts is None else asdict(self.counts)),
+            **({} if self.audited is None else {"audit": self.audited.to_dicts()}),
             "relations": dict(relations.iter_rows()),
         }
 
@@ -280,8 +255,15 @@ def background(
         facts=facts.with_row_index("place"),
         drawn=drawn,
     )
-    counts = count(base, concepts, facts, how)
-    return Background(_labelled(base, members), named, _found(facts, len(questions)), counts)
+    found = Found(texts, concepts, facts, relations)
+    audited = audit(base, found, how)
+    return Background(
+        _labelled(base, members),
+        named,
+        _found(facts, len(questions)),
+        count(base, found, audited, how),
+        audited,
+    )
 
 
 def _labelled(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:

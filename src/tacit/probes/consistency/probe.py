@@ -346,6 +346,7 @@ class ConsistencyProbe:
             "winners": sensitivity.winners(
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
+            **({} if self.background.audited is None else {"audit": self.background.audited}),
         }
         summary = {
             **self._summary(tables, bootstrap),
