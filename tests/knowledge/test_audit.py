@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +23,8 @@ from tests.knowledge import audit_by_hand, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import polars as pl
 
     from tacit.knowledge.concepts import Parts, Verbatim
     from tests.knowledge.audit_by_hand import Counts

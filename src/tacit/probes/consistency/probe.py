@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.prompt_variants import Floats
     from tacit.probes.consistency.questions import PromptVariant
+    from tacit.probes.consistency.surface import Surface
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
     from tacit.requests import Prompt, Scores, Votes
@@ -98,6 +99,7 @@ class ConsistencyProbe:
         wording: How concepts are inserted into the templates.
         version: The version of the paper, which determines the number of meta-prompts.
         reading: How answers are derived from scores.
+        surface: The surface texts of the facts; None for the templates alone.
 
     Raises:
         RequestError: No anchor has a fact, an anchor has no answer, a relation has no template, or
@@ -124,6 +126,7 @@ class ConsistencyProbe:
     wording: Wording
     version: str = "review-lexicon"
     reading: Reading = field(default_factory=Reading)
+    surface: Surface | None = None
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
@@ -136,6 +139,7 @@ class ConsistencyProbe:
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
+        from tacit.probes.consistency.surface import Surface
         from tacit.probes.consistency.template import load_templates
         from tacit.probes.consistency.wording import wording
         from tacit.sources.anchors import read_anchors
@@ -148,8 +152,11 @@ class ConsistencyProbe:
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
             found = background(base, texts, extraction)
+            surface = None
+            if options.wording == "surface":
+                surface = Surface.of(base, found.facts, templates.surface)
         version = options.background.paper_version
-        return cls(anchors, found, templates, worded, version, reading)
+        return cls(anchors, found, templates, worded, version, reading, surface)
 
     def __post_init__(self) -> None:
         unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
@@ -172,7 +179,7 @@ class ConsistencyProbe:
     @cached_property
     def asked(self) -> Asked:
         """The distinct facts and their questions."""
-        return Asked.of(self.background.facts, self.templates, self.wording)
+        return Asked.of(self.background.facts, self.templates, self.wording, self.surface)
 
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
@@ -437,6 +444,7 @@ class ConsistencyProbe:
             "facts": self.asked.facts.height,
             "without_negative": self.asked.facts["negative"].null_count(),
             **({} if self.background.counts is None else asdict(self.background.counts)),
+            **({} if self.surface is None else {"surface": self.surface.summary()}),
             "questions": len(self.asked.texts),
             "prompts": len(self.prompts),
             "consistency": tables["consistency"].to_dicts()[0],
