@@ -100,10 +100,10 @@ def total(table: pl.DataFrame, audited: str) -> int | None:
     return count
 
 
-def _schema() -> dict[str, type[pl.DataType]]:
+def _schema() -> pl.Schema:
     import polars as pl
 
-    return dict(zip(_ROW, (pl.String, pl.String, pl.Int64, pl.Int64), strict=True))
+    return pl.Schema(zip(_ROW, (pl.String, pl.String, pl.Int64, pl.Int64), strict=True))
 
 
 def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFrame:
