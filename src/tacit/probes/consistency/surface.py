@@ -137,8 +137,8 @@ class Surface:
         }
         if facts.height and found.is_empty():
             log.warning(
-                "%s has no surface text for any of the facts (CN-100K has none at all): all "
-                "background questions are worded by the paper's templates",
+                "%s has no surface text for any of the facts (files of triples, such as CN-100K, "
+                "have none): all background questions are worded by the paper's templates",
                 base.path,
             )
         sentences = {fact: sentence for fact, sentence in parsed.items() if sentence is not None}
