@@ -156,7 +156,8 @@ def wording(preset: str) -> Wording:
     if preset in {"paper", "surface"}:
         return Paper()
     if preset != "grammatical":
-        raise RequestError(f"unknown wording {preset!r}; expected {', '.join(get_args(Preset))}")
+        known = ", ".join(get_args(Preset))
+        raise RequestError(f"unknown wording {preset!r}; expected one of {known}")
     return Grammatical(Nouns.load(), _lists())
 
 
