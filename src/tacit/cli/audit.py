@@ -62,7 +62,7 @@ def audit(
     check_outputs(inputs, [(out, kind)], force=force)
     how = extracted.extraction()
     anchors = read_anchors(questions)
-    found, asked = _worded(base, anchors, how, Words(wording, templates))
+    found, asked = _worded(base, anchors, how, FactWording(wording, templates))
     if found.facts.is_empty():
         raise RequestError("no question has a background fact in this knowledge base")
     drawn = draw(asked, anchors, sample, extracted.seed)
@@ -135,7 +135,7 @@ def _agreement_lines(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Words:
+class FactWording:
     """How facts are worded: the preset, and a file of templates, if any."""
 
     preset: str
@@ -143,7 +143,7 @@ class Words:
 
 
 def _worded(
-    base: Path, anchors: Sequence[Anchor], how: Extraction, words: Words
+    base: Path, anchors: Sequence[Anchor], how: Extraction, words: FactWording
 ) -> tuple[Background, Asked]:
     """Return the background of questions, and its facts as questions."""
     from tacit.knowledge.background import background

@@ -87,9 +87,7 @@ def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) ->
     return FEW_ROWS if few else None
 
 
-def _fitted(
-    labels: Floats, columns: Floats, groups: NDArray[np.intp]
-) -> tuple[float, float] | None:
+def _fitted(labels: Floats, columns: Floats, groups: NDArray[np.intp]) -> tuple[float, float] | None:
     """Return the first coefficient and its cluster-robust error; None if the fit diverges."""
     from statsmodels.discrete.discrete_model import Logit
     from statsmodels.tools.sm_exceptions import ModelWarning, PerfectSeparationError
