@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tacit.knowledge.audit import (
+    FACTS_ACROSS_PARTS,
+    FACTS_SHARING_A_WORD,
+    VERBATIM_CONCEPTS,
+    Found,
+    audit,
+    total,
+)
 from tacit.knowledge.concepts import Matching, concepts_in
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.negatives import CONDITIONS, Draw, eligible, negatives
@@ -64,8 +72,8 @@ class Counts:
 
 def count(
     base: KnowledgeBase,
-    concepts: pl.DataFrame,
-    facts: pl.DataFrame,
+    found: Found,
+    audited: pl.DataFrame,
     drawn: pl.DataFrame,
     how: Extraction,
 ) -> Counts:
@@ -73,25 +81,23 @@ def count(
 
     Args:
         base: The knowledge base.
-        concepts: The table that ``concepts_in`` returns.
-        facts: The table that ``facts_between`` returns.
+        found: What the extraction found.
+        audited: The table that ``audit`` returns for it.
         drawn: The table that ``negatives`` returns.
         how: The options of the extraction.
     """
     import polars as pl
 
-    by_text = concepts.group_by("text", "concept").agg(pl.col("by_lemmas", "counts").any())
+    concepts, facts = found.concepts, found.facts
     cut = facts.group_by("text").agg(beyond=pl.col("found").first() - pl.len().cast(pl.Int64))
-    joined = _joined(base, concepts.filter("counts"), facts)
-    separate = how.matching.parts == "separate"
     uniform = how.draw.preset == "uniform"
     words, frequency_cap = eligible(base), how.draw.frequent
     return Counts(
-        question_concepts=by_text.filter("counts").height,
-        verbatim_only_concepts=by_text.filter(~pl.col("by_lemmas")).height,
+        question_concepts=concepts.filter("counts").n_unique(["text", "concept"]),
+        verbatim_only_concepts=total(audited, VERBATIM_CONCEPTS) or 0,
         question_facts=facts.height,
-        facts_across_parts=joined["across"].item() if separate else None,
-        facts_sharing_a_word=joined["sharing"].item(),
+        facts_across_parts=total(audited, FACTS_ACROSS_PARTS),
+        facts_sharing_a_word=total(audited, FACTS_SHARING_A_WORD) or 0,
         cap=how.cap,
         questions_beyond_cap=cut.filter(pl.col("beyond") > 0).height,
         facts_beyond_cap=int(cut["beyond"].sum()),
@@ -111,44 +117,12 @@ def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
     }
 
 
-def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count the facts that join concepts of different parts, and concepts that share a word."""
-    return base.table(
-        """
-        WITH apart AS (
-            SELECT place FROM ends JOIN members h ON h.text = ends.text AND h.concept = ends.head
-                JOIN members t ON t.text = ends.text AND t.concept = ends.tail
-            GROUP BY place HAVING NOT bool_or(h.part = t.part)),
-        pairs AS (SELECT DISTINCT head, tail FROM ends),
-        words AS (
-            SELECT DISTINCT concept, lemma FROM base.terms
-            WHERE concept IN (SELECT head FROM pairs UNION SELECT tail FROM pairs)),
-        sharing AS (
-            SELECT DISTINCT head, tail FROM pairs JOIN words h ON h.concept = head
-                JOIN words t ON t.concept = tail AND t.lemma = h.lemma)
-        SELECT (SELECT count(*) FROM apart) AS across,
-            (SELECT count(*) FROM ends JOIN sharing USING (head, tail)) AS sharing""",
-        ends=facts.select("text", "head", "tail").with_row_index("place"),
-        members=members,
-    )
-
-
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences that report the counts.
+    """Yield sentences that report what the caps leave out; the audit reports the other counts.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
     """
-    yield (
-        f"Concepts, summed over questions: {summary['question_concepts']:,}; found only verbatim, "
-        f"not by word overlap: {summary['verbatim_only_concepts']:,}"
-    )
-    across = summary["facts_across_parts"]
-    apart = "" if across is None else f"between concepts of different parts: {across:,}; "
-    yield (
-        f"Facts, summed over questions: {summary['question_facts']:,}; {apart}between concepts "
-        f"that share a word: {summary['facts_sharing_a_word']:,}"
-    )
     if summary["facts_beyond_cap"]:
         yield (
             f"Questions with more facts than the cap of {summary['cap']:,}: "
@@ -249,6 +223,7 @@ class Background:
             unknown.
         tails: The attributes of the tails of facts and negatives; see ``tails_of``. None if they
             were not requested or the facts do not come from a knowledge base.
+        audited: The table that ``tacit.knowledge.audit.audit`` returns; None without ``counts``.
     """
 
     concepts: pl.DataFrame
@@ -258,6 +233,7 @@ class Background:
     members: pl.DataFrame | None = None
     topics: pl.DataFrame | None = None
     tails: pl.DataFrame | None = None
+    audited: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of facts, their quantiles per question, and ``counts``.
@@ -281,6 +257,7 @@ class Background:
                 for name, share in _QUANTILES.items()
             },
             **({} if self.counts is None else asdict(self.counts)),
+            **({} if self.audited is None else {"audit": self.audited.to_dicts()}),
             "relations": dict(relations.iter_rows()),
         }
 
@@ -341,14 +318,17 @@ def background(
         drawn=drawn,
     )
     own = 0 if how.draw.preset == "uniform" else 1
+    found = Found(texts, concepts, facts, relations)
+    audited = audit(base, found, how)
     return Background(
         _labelled(base, members),
         named,
         _found(facts, len(questions)),
-        count(base, concepts, facts, drawn, how),
+        count(base, found, audited, drawn, how),
         _by_part(base, concepts.filter("counts")),
         None if topics is None else _topics(base, topics, how),
         tails_of(base, drawn, own=own) if tails else None,
+        audited,
     )
 
 

@@ -3,7 +3,7 @@
 `intervals` resamples clusters. `ranking` computes average precision and AUROC, `permutation` their
 chance level, and `studentised` their p-values and intervals. `prediction` computes all of these for
 one predictor, and adjusts p-values for multiple tests. `conditional` computes
-P(right | marked) - P(right).
+P(right | marked) - P(right). `agreement` computes the agreement of two raters.
 """
 
 from tacit.statistics.intervals import Bootstrap, Estimate

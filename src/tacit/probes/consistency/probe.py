@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.questions import PromptVariant
     from tacit.probes.consistency.scored import Scored
+    from tacit.probes.consistency.surface import Surface
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
     from tacit.requests import Prompt, Scores, Votes
@@ -92,6 +93,7 @@ class ConsistencyProbe:
         wording: How concepts are inserted into the templates.
         version: The version of the paper, which determines the number of meta-prompts.
         reading: How answers are derived from scores.
+        surface: The surface texts of the facts; None for the templates alone.
 
     Raises:
         RequestError: No anchor has a fact, an anchor has no answer, a relation has no template, or
@@ -118,6 +120,7 @@ class ConsistencyProbe:
     wording: Wording
     version: str = "review-lexicon"
     reading: Reading = field(default_factory=Reading)
+    surface: Surface | None = None
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
@@ -130,6 +133,7 @@ class ConsistencyProbe:
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
+        from tacit.probes.consistency.surface import Surface
         from tacit.probes.consistency.template import load_templates
         from tacit.probes.consistency.wording import wording
         from tacit.sources.anchors import read_anchors
@@ -143,8 +147,11 @@ class ConsistencyProbe:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
             topics = [anchor.concept for anchor in anchors]
             found = background(base, texts, extraction, topics=topics, tails=True)
+            surface = None
+            if options.wording == "surface":
+                surface = Surface.of(base, found.facts, templates.surface)
         version = options.background.paper_version
-        return cls(anchors, found, templates, worded, version, reading)
+        return cls(anchors, found, templates, worded, version, reading, surface)
 
     def __post_init__(self) -> None:
         unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
@@ -167,7 +174,7 @@ class ConsistencyProbe:
     @cached_property
     def asked(self) -> Asked:
         """The distinct facts and their questions."""
-        return Asked.of(self.background.facts, self.templates, self.wording)
+        return Asked.of(self.background.facts, self.templates, self.wording, self.surface)
 
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
@@ -316,6 +323,7 @@ class ConsistencyProbe:
             "winners": sensitivity.winners(
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
+            **({} if self.background.audited is None else {"audit": self.background.audited}),
         }
         verified = answer_tables.verifications(self.anchors, scored)
         if verified is not None:
@@ -340,6 +348,7 @@ class ConsistencyProbe:
             "facts": self.asked.facts.height,
             "without_negative": self.asked.facts["negative"].null_count(),
             **({} if self.background.counts is None else asdict(self.background.counts)),
+            **({} if self.surface is None else {"surface": self.surface.summary()}),
             "questions": len(self.asked.texts),
             "prompts": len(self.prompts),
         }

@@ -170,8 +170,29 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
+def _surface(counts: Mapping[str, int]) -> str:
+    """Return a sentence about the facts that have the wording of their surface text."""
+    facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
+    if not texts:
+        return (
+            "No fact has surface text in the knowledge base; all are worded by the paper's "
+            "templates."
+        )
+    if worded == facts:
+        return f"{several(facts, 'fact')} {number_of(facts, 'is', 'are')} worded by surface text."
+    unclear = texts - worded
+    unusable = f" ({unclear:,} of them because it does not mark head and tail)" if unclear else ""
+    return (
+        f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded by "
+        f"surface text. The others have none that can be used{unusable}, and are worded by the "
+        "paper's templates."
+    )
+
+
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about facts without a negative and repeated choices."""
+    """Yield sentences about surface text, facts without a negative and repeated choices."""
+    if "surface" in summary:
+        yield _surface(summary["surface"])
     if summary["without_negative"]:
         lacking = summary["without_negative"]
         yield f"{several(lacking, 'fact has', 'facts have')} no possible negative."
