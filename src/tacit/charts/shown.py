@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings.spec import QUESTIONS
+from tacit.strings import last_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -57,7 +58,7 @@ class Shown:
         names = list(self.found)
         if self.by_size:
             names.sort(key=lambda name: self.sizes.get(name) or math.inf)
-        ends = [name if "://" in name else name.rstrip("/").rsplit("/", 1)[-1] for name in names]
+        ends = [last_part(name) for name in names]
         apart = len(set(ends)) == len(ends) and all(ends)
         return dict(zip(names, ends if apart else names, strict=True))
 

@@ -79,6 +79,7 @@ class RunRequest:
         if len(set(self.models)) < len(self.models):
             raise RequestError("a model is given twice; give each model once")
         self.engine.check(self.models, self.loading)
+        _ = self._described  # raises if a name or a number is wrong
         kind = probe(self.probe)
         if hasattr(kind, "for_models"):
             _check_vocabularies(self.models, self.beliefs)
@@ -87,6 +88,12 @@ class RunRequest:
     def loading(self) -> LoadOptions:
         """The options for loading the models."""
         return self.settings.options(self.models)
+
+    @cached_property
+    def _described(self) -> Mapping[str, Mapping[str, str | int]]:
+        """The family and the number of parameters that the user gives, by model."""
+        names = self.models if self.beliefs is None else (self.beliefs.name,)
+        return self.settings.described.of(names)
 
     @cached_property
     def _store(self) -> Store:
@@ -179,7 +186,7 @@ class RunRequest:
 
     def _asked(self, name: str, folder: RunFolder, about: Mapping[str, Any]) -> Run:
         """Run one model; its engine is not kept in memory afterwards."""
-        made, told = self.probes[name], folder.about(about)
+        made, told = self.probes[name], folder.about(about).describing(self._described[name])
         return _run(told, asking.ask(made, self._started(name), told, self.reporter), name)
 
     def _measured(
@@ -191,7 +198,7 @@ class RunRequest:
             raise RequestError(
                 f"the probe {self.probe} cannot read beliefs from a file: give a model (--model)"
             )
-        folder = folders[beliefs.name].about(about)
+        folder = folders[beliefs.name].about(about).describing(self._described[beliefs.name])
         model = {"kind": "beliefs", "name": beliefs.name, "elicitation": FROM_FILE}
         (model["sha256"],) = sha256_of(beliefs).values()
         folder.begin({"model": model})
