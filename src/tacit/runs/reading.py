@@ -175,6 +175,16 @@ class Runs(Mapping[str, Run]):
 
         return compared(self.runs)
 
+    @cached_property
+    def scale(self) -> pl.DataFrame | None:
+        """Slope and trend of the figures over the size of models, by family.
+
+        None if no family has two sizes.
+        """
+        from tacit.runs.scale import scaled
+
+        return scaled(self.runs)
+
     def figure(self, name: str, palette: str = "house") -> Chart:
         """Return a figure with all models in it; see ``Run.figure``.
 

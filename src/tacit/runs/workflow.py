@@ -20,6 +20,7 @@ from tacit.runs.estimate import estimate
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet
+from tacit.runs.scale import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -39,6 +40,19 @@ REPORT = "report.html"
 
 FROM_FILE = "beliefs from a file"
 """The elicitation method of beliefs that were elicited elsewhere."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """The tables about several models.
+
+    Args:
+        comparison: The differences between each pair of models; None for a single model.
+        scale: The figures over the size of models; None if no family has two sizes.
+    """
+
+    comparison: pl.DataFrame | None = None
+    scale: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -144,15 +158,12 @@ class RunRequest:
         self._confirm()
         return {name: self._asked(name, folders[name], about) for name in self.models}
 
-    def publish(self, found: Mapping[str, Run], *, report: bool = True) -> pl.DataFrame | None:
-        """Compare the models and, if there is a folder, write the report and the comparison.
+    def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
+        """Compare the models and, if there is a folder, write the report and the tables.
 
         Args:
             found: The runs.
             report: Whether to write a report.
-
-        Returns:
-            The comparison of each pair of models; None for a single model.
 
         Raises:
             WorkError: A file cannot be written.
@@ -162,7 +173,7 @@ class RunRequest:
             self.reporter.warn(warning)
         if self.out is not None and report:
             Runs(tuple(named(runs))).report(self.out / REPORT)
-        return compared(runs, self.out)
+        return Together(compared(runs, self.out), scaled(runs, self.out))
 
     def estimate(self) -> dict[str, dict[str, Any]]:
         """Estimate the requests to each model, and their duration or cost.
@@ -295,7 +306,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
-    for name in ("comparison.parquet", "figures", REPORT):
+    for name in ("comparison.parquet", "scale.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(
                 f"{out / name} exists, but {out} contains none of these runs: choose another --out"
