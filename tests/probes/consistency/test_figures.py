@@ -242,7 +242,7 @@ def test_models_stand_at_their_size() -> None:
     for name in at:
         assert texts(figure).count(name) == 2
     assert {"200M", "500M", "1B"} <= set(texts(figure))
-    assert "a line joins models whose names differ in size alone" in joined_text(figure)
+    assert "a line joins models of one family" in joined_text(figure)
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(-1, 1)), max_size=6))
