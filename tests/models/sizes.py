@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from importlib import resources
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIZES = {
     "opt": (16, 32, 64),

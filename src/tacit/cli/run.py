@@ -110,7 +110,9 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
         typer.echo(_elicited({name: str(way) for name, way in ways.items() if way}))
     if together.scale is not None:
         print_table(SCALE, together.scale, SCALE.title)
-        typer.echo("".join(f"{warning}\n" for warning in unsized(runs)), nl=False)
+        why = together.scale.drop_nulls("note").select("family", "note").unique()
+        lines = [f"{family}: {note}" for family, note in why.sort("family", "note").iter_rows()]
+        typer.echo("".join(f"{line}\n" for line in (*lines, *unsized(runs))), nl=False)
 
 
 def echo_run(run: Run) -> None:

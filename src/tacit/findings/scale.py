@@ -57,7 +57,7 @@ SCALE = TableSpec(
         Column("note", "note", "text", "Why a value is undefined."),
     ),
     keys=2,
-    printed=Layout(columns=("figure", "family", "models", "sizes", "n", "slope", "page_p", "note")),
+    printed=Layout(columns=("figure", "family", "models", "sizes", "n", "slope", "page_p")),
 )
 
 
