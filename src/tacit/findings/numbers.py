@@ -24,6 +24,20 @@ def percent(value: float | None) -> str:
     return f"<{_SPACE}0.1{_SPACE}%" if small else f"{100 * value:.1f}{_SPACE}%"
 
 
+def size(parameters: int) -> str:
+    """Return a number of parameters with three digits, such as 350M or 1.3B.
+
+    Examples:
+        >>> size(124_439_808), size(1_300_000_000), size(512)
+        ('124M', '1.3B', '512')
+    """
+    digits = float(f"{parameters:.3g}")
+    for unit, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if digits >= unit:
+            return f"{digits / unit:g}{letter}"
+    return str(parameters)
+
+
 def level(value: float) -> str:
     """Return the level of an interval in whole per cent."""
     return f"{100 * value:.0f}{_SPACE}%"

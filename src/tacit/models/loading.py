@@ -11,6 +11,7 @@ from tacit.models.huggingface.adapters import (
     adapter_files,
     check_adapter,
     check_device_map,
+    parameters_of,
     quantised,
 )
 from tacit.models.huggingface.checkpoint_files import (
@@ -365,7 +366,8 @@ def _assemble(
     )
     settings = {
         "architecture": type(model).__name__,
-        "parameters": model.num_parameters(),
+        "family": parts.config.model_type or None,
+        "parameters": parameters_of(model),
         "device": str(model.device),
         "quantised": quantised(parts.config),
         "adapter": options.adapter and str(options.adapter),

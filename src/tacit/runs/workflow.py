@@ -20,6 +20,7 @@ from tacit.runs.estimate import estimate
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet
+from tacit.runs.scale import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -39,6 +40,19 @@ REPORT = "report.html"
 
 FROM_FILE = "beliefs from a file"
 """The elicitation method of beliefs that were elicited elsewhere."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """The tables about several models.
+
+    Args:
+        comparison: The differences between each pair of models; None for a single model.
+        scale: The figures over the size of models; None if no family has two sizes.
+    """
+
+    comparison: pl.DataFrame | None = None
+    scale: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,7 @@ class RunRequest:
             raise RequestError("a model is given twice; give each model once")
         for name in self.models:
             self.engine.check([name], self.loading_of(name))
+        _ = self._described  # raises if a name or a number is wrong
         kind = probe(self.probe)
         if hasattr(kind, "for_models"):
             _check_vocabularies(self.models, self.beliefs)
@@ -105,6 +120,12 @@ class RunRequest:
         """
         own = self.own_settings.get(name)
         return self.loading if own is None else own.options([name])
+
+    @cached_property
+    def _described(self) -> Mapping[str, Mapping[str, str | int]]:
+        """The family and the number of parameters that the user gives, by model."""
+        names = self.models if self.beliefs is None else (self.beliefs.name,)
+        return self.settings.described.of(names)
 
     @cached_property
     def _store(self) -> Store:
@@ -161,15 +182,12 @@ class RunRequest:
         self.confirm(self.models)
         return {name: self.ask(name, self.start(name)) for name in self.models}
 
-    def publish(self, found: Mapping[str, Run], *, report: bool = True) -> pl.DataFrame | None:
-        """Compare the models and, if there is a folder, write the report and the comparison.
+    def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
+        """Compare the models and, if there is a folder, write the report and the tables.
 
         Args:
             found: The runs.
             report: Whether to write a report.
-
-        Returns:
-            The comparison of each pair of models; None for a single model.
 
         Raises:
             WorkError: A file cannot be written.
@@ -179,7 +197,7 @@ class RunRequest:
             self.reporter.warn(warning)
         if self.out is not None and report:
             Runs(tuple(named(runs))).report(self.out / REPORT)
-        return compared(runs, self.out)
+        return Together(compared(runs, self.out), scaled(runs, self.out))
 
     def estimate(self) -> dict[str, dict[str, Any]]:
         """Estimate the requests to each model, and their duration or cost.
@@ -203,7 +221,7 @@ class RunRequest:
 
     def ask(self, name: str, engine: Engine) -> Run:
         """Run the probe on one model, with its engine."""
-        folder = self.folders[name].about({"data": self.data})
+        folder = self.folders[name].about({"data": self.data}).describing(self._described[name])
         return _run(folder, asking.ask(self.probes[name], engine, folder, self.reporter), name)
 
     def _measured(
@@ -215,7 +233,7 @@ class RunRequest:
             raise RequestError(
                 f"the probe {self.probe} cannot read beliefs from a file: give a model (--model)"
             )
-        folder = folders[beliefs.name].about(about)
+        folder = folders[beliefs.name].about(about).describing(self._described[beliefs.name])
         model = {"kind": "beliefs", "name": beliefs.name, "elicitation": FROM_FILE}
         (model["sha256"],) = sha256_of(beliefs).values()
         folder.begin({"model": model})
@@ -340,7 +358,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
-    for name in ("comparison.parquet", "figures", REPORT):
+    for name in ("comparison.parquet", "scale.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(
                 f"{out / name} exists, but {out} contains none of these runs: choose another --out"

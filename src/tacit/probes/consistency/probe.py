@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.findings.scale import ScaledFigure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.questions import PromptVariant
@@ -237,6 +238,13 @@ class ConsistencyProbe:
         from tacit.probes.consistency.compare import compare
 
         return compare(found)
+
+    @staticmethod
+    def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
+        """Return figures over the size of models; see ``tacit.probes.consistency.scale``."""
+        from tacit.probes.consistency.scale import scaling
+
+        return scaling(found)
 
     @staticmethod
     def figures() -> Mapping[str, FigureSpec]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tacit.engine.options import EngineOptions
 from tacit.errors import DataError, RequestError
 from tacit.models.settings import ModelSettings
-from tacit.options import build, names_of
+from tacit.options import build
 from tacit.runs.folder import read_findings
 from tacit.runs.reporter import Quiet
 from tacit.runs.workflow import RunRequest
@@ -141,14 +141,11 @@ class Plan:
 def described(run: RunEntry) -> ModelSettings:
     """Return the settings for all models of a run: their families and numbers of parameters.
 
-    This function is where ``family`` and ``parameters`` of a suite become the options of these
-    names of ``ModelSettings``, NAME=VALUE for each model. Options that it lacks are omitted.
+    ``family`` and ``parameters`` of a suite become the options of these names, NAME=VALUE for each
+    model.
     """
-    known = names_of(ModelSettings)
-    found: ModelSettings = build(
-        ModelSettings,
-        {key: values for key, values in run.described.items() if key in known and values},
-    )
+    given = {key: values for key, values in run.described.items() if values}
+    found: ModelSettings = build(ModelSettings, given)
     return found
 
 

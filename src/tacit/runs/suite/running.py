@@ -15,6 +15,7 @@ from tacit.errors import RequestError, TacitError
 from tacit.outputs import check_outputs
 from tacit.runs.comparison import compared, warnings
 from tacit.runs.reading import Run, Runs, named, read_runs
+from tacit.runs.scale import scaled
 from tacit.runs.suite.status import KIND, STATUS, Status
 from tacit.runs.workflow import REPORT
 
@@ -208,6 +209,7 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
             plan.reporter.warn(warning)
         if len(runs) > 1 and plan.out is not None:
             compared(runs, plan.out / name)
+            scaled(runs, plan.out / name)
     page = plan.out / REPORT if plan.out is not None and found and report else None
     if page is not None:
         Runs(tuple(found)).report(page)
