@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.knowledge.concepts import Matching, concepts_in
@@ -201,12 +201,16 @@ class Background:
         found: ``question`` and ``found``, the number of facts before the cap (0 for a question
             without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
+        by_part: ``question``, ``part`` (0 for the question's text, 1 for its first choice, ...) and
+            ``concept``, sorted; with pooled parts, the concepts that a part has on its own. None if
+            the facts do not come from a knowledge base.
     """
 
     concepts: pl.DataFrame
     facts: pl.DataFrame
     found: pl.DataFrame
     counts: Counts | None = None
+    by_part: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers of facts, their quantiles per question, and ``counts``.
@@ -281,7 +285,20 @@ def background(
         drawn=drawn,
     )
     counts = count(base, concepts, facts, how)
-    return Background(_labelled(base, members), named, _found(facts, len(questions)), counts)
+    if how.matching.parts == "pooled":
+        concepts = concepts_in(base, texts, replace(how.matching, parts="separate"))
+    by_part = _by_part(base, concepts.filter("counts"))
+    found = _found(facts, len(questions))
+    return Background(_labelled(base, members), named, found, counts, by_part)
+
+
+def _by_part(base: KnowledgeBase, concepts: pl.DataFrame) -> pl.DataFrame:
+    return base.table(
+        """
+        SELECT text AS question, part, label AS concept
+        FROM members JOIN base.concepts ON id = members.concept ORDER BY text, part, label""",
+        members=concepts.select("text", "part", "concept"),
+    )
 
 
 def _labelled(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
+from tacit.probes.consistency.intervention import ANSWERS_IN_CONTEXT, INTERVENTION
 
 if TYPE_CHECKING:
     import polars as pl
@@ -544,6 +545,7 @@ TABLES = (
     *(CONSISTENCY, BACKGROUND_SCORE, ANCHOR_ACCURACY),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
     *(RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
+    *(INTERVENTION, ANSWERS_IN_CONTEXT),
 )
 HEADLINES = (
     Headline(

@@ -1,0 +1,103 @@
+"""Paired changes of right and wrong answers: McNemar's exact test, and a clustered interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.statistics.intervals import Bootstrap, Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+# Reasons why a change has no interval.
+NO_PAIRS = "no pairs"
+NO_CHANGE = "no answer changed"
+ONE_CLUSTER = "one cluster"
+
+
+@dataclass(frozen=True)
+class PairedChange:
+    """The change of accuracy between two answers to the same rows.
+
+    Args:
+        n: Number of rows (pairs).
+        before: The accuracy of the first answers; None without rows.
+        after: The accuracy of the second answers; None without rows.
+        change: The second accuracy minus the first, with a bootstrap interval over clusters.
+        gained: Number of rows that turn from wrong to right.
+        lost: Number of rows that turn from right to wrong.
+        p_value: Two-sided, by McNemar's exact test; it assumes independent rows. None without rows.
+        no_interval: Why there is no interval, one of the constants of this module; None if there is
+            one.
+    """
+
+    n: int
+    before: float | None
+    after: float | None
+    change: Estimate
+    gained: int
+    lost: int
+    p_value: float | None
+    no_interval: str | None
+
+
+def paired_change(
+    before: ArrayLike, after: ArrayLike, clusters: ArrayLike, bootstrap: Bootstrap
+) -> PairedChange:
+    """Compute the change of accuracy.
+
+    Args:
+        before: Whether the first answer to each row is right, shape (rows,).
+        after: The same for the second answer.
+        clusters: The cluster of each row.
+        bootstrap: The bootstrap for the interval.
+    """
+    first, second = (np.asarray(values, dtype=bool) for values in (before, after))
+    n = len(first)
+    if not n:
+        return PairedChange(0, None, None, Estimate(None, None, None), 0, 0, None, NO_PAIRS)
+    gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
+    change = bootstrap.difference(clusters, np.stack([first, second]), np.ones((2, n)))
+    reason = ONE_CLUSTER if change.low is None else None
+    if not gained + lost:  # every resample is 0, which says nothing about the precision
+        reason, change = NO_CHANGE, Estimate(0.0, None, None)
+    accuracies = float(first.mean()), float(second.mean())
+    return PairedChange(n, *accuracies, change, gained, lost, mcnemar(gained, lost), reason)
+
+
+def mcnemar(gained: int, lost: int) -> float:
+    """Return the two-sided p-value of McNemar's exact test.
+
+    Args:
+        gained: Number of pairs that turn from wrong to right.
+        lost: Number of pairs that turn from right to wrong.
+
+    Returns:
+        The probability that, of as many fair coin tosses, at least as many fall on one side; 1 if
+        no pair changes.
+    """
+    from scipy.stats import binomtest
+
+    changed = gained + lost
+    return float(binomtest(gained, changed, 0.5).pvalue) if changed else 1.0
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Adjust p-values for multiple testing (Holm, family-wise error rate).
+
+    Args:
+        p_values: One per test; None for a test that could not be run, which is not counted.
+
+    Returns:
+        The adjusted p-values in the same order, with None where the input is None.
+    """
+    from statsmodels.stats.multitest import multipletests
+
+    known = [p for p in p_values if p is not None]
+    adjusted = iter(multipletests(known, method="holm")[1] if known else ())
+    return [None if p is None else float(next(adjusted)) for p in p_values]
