@@ -171,11 +171,12 @@ class RunRequest:
         return {name: self._estimated(name) for name in self.models}
 
     def _estimated(self, name: str) -> dict[str, Any]:
-        requests = self._requests(name)
+        groups = {"groups": asking.group_sizes(self.probes[name])}
         if name in self._chats:
             cost: dict[str, Any] = self._cost(name).to_json()
-            return cost
-        return estimate(self._started(name), requests, self.folders[name].blocks)
+            return cost | groups
+        requests = self._requests(name)
+        return estimate(self._started(name), requests, self.folders[name].blocks) | groups
 
     def _asked(self, name: str, folder: RunFolder, about: Mapping[str, Any]) -> Run:
         """Run one model; its engine is not kept in memory afterwards."""

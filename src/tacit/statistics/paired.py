@@ -47,7 +47,7 @@ class PairedChange:
 
 
 def paired_change(
-    before: ArrayLike, after: ArrayLike, clusters: ArrayLike, bootstrap: Bootstrap
+    before: ArrayLike, after: ArrayLike, clusters: ArrayLike, bootstrap: Bootstrap | None = None
 ) -> PairedChange:
     """Compute the change of accuracy.
 
@@ -55,14 +55,16 @@ def paired_change(
         before: Whether the first answer to each row is right, shape (rows,).
         after: The same for the second answer.
         clusters: The cluster of each row.
-        bootstrap: The bootstrap for the interval.
+        bootstrap: The bootstrap for the interval; the default if None.
     """
     first, second = (np.asarray(values, dtype=bool) for values in (before, after))
     n = len(first)
     if not n:
         return PairedChange(0, None, None, Estimate(None, None, None), 0, 0, None, NO_PAIRS)
     gained, lost = int((second & ~first).sum()), int((first & ~second).sum())
-    change = bootstrap.difference(clusters, np.stack([first, second]), np.ones((2, n)))
+    change = (bootstrap or Bootstrap()).difference(
+        clusters, np.stack([first, second]), np.ones((2, n))
+    )
     reason = ONE_CLUSTER if change.low is None else None
     if not gained + lost:  # every resample is 0, which says nothing about the precision
         reason, change = NO_CHANGE, Estimate(0.0, None, None)

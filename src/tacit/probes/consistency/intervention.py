@@ -1,8 +1,10 @@
 """The intervention: does stating facts before an anchor question change the answer?
 
 Each anchor that has a context is asked without it, and behind its own facts, its negatives stated
-as facts, and another anchor's facts (METHODS section 4). The pairs of answers are compared for all
-anchors, and by two properties of an anchor's own facts in the context: whether the model answered
+as facts, and another anchor's facts (METHODS section 4). Any text before a question may change the
+answer, so the anchor's own facts are also compared with the irrelevant ones and with the negatives,
+which differ from them in their tails only. The pairs of answers are compared for all anchors, and
+by two properties of an anchor's own facts in the context: whether the model answered
 all of them correctly as background questions, and whether one of them has a concept of the correct
 choice, so that the answer may be copied.
 """
@@ -12,13 +14,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import number_of, several
+from tacit.findings.numbers import estimate, p_value, points
 from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency.contexts import CONDITIONS
-from tacit.statistics import Bootstrap
 from tacit.statistics.paired import holm, paired_change
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -26,8 +29,18 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.background_scores import CorrectAnswers
     from tacit.probes.consistency.contexts import Contexts, Fact
     from tacit.probes.consistency.questions import Asked
+    from tacit.statistics import Bootstrap
 
-ALL = "all"
+ALL, BEFORE = "all", "none"
+_FACTS = dict(
+    zip(CONDITIONS, ("true facts", "negatives stated as facts", "irrelevant facts"), strict=True)
+)
+COMPARISONS = (
+    *((condition, BEFORE) for condition in CONDITIONS),
+    (CONDITIONS[0], CONDITIONS[1]),
+    (CONDITIONS[0], CONDITIONS[2]),
+)
+"""Each condition against the question alone, and true facts against false and irrelevant ones."""
 GROUPS: Mapping[str, tuple[str, bool]] = {
     "facts known": ("facts_known", True),
     "a fact not known": ("facts_known", False),
@@ -81,11 +94,12 @@ INTERVENTION = TableSpec(
     "them has a concept of the correct choice, so a gain may be copying.",
     columns=(
         Column("group", "questions", meaning="All, or by the question's own facts."),
-        Column("condition", "facts in context", meaning="True, false or irrelevant."),
+        Column("condition", "facts", meaning="The facts: true, false or irrelevant."),
+        Column("against", "against", meaning="No facts, or the facts compared with."),
         Column("n", "n", "count", "Questions with both answers."),
         Column("clusters", "concepts", "count", "Their question concepts.", shown=False),
-        Column("before", "accuracy, no facts", "percent", "The accuracy without facts."),
-        Column("after", "accuracy, with facts", "percent", "The accuracy behind the facts."),
+        Column("before", "accuracy against", "percent", "The accuracy compared with."),
+        Column("after", "accuracy", "percent", "The accuracy behind the facts."),
         Column(
             "change",
             "change",
@@ -96,17 +110,21 @@ INTERVENTION = TableSpec(
         ),
         Column("gained", "wrong to correct", "count", "Answers that turn correct."),
         Column("lost", "correct to wrong", "count", "Answers that turn wrong."),
-        Column("p_value", "p", "p", "McNemar's exact test, two-sided."),
-        Column("p_corrected", "p, Holm", "p", "Corrected over the conditions of a group (Holm)."),
+        Column("p_value", "p", "p", "McNemar's exact test, two-sided; ignores clusters."),
+        Column("p_corrected", "p, Holm", "p", "Corrected over the rows of the same questions."),
         Column(
             "no_interval",
             "why no interval",
             meaning="Why there is no interval; null if there is one.",
         ),
     ),
-    keys=2,
+    keys=3,
     printed=Layout(
-        columns=("group", "condition", "n", "before", "after", "change", "p_value", "p_corrected")
+        where={"group": (ALL,)},
+        columns=(
+            *("condition", "against", "n", "before", "after", "change"),
+            *("p_value", "p_corrected"),
+        ),
     ),
     optional=True,
 )
@@ -186,31 +204,32 @@ def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.Dat
     """
     import polars as pl
 
-    pairs = answers.drop_nulls(["right_before", "right"])
-    parts = {
-        ALL: pairs,
-        **{name: pairs.filter(**{of: is_so}) for name, (of, is_so) in GROUPS.items()},
-    }
+    answers = answers.select("anchor", "condition", "cluster", "right_before", "right", *_OF_FACTS)
+    alone = answers.unique("anchor", maintain_order=True).with_columns(
+        condition=pl.lit(BEFORE), right="right_before"
+    )
+    every = pl.concat([alone, answers]).drop_nulls("right")
+    parts = {ALL: every} | {name: every.filter(**{of: so}) for name, (of, so) in GROUPS.items()}
     rows = [row for name, part in parts.items() for row in _group(name, part, bootstrap)]
     return pl.DataFrame(rows, INTERVENTION.schema)
 
 
+_OF_FACTS = ("facts_known", "answer_in_fact")
+
+
 def _group(
-    name: str, pairs: pl.DataFrame, bootstrap: Bootstrap | None
+    name: str, answers: pl.DataFrame, bootstrap: Bootstrap | None
 ) -> list[dict[str, str | int | float | None]]:
-    """Return the rows of a group, one per condition."""
+    """Return the rows of a group, one per comparison."""
     rows = []
-    for condition in CONDITIONS:
-        part = pairs.filter(condition=condition)
-        found = paired_change(
-            part["right_before"], part["right"], part["cluster"], bootstrap or Bootstrap()
-        )
+    for condition, against in COMPARISONS:
+        after, before = (answers.filter(condition=each) for each in (condition, against))
+        both = before.join(after.select("anchor", after="right"), "anchor", maintain_order="left")
+        found = paired_change(both["right"], both["after"], both["cluster"], bootstrap)
         figures = {key: value for key, value in asdict(found).items() if key != "change"}
-        change = {"change": found.change.value, "low": found.change.low, "high": found.change.high}
-        clusters = part["cluster"].n_unique()
-        rows.append(
-            {"group": name, "condition": condition, "clusters": clusters, **figures, **change}
-        )
+        ends = zip(INTERVENTION.column("change").names, asdict(found.change).values(), strict=True)
+        keys = {"group": name, "condition": condition, "against": against}
+        rows.append({**keys, "clusters": both["cluster"].n_unique(), **figures, **dict(ends)})
     corrected = holm([row["p_value"] for row in rows])
     return [{**row, "p_corrected": p} for row, p in zip(rows, corrected, strict=True)]
 
@@ -235,7 +254,91 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
         "asked": asked,
         "without_pair": {
             condition: asked[condition] - n
-            for condition, n in found.filter(group=ALL).select("condition", "n").iter_rows()
+            for condition, n in found.filter(group=ALL, against=BEFORE)
+            .select("condition", "n")
+            .iter_rows()
         },
         "changes": found.to_dicts(),
     }
+
+
+def sentences(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield sentences on the changes of accuracy, and on anchors without a context.
+
+    Args:
+        found: The part of the summary about the intervention.
+    """
+    rows = {(row["group"], row["condition"], row["against"]): row for row in found["changes"]}
+    for condition, against in COMPARISONS:
+        row = rows[ALL, condition, against]
+        compared = "" if against == BEFORE else f" rather than {_FACTS[against]}"
+        if row["n"]:
+            yield (
+                f"With {_FACTS[condition]}{compared} in the prompt, the accuracy on "
+                f"{several(row['n'], 'anchor question')} changes by {_change(row)}: "
+                f"{several(row['gained'], 'answer turns', 'answers turn')} correct and "
+                f"{row['lost']:,} wrong."
+            )
+    true = CONDITIONS[0]
+    for first, text, second, other in (
+        (
+            "answer in a fact",
+            "Where a concept of the correct choice is in one of these true facts",
+            "answer in no fact",
+            "where it is not, so that the answer cannot be copied",
+        ),
+        (
+            "facts known",
+            "Where the model answers all of them correctly as background questions",
+            "a fact not known",
+            "where it does not",
+        ),
+    ):
+        one, rest = rows[first, true, BEFORE], rows[second, true, BEFORE]
+        if one["n"] or rest["n"]:
+            yield (
+                f"{text} (n = {several(one['n'], 'anchor question')}), true facts change the "
+                f"accuracy by {_change(one)}; {other} (n = {rest['n']:,}), by {_change(rest)}."
+            )
+    yield from _left_out(found)
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    """Return a change with its interval and p-value."""
+    if row["p_value"] is None:
+        return estimate(row, "change", points)
+    p = p_value(row["p_value"])
+    shown = f"{estimate(row, 'change', points)}, exact McNemar p {p if p[0] == '<' else f'= {p}'}"
+    return f"{shown} (no interval: {row['no_interval']})" if row["no_interval"] else shown
+
+
+def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on the anchors that are not asked behind facts, or have no pair."""
+    bare, asked = found["without_context"], found["asked"]
+    alone = found["anchors"] - asked[CONDITIONS[2]]
+    if bare or alone:
+        yield (
+            f"{several(bare, 'anchor question has', 'anchor questions have')} no fact with a "
+            "negative and no context; for "
+            f"{alone:,} {number_of(alone, 'other', 'others')} there are no irrelevant facts."
+        )
+    unpaired = found["without_pair"]
+    if any(unpaired.values()):
+        each = ", ".join(f"{name} {count:,}" for name, count in unpaired.items())
+        yield f"Anchor questions in context without a pair of answers: {each}."
+
+
+def notes(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on how contexts and tests are made.
+
+    Args:
+        found: The part of the summary about the intervention.
+    """
+    facts = several(found["most"], "fact")
+    yield (
+        f"A context states at most {facts}, the heaviest first, equally many in every condition, "
+        f"in the format {found['format']['text']!r}. Irrelevant facts belong to another question "
+        "that shares no concept and no word with this one. McNemar's test is exact and ignores "
+        "that questions share concepts; the intervals resample concepts. p-values of the same "
+        "questions are corrected by Holm's method."
+    )
