@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 # Reasons why a change has no interval.
 NO_PAIRS = "no pairs"
 NO_CHANGE = "no answer changed"
+FEW_CHANGES = "too few answers changed"
 ONE_CLUSTER = "one cluster"
+FEWEST_CHANGES = 6
+"""With fewer changed rows, the exact test cannot reach 5 %, but the bootstrap could exclude 0."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,9 @@ def paired_change(
         clusters, np.stack([first, second]), np.ones((2, n))
     )
     reason = ONE_CLUSTER if change.low is None else None
-    if not gained + lost:  # every resample is 0, which says nothing about the precision
-        reason, change = NO_CHANGE, Estimate(0.0, None, None)
+    if gained + lost < FEWEST_CHANGES:
+        reason = FEW_CHANGES if gained + lost else NO_CHANGE
+        change = Estimate(change.value, None, None)
     accuracies = float(first.mean()), float(second.mean())
     return PairedChange(n, *accuracies, change, gained, lost, mcnemar(gained, lost), reason)
 

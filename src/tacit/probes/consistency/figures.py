@@ -363,8 +363,8 @@ def intervention(shown: Shown) -> Chart | None:
         "irrelevant: facts of a question without a common concept; none: the question alone",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow: no "
         "interval",
-        "facts known: the model answers all facts in the context correctly; answer in a fact: one "
-        "of them has a concept of the correct choice",
+        "facts correct: the model answers all true facts correctly; answer in a fact: one of them "
+        "has a concept of the correct choice",
     )
     return page(title, *([panel] for panel in panels))
 

@@ -42,8 +42,8 @@ COMPARISONS = (
 )
 """Each condition against the question alone, and true facts against false and irrelevant ones."""
 GROUPS: Mapping[str, tuple[str, bool]] = {
-    "facts known": ("facts_known", True),
-    "a fact not known": ("facts_known", False),
+    "facts correct": ("facts_right", True),
+    "a fact incorrect": ("facts_right", False),
     "answer in a fact": ("answer_in_fact", True),
     "answer in no fact": ("answer_in_fact", False),
 }
@@ -65,8 +65,8 @@ ANSWERS_IN_CONTEXT = TableSpec(
         Column("facts", "facts", "count", "How many facts the context states."),
         Column("context", "context", meaning="The text of the facts."),
         Column(
-            "facts_known",
-            "facts known",
+            "facts_right",
+            "facts correct",
             "truth",
             "Whether the model answered all the question's own facts of a context correctly, as "
             "background questions; null if unknown.",
@@ -89,7 +89,7 @@ ANSWERS_IN_CONTEXT = TableSpec(
 INTERVENTION = TableSpec(
     "intervention",
     "Intervention: accuracy behind stated facts",
-    "Paired change of accuracy when facts precede the anchor question. Facts known: the model "
+    "Paired change of accuracy when facts precede the anchor question. Facts correct: the model "
     "answers all of the question's own facts in the context correctly. Answer in a fact: one of "
     "them has a concept of the correct choice, so a gain may be copying.",
     columns=(
@@ -146,15 +146,15 @@ def tables(
         asked: The facts.
         anchors: ``anchor``, ``cluster`` and ``right``, one row per anchor.
     """
-    facts_known = _facts_known(contexts.own, known, asked)
-    answers = _answers(contexts, chosen, facts_known, anchors)
+    facts_right = _all_right(contexts.own, known, asked)
+    answers = _answers(contexts, chosen, facts_right, anchors)
     return {ANSWERS_IN_CONTEXT.name: answers, INTERVENTION.name: changes(answers)}
 
 
 def _answers(
     contexts: Contexts,
     chosen: Mapping[str, Chosen],
-    facts_known: Mapping[int, bool | None],
+    facts_right: Mapping[int, bool | None],
     anchors: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return the table of answers in context."""
@@ -167,7 +167,7 @@ def _answers(
             name, cluster, before = told[at]
             anchor, choice = contexts.anchors[at], int(found.choice[row])
             missing = bool(found.missing[row])
-            own = (facts_known[at], contexts.touching.get(at))
+            own = (facts_right[at], contexts.touching.get(at))
             rows.append(
                 (
                     *(name, condition, cluster, len(contexts.own[at]), context, *own, before),
@@ -179,7 +179,7 @@ def _answers(
     return pl.DataFrame(rows, ANSWERS_IN_CONTEXT.schema, orient="row")
 
 
-def _facts_known(
+def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
     """Return whether all facts of each anchor's context were answered correctly.
@@ -214,7 +214,7 @@ def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.Dat
     return pl.DataFrame(rows, INTERVENTION.schema)
 
 
-_OF_FACTS = ("facts_known", "answer_in_fact")
+_OF_FACTS = ("facts_right", "answer_in_fact")
 
 
 def _group(
@@ -288,9 +288,9 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
             "where it is not, so that the answer cannot be copied",
         ),
         (
-            "facts known",
+            "facts correct",
             "Where the model answers all of them correctly as background questions",
-            "a fact not known",
+            "a fact incorrect",
             "where it does not",
         ),
     ):
