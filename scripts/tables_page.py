@@ -51,8 +51,8 @@ def _shared() -> Iterator[str]:
     yield "## Of every probe"
     yield ""
     yield from _table(SKIPPED)
-    yield "`comparison.parquet` is written for runs of several models, and `scale.parquet` if a family has"
-    yield "models of two sizes:"
+    yield "`comparison.parquet` is written for runs of several models, and `scale.parquet` if a"
+    yield "family has models of two sizes:"
     yield ""
     yield from _table(COMPARISON)
     yield from _table(SCALE)

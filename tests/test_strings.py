@@ -22,7 +22,7 @@ from tacit.probes.assumptions.properties import Filters
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import PromptVariant, choice_prompts, verify_prompts
-from tacit.probes.consistency.template import Templates, load_templates
+from tacit.probes.consistency.template import ContextFormat, Templates, load_templates
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Sample, Scores, Vocabulary
@@ -59,7 +59,7 @@ CLASSES: dict[str, Callable[[Any], object]] = {
     "Filters.vocabulary": lambda given: Filters(vocabulary=given),
     "PromptVariant.answers": lambda given: PromptVariant(1, None, given, ""),
     "consistency Templates.meta_prompts": lambda given: Templates(
-        {}, given, (), {}, frozenset(), "", ""
+        {}, given, (), {}, frozenset(), "", "", ContextFormat("", "", "")
     ),
     "parts Template.positive": lambda given: Template("", "", " ", given, WORDS),
     "parts Template.negative": lambda given: Template("", "", " ", WORDS, given),

@@ -139,6 +139,60 @@ def test_a_dry_run_writes_nothing(tacit: Tacit, source: Path) -> None:
     assert not (source / "run").exists()
 
 
+@pytest.mark.usefixtures("source")
+def test_a_dry_run_counts_the_prompts_of_the_intervention(tacit: Tacit) -> None:
+    """By group, as JSON and in a line; two of the three questions have facts."""
+    asked = ("--dry-run", "--intervene", "--context-facts", 1)
+    (told,) = json.loads(run(tacit, "run", *asked, "--json").out)["runs"]
+    behind = dict.fromkeys(("true", "false", "irrelevant"), 2 * 23)
+    assert told["groups"] == {
+        "background": 8 * 24,
+        "choice": 3 * 23,
+        "prior": 3 * 23,
+        **{f"intervention-{condition}": size for condition, size in behind.items()},
+    }
+    assert sum(told["groups"].values()) == told["prompts"]
+    assert "intervention-irrelevant 46\n" in run(tacit, "run", *asked).out
+    refused = run(tacit, "run", "--context-facts", 1)
+    assert refused.code == 2
+    assert "--context-facts sets the facts of --intervene: give both" in refused.err
+
+
+def test_a_question_behind_facts(tacit: Tacit, source: Path) -> None:
+    """Its answers and their change are found, printed, and the same from the store."""
+    ran = run(tacit, "one", "--intervene", "--anchors", "verify,choice")
+    assert ran.code == 0, ran.err
+    assert "demo: Intervention: accuracy behind stated facts" in ran.out
+    assert "With true facts in the prompt, the accuracy on 2 anchor questions changes" in ran.out
+    summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
+    told = summary["intervention"]
+    assert (told["anchoring"], told["most"], told["anchors"], told["facts"]) == ("verify", 5, 2, 4)
+    assert told["format"]["text"] == "{facts} {prompt}"
+    answers = pl.read_parquet(source / "one" / "findings" / "answers_in_context.parquet")
+    dog = answers.filter(anchor="q1", condition="true").row(0, named=True)
+    assert "A dog can be found at a kennel." in dog["context"]
+    assert dog["answer_in_fact"] is True
+    other = answers.filter(anchor="q1", condition="irrelevant").row(0, named=True)
+    assert "A book can be found at a library." in other["context"]
+    run(tacit, "two", "--intervene", "--anchors", "verify,choice")
+    for name in ("answers_in_context", "intervention", "anchors"):
+        one, two = (source / out / "findings" / f"{name}.parquet" for out in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_context_longer_than_the_window_drops_the_pair(tacit: Tacit, source: Path) -> None:
+    """The prompts are skipped and counted; the question without facts is answered."""
+    long = QUESTIONS.replace("sleep?", "sleep" + " and sleep" * 42 + "?")
+    (source / "questions.csv").write_text(long, encoding="utf-8")
+    ran = run(tacit, "run", "--intervene")
+    assert ran.code == 0, ran.err
+    summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
+    assert summary["without_answer"] == 0
+    assert summary["skipped"] > 0
+    assert summary["intervention"]["without_pair"] == {"true": 1, "false": 1, "irrelevant": 1}
+    assert "without a pair of answers: true 1, false 1, irrelevant 1" in ran.out
+
+
 def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
     """Without a template it is refused with what to do; with one it is asked."""
     (source / "bone.csv").write_text(

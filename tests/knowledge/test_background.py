@@ -21,6 +21,9 @@ from tacit.sources.dumps import Dump
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tacit.knowledge.concepts import Parts
+    from tests.knowledge.conftest import Made
+
     Question = tuple[str, ...]
 
 # Relation, head, tail and weight.
@@ -325,3 +328,13 @@ def test_quantiles_are_counts_that_there_are(counts: list[int]) -> None:
     for name, share in (("lower_quarter", 0.25), ("median", 0.5), ("upper_quarter", 0.75)):
         places = [at for at, count in enumerate(some) if count == shown[name]]
         assert min(abs(at - share * (len(some) - 1)) for at in places) <= 0.5
+
+
+@pytest.mark.parametrize("parts", ["separate", "pooled"])
+def test_the_concepts_of_each_part(made: Made, parts: Parts) -> None:
+    """Of the question and of each choice on its own, also if facts come from pooled parts."""
+    extraction = Extraction(matching=Matching(parts=parts))
+    with KnowledgeBase(made("IsA\tdog\tanimal", "AtLocation\tdog\tkennel")) as base:
+        found = background(base, [("Where do dogs sleep?", "kennel", "an animal")], extraction)
+    assert found.by_part is not None
+    assert found.by_part.rows() == [(0, 0, "dog"), (0, 1, "kennel"), (0, 2, "animal")]

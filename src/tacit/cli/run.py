@@ -158,7 +158,7 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
 
         keys = ("distinct", "calls", "prompt_tokens", "answer_tokens")
         cost = Cost(*(found[key] for key in keys))
-        typer.echo(f"{name}{cost.sentence}\nNo prompt was sent.")
+        typer.echo(f"{name}{cost.sentence}\n{_by_group(found)}No prompt was sent.")
         return
     skipped = (
         f"to skip: {several(found['skipped'], 'prompt')} longer than the model's context window\n"
@@ -167,11 +167,18 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
     )
     typer.echo(
         f"{name}{several(found['prompts'], 'prompt')}, {found['distinct']:,} distinct, "
-        f"{found['stored']:,} of them cached\n{skipped}"
+        f"{found['stored']:,} of them cached\n{_by_group(found)}{skipped}"
         f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
         f"about {progress.duration(found['seconds'])} (estimated from a short trial)\n"
         "Nothing was stored or written."
     )
+
+
+def _by_group(found: Mapping[str, Any]) -> str:
+    """Return a line with the number of prompts in each group; empty with one group."""
+    groups = found.get("groups", {})
+    sizes = ", ".join(f"{name} {size:,}" for name, size in groups.items())
+    return f"by group: {sizes}\n" if len(groups) > 1 else ""
 
 
 OUTPUT = "Output"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.knowledge.audit import (
@@ -217,8 +217,9 @@ class Background:
         found: ``question`` and ``found``, the number of facts before the cap (0 for a question
             without facts).
         counts: The counts of the extraction; None if the facts do not come from a knowledge base.
-        members: ``question``, ``part`` (0 for the question's text, then its choices; null if parts
-            are pooled) and ``concept``: which part contains which concept. None if unknown.
+        by_part: ``question``, ``part`` (0 for the question's text, 1 for its first choice, ...) and
+            ``concept``, sorted; with pooled parts, the concepts that a part has on its own. None if
+            the facts do not come from a knowledge base.
         topics: ``question`` and ``concept``: the concepts in each question's topic; None if
             unknown.
         tails: The attributes of the tails of facts and negatives; see ``tails_of``. None if they
@@ -230,7 +231,7 @@ class Background:
     facts: pl.DataFrame
     found: pl.DataFrame
     counts: Counts | None = None
-    members: pl.DataFrame | None = None
+    by_part: pl.DataFrame | None = None
     topics: pl.DataFrame | None = None
     tails: pl.DataFrame | None = None
     audited: pl.DataFrame | None = None
@@ -320,11 +321,14 @@ def background(
     own = 0 if how.draw.preset == "uniform" else 1
     found = Found(texts, concepts, facts, relations)
     audited = audit(base, found, how)
+    counts = count(base, found, audited, drawn, how)
+    if how.matching.parts == "pooled":
+        concepts = concepts_in(base, texts, replace(how.matching, parts="separate"))
     return Background(
         _labelled(base, members),
         named,
         _found(facts, len(questions)),
-        count(base, found, audited, drawn, how),
+        counts,
         _by_part(base, concepts.filter("counts")),
         None if topics is None else _topics(base, topics, how),
         tails_of(base, drawn, own=own) if tails else None,

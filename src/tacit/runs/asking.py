@@ -40,6 +40,11 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
     return groups
 
 
+def group_sizes(probe: Probe) -> dict[str, int]:
+    """Return the number of a probe's requests, by group."""
+    return {name: len(group.requests) for name, group in requests_of(probe).items()}
+
+
 def ungrouped(groups: Mapping[str, Requests]) -> list[Request]:
     """Return the requests of all groups, in order."""
     return [request for group in groups.values() for request in group.requests]

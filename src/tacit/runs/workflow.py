@@ -217,7 +217,8 @@ class RunRequest:
 
     def estimated(self, name: str, engine: Engine) -> dict[str, Any]:
         """Estimate the requests to one model, and their duration, with its engine."""
-        return estimate(engine, self.requests(name), self.folders[name].blocks)
+        found = estimate(engine, self.requests(name), self.folders[name].blocks)
+        return found | self._group_sizes(name)
 
     def ask(self, name: str, engine: Engine) -> Run:
         """Run the probe on one model, with its engine."""
@@ -258,7 +259,11 @@ class RunRequest:
     def cost(self, name: str) -> dict[str, Any]:
         """Return the maximum cost of querying a server's chat API, as the output of a dry run."""
         found: dict[str, Any] = self._cost(name).to_json()
-        return found
+        return found | self._group_sizes(name)
+
+    def _group_sizes(self, name: str) -> dict[str, Any]:
+        """Return the number of requests of each group to one model, for a dry run."""
+        return {"groups": asking.group_sizes(self.probes[name])}
 
     def confirm(self, names: Iterable[str]) -> None:
         """Ask for confirmation of the cost of those of the models that chat.

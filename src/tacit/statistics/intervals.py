@@ -163,7 +163,7 @@ class Bootstrap:
         starts = np.flatnonzero(np.diff(level[order], prepend=-1))
         labels, cluster = np.asarray(right, dtype=np.float64)[order], cluster[order]
         values = []
-        for batch in self._draws(len(names)):
+        for batch in self.draws(len(names)):
             for times in np.array_split(batch, 1 + len(batch) * len(order) // _CELLS):
                 rows = times[:, cluster]
                 counts = (np.add.reduceat(each, starts, axis=1) for each in (rows * labels, rows))

@@ -18,7 +18,6 @@ from tacit.probes.consistency.controls import (
     CONTROLS,
     IRRELEVANT,
     NO_TOPIC,
-    POOLED,
     UNKNOWN,
     WHOLE,
     WITHOUT,
@@ -75,9 +74,8 @@ class Made:
             pl.DataFrame([(at, c) for at, _, c in members], _without(whole, "part"), orient="row"),
             facts,
             pl.DataFrame({"found": [len(facts) for facts in self.facts]}),
-            None,
-            pl.DataFrame(members, whole, orient="row"),
-            pl.DataFrame(topics, _without(whole, "part"), orient="row"),
+            by_part=pl.DataFrame(members, whole, orient="row"),
+            topics=pl.DataFrame(topics, _without(whole, "part"), orient="row"),
         )
         n = self.asked.facts.height
         self.known = CorrectAnswers(
@@ -180,15 +178,3 @@ def test_the_first_row_is_the_whole_background(run: Run) -> None:
     assert missing[WITHOUT["answer"]] == missing[WITHOUT["choices"]] == UNKNOWN
     assert missing[WITHOUT["topic"]] == NO_TOPIC
     assert missing[WHOLE] is missing[IRRELEVANT] is None
-
-
-def test_pooled_parts_cannot_be_told_apart() -> None:
-    """So facts about the answer or the choices cannot be left out; those about the topic can."""
-    made = Made()
-    members = made.background.members
-    assert members is not None
-    pooled = members.with_columns(part=pl.lit(None, pl.Int32))
-    controls = replace(made.controls, background=replace(made.background, members=pooled))
-    missing = dict(controls.table(QUICK).select("background", "missing").iter_rows())
-    assert missing[WITHOUT["answer"]] == missing[WITHOUT["choices"]] == POOLED
-    assert missing[WITHOUT["topic"]] is None

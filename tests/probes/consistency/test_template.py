@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.probes.consistency.questions import background_question
 from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.wording import wording
+from tacit.probes.consistency.wording import grammatical, wording
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +62,16 @@ def test_the_built_in_templates_stay_as_they_are(tmp_path: Path) -> None:
         ("Is {a_c1} {c2}", "Is {a_c1} {c1}", "singular must contain each concept exactly once"),
         ("Is {a_c1} {c2}", "Is {the_c1} {c2}", "singular must contain each concept exactly once"),
         ('    plural: "Are {c1} {c2}"\n', "", "requires both singular and plural, or neither"),
+        (
+            "    plural:",
+            '    plural_statement: "{c1} are {c2}"\n    plural:',
+            "requires statement if it has plural_statement",
+        ),
+        (
+            "    plural:",
+            '    statement: "{c1} is so"\n    plural:',
+            "statement must contain each concept exactly once",
+        ),
         ('"are {c1} really {c2} ?"', "[a]", "text must be text"),
         ('    text: "are {c1} really {c2} ?"\n', "", "text is missing"),
         ("    plural:", "    plurals:", "unknown key plurals; expected text, singular, plural"),
@@ -102,3 +112,39 @@ def test_the_line_of_a_name_that_stands_twice(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="line 6") as caught:
         load_templates(own)
     assert caught.value.line == 6
+
+
+@pytest.mark.parametrize(
+    ("fact", "statement"),
+    [
+        (("dog", "IsA", "animal"), "A dog is a kind of animal"),
+        (("dogs", "IsA", "animal"), "Dogs are a kind of animal"),
+        (("dog", "HasA", "tail"), "A dog has a tail"),
+        (("hot", "Antonym", "cold"), "Hot is the opposite of cold"),
+        (("virus", "Causes", "disease"), "A virus causes a disease"),
+        (("dog", "Desires", "bone"), "A dog wants a bone"),
+        (("teeth", "FormOf", "tooth"), "Teeth is a form of the word tooth"),
+        (("table", "MadeOf", "wood"), "A table is made of wood"),
+        (("wheel", "PartOf", "car"), "A wheel is part of a car"),
+        (("author", "RelatedTo", "book"), "An author is related to a book"),
+        (("bus", "SimilarTo", "coach"), "Bus is similar to coach"),
+        (("large", "Synonym", "big"), "Large means the same as big"),
+        (("knife", "UsedFor", "cut"), "A knife is used for cutting"),
+        (("book", "AtLocation", "library"), "A book can be found at a library"),
+        (("birds", "CapableOf", "sing"), "Birds are capable of singing"),
+    ],
+)
+def test_every_relation_has_a_statement(fact: tuple[str, str, str], statement: str) -> None:
+    """In grammar, without its full stop."""
+    head, relation, tail = fact
+    assert grammatical().statement(load_templates().relation(relation), head, tail) == statement
+
+
+def test_a_statement_of_one_s_own(tmp_path: Path) -> None:
+    """Its full stop is dropped; the context adds one."""
+    own = tmp_path / "own.yaml"
+    own.write_text(OWN + '    statement: "every {c1} is {a_c2}."\n', encoding="utf-8")
+    template = load_templates(own).relation("IsA")
+    assert grammatical().statement(template, "dogs", "animal") == "Every dogs is an animal"
+    with pytest.raises(RequestError, match="without a statement"):
+        grammatical().statement(load_templates(own).relation("HasProperty"), "dog", "big")

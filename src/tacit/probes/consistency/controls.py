@@ -38,7 +38,6 @@ WITHOUT = {
     "topic": "without facts about the question concept",
 }
 # Reasons why a control was not computed.
-POOLED = "parts are pooled"
 NO_TOPIC = "no question concept"
 UNKNOWN = "concepts of parts unknown"
 
@@ -132,10 +131,7 @@ class Controls:
         if name == "topic":
             topics = self.background.topics
             return NO_TOPIC if topics is None or topics.is_empty() else None
-        members = self.background.members
-        if members is None:
-            return UNKNOWN
-        return POOLED if members["part"].null_count() else None
+        return UNKNOWN if self.background.by_part is None else None
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return the table of anchors with other background scores and numbers of facts."""
@@ -175,7 +171,7 @@ class Controls:
         anchor = pl.col("question").cast(pl.Int64).alias("anchor")
         if name == "topic" and self.background.topics is not None:
             return self.background.topics.select(anchor, "concept")
-        members = self.background.members
+        members = self.background.by_part
         if members is None:
             raise ValueError("the concepts of the parts are unknown")
         members = members.select(anchor, pl.col("part").cast(pl.Int64), "concept")

@@ -30,6 +30,7 @@ from tacit.findings.numbers import score
 from tacit.findings.spec import figure
 from tacit.probes.consistency import tables as declared
 from tacit.probes.consistency.background_scores import mean_of
+from tacit.probes.consistency.intervention import INTERVENTION
 from tacit.probes.consistency.relation_figures import (
     FEWEST_ANCHORS,
     GREY,
@@ -345,6 +346,47 @@ def size_of_models(shown: Shown) -> Chart | None:
     return scale_chart(shown, scaling)
 
 
+@figure(
+    "Intervention",
+    "Not in Sahu et al. (2022). Paired change of accuracy when facts precede the anchor question.",
+)
+def intervention(shown: Shown) -> Chart | None:
+    """Plot the change of accuracy behind true, false and irrelevant facts (not in the paper)."""
+    import polars as pl
+
+    table = shown.defined("intervention", "change")
+    if table is None:
+        return None
+    column = INTERVENTION.column("change")
+    label = pl.format("{} facts, against {}", "condition", "against")
+    drawn = measured(
+        table.with_columns(label=label, series="group"), column, n=INTERVENTION.column("n")
+    )
+    ends = bounds([0.0, *(x for end in ("value", "low", "high") for x in drawn[end])], -1.0)
+    axis = Axis("change of accuracy (points)", ends, percent=True, dotted=0.0)
+    groups = series(table["group"].unique(maintain_order=True), shown.look.colours)
+    order = drawn["label"].unique(maintain_order=True).to_list()
+    panels = [
+        Rows(
+            *(drawn.filter(model=model), axis, shown.look.colours, str(model), order, groups),
+            words=[("change", "told"), ("n", "count")],
+            legend=at == 0,
+            width=300,
+        ).chart()
+        for at, model in enumerate(table["model"].unique(maintain_order=True))
+    ]
+    title = titled(
+        "Intervention: accuracy behind stated facts",
+        "paired change of anchor accuracy; true: the question's own facts; false: its negatives; "
+        "irrelevant: facts of a question without a common concept; none: the question alone",
+        f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow: no "
+        "interval",
+        "facts correct: the model answers all true facts correctly; answer in a fact: one of them "
+        "has a concept of the correct choice",
+    )
+    return page(title, *([panel] for panel in panels))
+
+
 FIGURES: Mapping[str, FigureSpec] = {
     one.name: one
     for one in (
@@ -358,6 +400,7 @@ FIGURES: Mapping[str, FigureSpec] = {
         prompt_sensitivity,
         anchor_sensitivity,
         size_of_models,
+        intervention,
     )
 }
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - the types of options are read
 from typing import TYPE_CHECKING, Any, Literal
 
+from tacit.errors import RequestError
 from tacit.knowledge.options import BackgroundOptions
 from tacit.options import option
 
@@ -47,3 +48,17 @@ class ConsistencyOptions:
         help="How questions are answered: choice, verify, or both (choice,verify); the first "
         "counts.",
     )
+    intervene: bool = option(
+        default=False,
+        help="Ask each question again behind its own facts, its negatives stated as facts, and "
+        "facts of another question.",
+    )
+    context_facts: int | None = option(
+        None,
+        help="With --intervene: the most facts before a question, by weight [default: 5].",
+        least=1,
+    )
+
+    def __post_init__(self) -> None:
+        if self.context_facts is not None and not self.intervene:
+            raise RequestError("--context-facts sets the facts of --intervene: give both")

@@ -10,10 +10,17 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answered, Answers, Requests
-from tacit.probes.consistency import answer_tables, background_scores, consistency, sensitivity
+from tacit.probes.consistency import (
+    answer_tables,
+    background_scores,
+    consistency,
+    intervention,
+    sensitivity,
+)
 from tacit.probes.consistency.adjusted import adjusted
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
+from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
 from tacit.probes.consistency.controls import Controls
 from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
 from tacit.probes.consistency.options import ConsistencyOptions
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from tacit.findings.scale import ScaledFigure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.knowledge.background import Background
+    from tacit.probes.consistency.answers import Chosen
     from tacit.probes.consistency.questions import PromptVariant
     from tacit.probes.consistency.scored import Scored
     from tacit.probes.consistency.surface import Surface
@@ -95,10 +103,13 @@ class ConsistencyProbe:
         version: The version of the paper, which determines the number of meta-prompts.
         reading: How answers are derived from scores.
         surface: The surface texts of the facts; None for the templates alone.
+        context: How the facts are chosen behind which anchors are asked again; None to ask them
+            only once.
 
     Raises:
         RequestError: No anchor has a fact, an anchor has no answer, a relation has no template, or
-            the version lacks the meta-prompt or pair of the reading.
+            the version lacks the meta-prompt or pair of the reading. With ``context``: see
+            ``Contexts``.
     """
 
     name: ClassVar[str] = "consistency"
@@ -122,6 +133,7 @@ class ConsistencyProbe:
     version: str = "review-lexicon"
     reading: Reading = field(default_factory=Reading)
     surface: Surface | None = None
+    context: ContextChoice | None = None
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
@@ -152,7 +164,10 @@ class ConsistencyProbe:
             if options.wording == "surface":
                 surface = Surface.of(base, found.facts, templates.surface)
         version = options.background.paper_version
-        return cls(anchors, found, templates, worded, version, reading, surface)
+        context = None
+        if options.intervene:
+            context = ContextChoice(options.context_facts or MOST_FACTS, options.background.seed)
+        return cls(anchors, found, templates, worded, version, reading, surface, context)
 
     def __post_init__(self) -> None:
         unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
@@ -167,7 +182,7 @@ class ConsistencyProbe:
                 "relations to --relations, or use another knowledge base"
             )
         # Raise on missing templates, meta-prompts or pairs before any model call.
-        _ = self.asked, self.variants
+        _ = self.asked, self.variants, self.contexts
         method = self.reading.method
         if method.meta is not None and method.pair is not None:
             Inputs.of(self.variants).indexes(method.meta, method.pair)
@@ -188,6 +203,13 @@ class ConsistencyProbe:
         return choice_variants(self.templates, self.version)
 
     @cached_property
+    def contexts(self) -> Contexts | None:
+        """The contexts in which anchors are asked again; None to ask them only once."""
+        if self.context is None:
+            return None
+        return Contexts(self.anchors, self.background, self.templates, self.context)
+
+    @cached_property
     def prompt_set(self) -> PromptSet:
         """The prompts in named groups."""
         return PromptSet(
@@ -197,6 +219,7 @@ class ConsistencyProbe:
             self.choice_variants,
             self.templates,
             self.reading.anchoring,
+            self.contexts,
         )
 
     @cached_property
@@ -219,9 +242,13 @@ class ConsistencyProbe:
             self.check_replies(sampled=True)
             votes = {name: answers.votes(name) for name in answers.groups}
             every = [one for group in votes.values() for one in group]
-            return self._found(self.prompt_set.voted(votes), {"votes": votes_summary(every)})
+            chosen = self.prompt_set.in_contexts(votes, sampled=True)
+            return self._found(
+                self.prompt_set.voted(votes), {"votes": votes_summary(every)}, chosen
+            )
         scores = {name: answers.scores(name) for name in answers.groups}
-        return self._found(self.prompt_set.scored(scores), score_counts(scores))
+        chosen = self.prompt_set.in_contexts(scores, sampled=False)
+        return self._found(self.prompt_set.scored(scores), score_counts(scores), chosen)
 
     def measure_in_order(self, found: Sequence[Scores] | Sequence[Votes]) -> Findings:
         """Compute the findings from one answer per prompt, in the order of ``prompts``."""
@@ -302,8 +329,16 @@ class ConsistencyProbe:
                 "not provide: use --answering max (all replies together), count or single"
             )
 
-    def _found(self, scored: Scored, scores: Mapping[str, Any]) -> Findings:
-        """Compute the findings. ``scores`` is the part of the summary that describes the scores."""
+    def _found(
+        self, scored: Scored, scores: Mapping[str, Any], in_contexts: Mapping[str, Chosen]
+    ) -> Findings:
+        """Compute the findings.
+
+        Args:
+            scored: The scores or votes.
+            scores: The part of the summary that describes them.
+            in_contexts: The answers to the anchors that are asked in a context.
+        """
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
         beliefs = scored.beliefs(self.reading.method)
@@ -339,12 +374,19 @@ class ConsistencyProbe:
         if self.background.tails is not None:
             tails = self.background.tails
             tables["no_knowledge"] = no_knowledge(tails, tables["facts"], bootstrap)
+        intervened: dict[str, Any] = {}
+        if self.contexts is not None:
+            tables |= intervention.tables(self.contexts, in_contexts, known, self.asked, anchors)
+            intervened["intervention"] = intervention.summary(
+                self.contexts, way, tables[intervention.INTERVENTION.name]
+            )
         summary = {
             **self._counts(),
             **of_tables(tables, bootstrap),
             **summary_of(tables.get("no_knowledge")),
             **of_answers(answers, tables["facts"], beliefs),
             **scores,
+            **intervened,
             "intervals": intervals(how, bootstrap),
         }
         return Findings(answer_tables.questions(self.asked, scored), tables, summary)

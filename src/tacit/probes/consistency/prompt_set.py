@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.probes.consistency.answers import Chosen
+    from tacit.probes.consistency.contexts import Contexts
     from tacit.probes.consistency.prompt_variants import Floats, Ints
     from tacit.probes.consistency.questions import PromptVariant
     from tacit.probes.consistency.template import Templates
@@ -39,6 +41,11 @@ BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
 answer, and choices behind an empty question."""
 
 
+def in_context(condition: str) -> str:
+    """Return the name of the group of anchors that are asked in a context."""
+    return f"intervention-{condition}"
+
+
 @dataclass(frozen=True)
 class PromptSet:
     """What is asked, in named groups of prompts.
@@ -50,6 +57,8 @@ class PromptSet:
         choice_variants: The prompt variants that a choice answers.
         templates: The templates of the questions.
         anchoring: The methods of answering anchors.
+        contexts: The contexts in which anchors are asked again, by the first of these methods; None
+            to ask them only once.
     """
 
     texts: tuple[str, ...]
@@ -58,6 +67,7 @@ class PromptSet:
     choice_variants: tuple[PromptVariant, ...]
     templates: Templates
     anchoring: tuple[str, ...]
+    contexts: Contexts | None = None
 
     @cached_property
     def requests(self) -> Mapping[str, Requests]:
@@ -73,22 +83,56 @@ class PromptSet:
         """The prompts of each group: for each question, its prompt variants."""
         groups = {BACKGROUND: [background_prompts(text, self.variants) for text in self.texts]}
         if CHOICE in self.anchoring:
-            groups[CHOICE] = [
-                choice_prompts(anchor.question, anchor.choices, self.choice_variants)
-                for anchor in self.anchors
-            ]
+            groups[CHOICE] = [one for each in self.anchors for one in self._asking(each, CHOICE)]
             groups[PRIOR] = [
                 prior_prompts(anchor.choices, self.choice_variants) for anchor in self.anchors
             ]
         if VERIFY in self.anchoring:
-            groups[VERIFY] = [
-                group
-                for anchor in self.anchors
-                for group in verify_prompts(
-                    anchor.question, anchor.choices, self.variants, self.templates
-                )
+            groups[VERIFY] = [one for each in self.anchors for one in self._asking(each, VERIFY)]
+        return {**groups, **self._in_context()}
+
+    def _asking(self, anchor: Anchor, way: str) -> list[list[Prompt]]:
+        """Return the prompts of an anchor: one question, or with ``verify`` one per choice."""
+        if way == CHOICE:
+            return [choice_prompts(anchor.question, anchor.choices, self.choice_variants)]
+        return verify_prompts(anchor.question, anchor.choices, self.variants, self.templates)
+
+    def _in_context(self) -> Mapping[str, list[list[Prompt]]]:
+        """Return the prompts of the anchors that are asked in a context, by group."""
+        if self.contexts is None:
+            return {}
+        return {
+            in_context(condition): [
+                [self.contexts.wrapped(condition, at, prompt) for prompt in question]
+                for at in of
+                for question in self._asking(self.anchors[at], self.anchoring[0])
             ]
-        return groups
+            for condition, of in self.contexts.texts.items()
+        }
+
+    def in_contexts(
+        self, answers: Mapping[str, Sequence[Any]], *, sampled: bool
+    ) -> dict[str, Chosen]:
+        """Return the answers to the anchors that are asked in a context, by condition.
+
+        Args:
+            answers: The scores or votes of all groups.
+            sampled: Whether they are votes.
+
+        Returns:
+            For each condition that any anchor has, the choices of its anchors, in the order of
+            ``Contexts.texts``.
+        """
+        found: dict[str, Chosen] = {}
+        way = self.anchoring[0]
+        for condition, of in self.contexts.texts.items() if self.contexts else ():
+            anchors = [self.anchors[at] for at in of]
+            alone = replace(self, texts=(), anchors=anchors, anchoring=(way,), contexts=None)
+            groups = {BACKGROUND: (), way: answers[in_context(condition)]}
+            chosen = (alone.voted if sampled else alone.scored)(groups).chosen(way) if of else None
+            if chosen is not None:
+                found[condition] = chosen
+        return found
 
     @cached_property
     def inputs(self) -> Inputs:

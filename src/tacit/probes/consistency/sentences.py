@@ -15,6 +15,7 @@ from tacit.findings.numbers import (
     ratio,
     score,
 )
+from tacit.probes.consistency import intervention
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
             f"For {clear:,} of {several(summary['questions'], 'background question')}, the 95 % CI "
             "of the vote share of yes excludes one half."
         )
+    if "intervention" in summary:
+        yield from intervention.sentences(summary["intervention"])
     yield from _unanswered(summary)
     yield from _unscored(summary)
     yield from _worded(summary)
@@ -239,6 +242,8 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         "lowest possible lift. An interval that includes 0 and is wider than 1, the distance from "
         f"chance to a perfect ranking, is not shown. A rate over zero cases is {UNDEFINED}, not 0."
     )
+    if "intervention" in summary:
+        yield from intervention.notes(summary["intervention"])
 
 
 def _made(how: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
 from tacit.probes.consistency.adjusted import ADJUSTED
 from tacit.probes.consistency.audit import AUDIT
 from tacit.probes.consistency.controls import CONTROLS
+from tacit.probes.consistency.intervention import ANSWERS_IN_CONTEXT, INTERVENTION
 from tacit.probes.consistency.negative_examples import NEGATIVE_EXAMPLES
 from tacit.probes.consistency.no_knowledge import NO_KNOWLEDGE
 
@@ -580,8 +581,8 @@ TABLES = (
     *(CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, NO_KNOWLEDGE, ANCHOR_ACCURACY, CONTROLS),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
     *(VERIFICATIONS, NEGATIVE_EXAMPLES, RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
-    *(RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
     AUDIT,
+    *(INTERVENTION, ANSWERS_IN_CONTEXT),
 )
 HEADLINES = (
     Headline(

@@ -13,11 +13,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tacit.documents import read_as
 from tacit.errors import RequestError
-from tacit.requests import BLANK
+from tacit.requests import BLANK, Prompt
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 _AS_PRINTED = re.compile(r"\{(c[12])\}")
@@ -52,6 +52,8 @@ class RelationTemplate:
         text: The paper's text, with ``{c1}`` and ``{c2}``.
         singular: The grammatical text for a singular subject; None if ``text`` needs no repair.
         plural: The grammatical text for a plural subject; None if ``singular`` is None.
+        statement: The fact as a statement; None if it cannot be in a context.
+        plural_statement: The statement for a plural subject; None if ``statement`` serves both.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -59,10 +61,37 @@ class RelationTemplate:
     text: Printed
     singular: Worded | None = None
     plural: Worded | None = None
+    statement: Worded | None = None
+    plural_statement: Worded | None = None
 
     def __post_init__(self) -> None:
         if (self.singular is None) != (self.plural is None):
             raise ValueError("requires both singular and plural, or neither")
+        if self.statement is None and self.plural_statement is not None:
+            raise ValueError("requires statement if it has plural_statement")
+
+
+@dataclass(frozen=True)
+class ContextFormat:
+    """The format in which facts precede a prompt.
+
+    Args:
+        fact: A fact as a sentence, with ``{statement}``.
+        separator: The text between two facts.
+        text: The whole, with ``{facts}`` and ``{prompt}``.
+    """
+
+    fact: str
+    separator: str
+    text: str
+
+    def facts(self, statements: Iterable[str]) -> str:
+        """Return statements as the facts of a context."""
+        return self.separator.join(self.fact.format(statement=one) for one in statements)
+
+    def wrapped(self, facts: str, prompt: Prompt) -> Prompt:
+        """Return a prompt behind the facts of a context."""
+        return replace(prompt, text=self.text.format(facts=facts, prompt=prompt.text))
 
 
 @dataclass(frozen=True)
@@ -77,6 +106,7 @@ class Templates:
         asks_for_truth: The meta-prompts, from 1, that no choice can answer.
         verify: The question whether a choice is the answer, with ``{choice}`` and ``{question}``.
         surface: The question whether a fact's surface text is true, with ``{statement}``.
+        context: The format in which facts precede a prompt.
     """
 
     relations: Mapping[str, RelationTemplate]
@@ -86,6 +116,7 @@ class Templates:
     asks_for_truth: frozenset[int]
     verify: str
     surface: str
+    context: ContextFormat
 
     def __post_init__(self) -> None:
         convert_strings(self, "meta_prompts")
@@ -150,6 +181,7 @@ def _built_in() -> Templates:
         frozenset(content["asks_for_truth"]),
         content["verify"],
         content["surface"],
+        ContextFormat(**content["context"]),
     )
 
 

@@ -65,7 +65,22 @@ class Grammatical:
         if template.singular is None or template.plural is None:
             return Paper().question(template, first, second)
         text = template.plural if self.is_plural(first) else template.singular
-        return ended(text.format(**self._wordings("c1", first), **self._wordings("c2", second)))
+        return ended(self._filled(text, first, second))
+
+    def statement(self, template: RelationTemplate, first: str, second: str) -> str:
+        """Return a fact as a statement without its full stop, its first letter capitalised.
+
+        Raises:
+            RequestError: The template has no statement.
+        """
+        if template.statement is None:
+            raise RequestError("a relation without a statement cannot be in a context")
+        first, second = _spaced(first), _spaced(second)
+        plural = template.plural_statement if self.is_plural(first) else None
+        return ended(self._filled(plural or template.statement, first, second), ".")
+
+    def _filled(self, text: str, first: str, second: str) -> str:
+        return text.format(**self._wordings("c1", first), **self._wordings("c2", second))
 
     def is_plural(self, concept: str) -> bool:
         """Check whether a concept takes a plural verb."""
@@ -158,6 +173,11 @@ def wording(preset: str) -> Wording:
     if preset != "grammatical":
         known = ", ".join(get_args(Preset))
         raise RequestError(f"unknown wording {preset!r}; expected one of {known}")
+    return grammatical()
+
+
+def grammatical() -> Grammatical:
+    """Return the grammatical wording, with Tacit's lists."""
     return Grammatical(Nouns.load(), _lists())
 
 
@@ -182,9 +202,9 @@ def _first(concept: str) -> str:
     return concept.partition(" ")[0]
 
 
-def ended(question: str) -> str:
-    """Remove the question mark and capitalise the first letter."""
-    bare = question.rstrip().removesuffix("?").rstrip()
+def ended(text: str, mark: str = "?") -> str:
+    """Remove the final question mark or full stop, and capitalise the first letter."""
+    bare = text.rstrip().removesuffix(mark).rstrip()
     return bare[:1].upper() + bare[1:]
 
 

@@ -1,0 +1,220 @@
+"""The facts that precede an anchor question in its context (METHODS section 4, "Intervention").
+
+Three conditions have equally many facts: the anchor's own facts, the same facts with the tails of
+their negatives, and the facts of another anchor. Only facts that have a negative are used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tacit.errors import RequestError
+from tacit.probes.consistency.wording import grammatical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.knowledge.background import Background
+    from tacit.probes.consistency.template import Templates
+    from tacit.requests import Prompt
+    from tacit.sources.anchors import Anchor
+
+CONDITIONS = ("true", "false", "irrelevant")
+"""The anchor's own facts, its negatives stated as facts, and another anchor's facts."""
+
+MOST_FACTS = 5
+"""The default maximum of facts in a context."""
+
+_WORD = re.compile(r"\w+")
+
+
+class Fact(NamedTuple):
+    """A background fact and the tail of its negative."""
+
+    head: str
+    relation: str
+    tail: str
+    negative: str
+
+
+@dataclass(frozen=True)
+class ContextChoice:
+    """How the facts of a context are chosen.
+
+    Args:
+        most: Maximum number of facts. Those of the highest weight are used, and among facts of
+            equal weight those with the smallest hash of the seed and the fact, as at the cap on
+            background facts.
+        seed: The seed of the hashes, and of the choice of the other anchor.
+    """
+
+    most: int = MOST_FACTS
+    seed: int = 0
+
+    def rank(self, *words: str) -> str:
+        """Return a reproducible pseudo-random sort key."""
+        text = "\t".join((str(self.seed), *words))
+        return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """The contexts of the anchors. An anchor is identified by its index.
+
+    Args:
+        anchors: The anchors.
+        background: Their facts and concepts.
+        templates: The templates of statements and of the context.
+        choice: How the facts are chosen.
+
+    Raises:
+        RequestError: A relation has no statement, or no anchor has a fact with a negative.
+    """
+
+    anchors: Sequence[Anchor]
+    background: Background
+    templates: Templates
+    choice: ContextChoice
+
+    def __post_init__(self) -> None:
+        relations = self.templates.relations
+        unstated = sorted(
+            name for name in set(self.background.facts["relation"]) if not relations[name].statement
+        )
+        if unstated:
+            raise RequestError(
+                f"--intervene states facts, and there is no statement for {', '.join(unstated)}: "
+                "add statement to these relations with --templates FILE, or select other relations "
+                "with --relations"
+            )
+        if not self.own:
+            raise RequestError(
+                "--intervene needs facts that have a negative, and no question has such a fact"
+            )
+
+    @cached_property
+    def own(self) -> Mapping[int, tuple[Fact, ...]]:
+        """The facts of each anchor that has a context."""
+        import polars as pl
+
+        facts = self.background.facts.drop_nulls("negative")
+        columns = ("head", "relation", "tail")
+        ranks = [self.choice.rank(*fact) for fact in facts.select(columns).iter_rows()]
+        ordered = facts.with_columns(rank=pl.Series(ranks, dtype=pl.String)).sort(
+            "question", "weight", "rank", descending=[False, True, False], nulls_last=True
+        )
+        most = ordered.group_by("question", maintain_order=True).head(self.choice.most)
+        found: dict[int, tuple[Fact, ...]] = {}
+        for anchor, *fact in most.select("question", *Fact._fields).iter_rows():
+            found[anchor] = (*found.get(anchor, ()), Fact(*fact))
+        return found
+
+    @cached_property
+    def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
+        """As many facts of another anchor, for each anchor for which there is such an anchor.
+
+        The other anchor shares no concept with the anchor. No concept of its facts is one of the
+        anchor's, or has a word, other than a stop word, that the question or a choice contains.
+        """
+        order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
+        found: dict[int, tuple[Fact, ...]] = {}
+        for place, anchor in enumerate(order):
+            facts = next(self._fitting(anchor, order[place + 1 :] + order[:place]), None)
+            if facts is not None:
+                found[anchor] = facts
+        return {anchor: found[anchor] for anchor in self.own if anchor in found}
+
+    def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
+        """Yield the facts of the anchors that are irrelevant to an anchor and have enough facts."""
+        concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
+        for other in others:
+            facts = self.own[other][:n]
+            ends = {end for fact in facts for end in (fact.head, fact.tail)}
+            if (
+                len(facts) == n
+                and concepts.isdisjoint(self._concepts.get(other, frozenset()))
+                and concepts.isdisjoint(ends)
+                and self._words[anchor].isdisjoint(_words(*ends))
+            ):
+                yield facts
+
+    @cached_property
+    def _concepts(self) -> Mapping[int, frozenset[str]]:
+        """The concepts of each anchor."""
+        return _sets(self.background.concepts, "question")
+
+    @cached_property
+    def _words(self) -> Mapping[int, frozenset[str]]:
+        """The words of each anchor's question and choices, without stop words."""
+        from tacit.knowledge.words import Words
+
+        is_stop = Words().is_stop
+        return {
+            at: frozenset(
+                word
+                for word in _words(self.anchors[at].question, *self.anchors[at].choices)
+                if not is_stop(word)
+            )
+            for at in self.own
+        }
+
+    @cached_property
+    def touching(self) -> Mapping[int, bool]:
+        """Whether a fact in an anchor's own context has a concept of the correct choice.
+
+        Empty if it is unknown which part of an anchor a concept is in.
+        """
+        by_part = self.background.by_part
+        if by_part is None:
+            return {}
+        answers = [(at, (self.anchors[at].answer or 0) + 1) for at in self.own]
+        concepts = _sets(by_part, "question", "part")
+        return {
+            anchor: any(
+                end in concepts.get((anchor, part), ())
+                for fact in self.own[anchor]
+                for end in (fact.head, fact.tail)
+            )
+            for anchor, part in answers
+        }
+
+    @cached_property
+    def texts(self) -> Mapping[str, Mapping[int, str]]:
+        """The facts as text, by condition and anchor."""
+        tails = {
+            at: tuple(fact._replace(tail=fact.negative) for fact in facts)
+            for at, facts in self.own.items()
+        }
+        stated = dict(zip(CONDITIONS, (self.own, tails, self.irrelevant), strict=True))
+        return {
+            condition: {at: self._text(facts) for at, facts in of.items()}
+            for condition, of in stated.items()
+        }
+
+    def _text(self, facts: Sequence[Fact]) -> str:
+        words, relations = grammatical(), self.templates.relations
+        return self.templates.context.facts(
+            words.statement(relations[fact.relation], fact.head, fact.tail) for fact in facts
+        )
+
+    def wrapped(self, condition: str, anchor: int, prompt: Prompt) -> Prompt:
+        """Return a prompt of an anchor behind its context."""
+        return self.templates.context.wrapped(self.texts[condition][anchor], prompt)
+
+
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(word for text in texts for word in _WORD.findall(text.casefold()))
+
+
+def _sets(table: pl.DataFrame, *keys: str) -> Mapping[Any, frozenset[str]]:
+    """Return the concepts by key; a single key is not a tuple."""
+    grouped = table.group_by(keys).agg("concept")
+    return {
+        row[0] if len(keys) == 1 else row[:-1]: frozenset(row[-1]) for row in grouped.iter_rows()
+    }

@@ -1,0 +1,345 @@
+"""The intervention: does stating facts before an anchor question change the answer?
+
+Each anchor that has a context is asked without it, and behind its own facts, its negatives stated
+as facts, and another anchor's facts (METHODS section 4). Any text before a question may change the
+answer, so the anchor's own facts are also compared with the irrelevant ones and with the negatives,
+which differ from them in their tails only. The pairs of answers are compared for all anchors, and
+by two properties of an anchor's own facts in the context: whether the model answered
+all of them correctly as background questions, and whether one of them has a concept of the correct
+choice, so that the answer may be copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from tacit.english import number_of, several
+from tacit.findings.numbers import estimate, p_value, points
+from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.probes.consistency.contexts import CONDITIONS
+from tacit.statistics.paired import paired_change
+from tacit.statistics.prediction import holm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.probes.consistency.answers import Chosen
+    from tacit.probes.consistency.background_scores import CorrectAnswers
+    from tacit.probes.consistency.contexts import Contexts, Fact
+    from tacit.probes.consistency.questions import Asked
+    from tacit.statistics import Bootstrap
+
+ALL, BEFORE = "all", "none"
+_FACTS = dict(
+    zip(CONDITIONS, ("true facts", "negatives stated as facts", "irrelevant facts"), strict=True)
+)
+COMPARISONS = (
+    *((condition, BEFORE) for condition in CONDITIONS),
+    (CONDITIONS[0], CONDITIONS[1]),
+    (CONDITIONS[0], CONDITIONS[2]),
+)
+"""Each condition against the question alone, and true facts against false and irrelevant ones."""
+GROUPS: Mapping[str, tuple[str, bool]] = {
+    "facts correct": ("facts_right", True),
+    "a fact incorrect": ("facts_right", False),
+    "answer in a fact": ("answer_in_fact", True),
+    "answer in no fact": ("answer_in_fact", False),
+}
+"""The groups of anchors: for each, a column of the answers in context, and its value."""
+
+ANSWERS_IN_CONTEXT = TableSpec(
+    "answers_in_context",
+    "Answers in context",
+    "Each anchor question that is asked behind facts, with its context and answers.",
+    columns=(
+        Column("anchor", "id", meaning="The question's id in the file."),
+        Column(
+            "condition",
+            "facts in context",
+            meaning="True (its own facts), false (its negatives) or irrelevant (another "
+            "question's facts).",
+        ),
+        Column("cluster", "cluster", meaning="The bootstrap cluster, as in ``anchors``."),
+        Column("facts", "facts", "count", "How many facts the context states."),
+        Column("context", "context", meaning="The text of the facts."),
+        Column(
+            "facts_right",
+            "facts correct",
+            "truth",
+            "Whether the model answered all the question's own facts of a context correctly, as "
+            "background questions; null if unknown.",
+        ),
+        Column(
+            "answer_in_fact",
+            "answer in a fact",
+            "truth",
+            "Whether a concept of one of its own facts is in the correct choice; null if unknown.",
+        ),
+        Column("right_before", "correct, no facts", "truth", "Whether the answer is correct."),
+        Column("choice", "answer", meaning="The choice that the model selects in the context."),
+        Column("right", "correct", "truth", "Whether it is correct; null without an answer."),
+        Column("tied", "tied", "truth", "Whether choices tie."),
+    ),
+    keys=2,
+    shown=False,
+    optional=True,
+)
+INTERVENTION = TableSpec(
+    "intervention",
+    "Intervention: accuracy behind stated facts",
+    "Paired change of accuracy when facts precede the anchor question. Facts correct: the model "
+    "answers all of the question's own facts in the context correctly. Answer in a fact: one of "
+    "them has a concept of the correct choice, so a gain may be copying.",
+    columns=(
+        Column("group", "questions", meaning="All, or by the question's own facts."),
+        Column("condition", "facts", meaning="The facts: true, false or irrelevant."),
+        Column("against", "against", meaning="No facts, or the facts compared with."),
+        Column("n", "n", "count", "Questions with both answers."),
+        Column("clusters", "concepts", "count", "Their question concepts.", shown=False),
+        Column("before", "accuracy against", "percent", "The accuracy compared with."),
+        Column("after", "accuracy", "percent", "The accuracy behind the facts."),
+        Column(
+            "change",
+            "change",
+            "points",
+            "The difference; the 95 % CI resamples question concepts.",
+            ends=("low", "high"),
+            chance=0.0,
+        ),
+        Column("gained", "wrong to correct", "count", "Answers that turn correct."),
+        Column("lost", "correct to wrong", "count", "Answers that turn wrong."),
+        Column("p_value", "p", "p", "McNemar's exact test, two-sided; ignores clusters."),
+        Column("p_corrected", "p, Holm", "p", "Corrected over the rows of the same questions."),
+        Column(
+            "no_interval",
+            "why no interval",
+            meaning="Why there is no interval; null if there is one.",
+        ),
+    ),
+    keys=3,
+    printed=Layout(
+        where={"group": (ALL,)},
+        columns=(
+            *("condition", "against", "n", "before", "after", "change"),
+            *("p_value", "p_corrected"),
+        ),
+    ),
+    optional=True,
+)
+
+
+def tables(
+    contexts: Contexts,
+    chosen: Mapping[str, Chosen],
+    known: CorrectAnswers,
+    asked: Asked,
+    anchors: pl.DataFrame,
+) -> dict[str, pl.DataFrame]:
+    """Return the tables of the intervention.
+
+    Args:
+        contexts: The contexts.
+        chosen: The answers of each condition's anchors, in the order of ``contexts.texts``.
+        known: Whether each fact was answered correctly.
+        asked: The facts.
+        anchors: ``anchor``, ``cluster`` and ``right``, one row per anchor.
+    """
+    facts_right = _all_right(contexts.own, known, asked)
+    answers = _answers(contexts, chosen, facts_right, anchors)
+    return {ANSWERS_IN_CONTEXT.name: answers, INTERVENTION.name: changes(answers)}
+
+
+def _answers(
+    contexts: Contexts,
+    chosen: Mapping[str, Chosen],
+    facts_right: Mapping[int, bool | None],
+    anchors: pl.DataFrame,
+) -> pl.DataFrame:
+    """Return the table of answers in context."""
+    import polars as pl
+
+    rows: list[tuple[Any, ...]] = []
+    told = anchors.select("anchor", "cluster", "right").rows()
+    for condition, found in chosen.items():
+        for row, (at, context) in enumerate(contexts.texts[condition].items()):
+            name, cluster, before = told[at]
+            anchor, choice = contexts.anchors[at], int(found.choice[row])
+            missing = bool(found.missing[row])
+            own = (facts_right[at], contexts.touching.get(at))
+            rows.append(
+                (
+                    *(name, condition, cluster, len(contexts.own[at]), context, *own, before),
+                    None if missing else anchor.choices[choice],
+                    None if missing else choice == anchor.answer,
+                    bool(found.tied[row]),
+                )
+            )
+    return pl.DataFrame(rows, ANSWERS_IN_CONTEXT.schema, orient="row")
+
+
+def _all_right(
+    own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
+) -> dict[int, bool | None]:
+    """Return whether all facts of each anchor's context were answered correctly.
+
+    None if a fact has no answer and no other one was answered incorrectly.
+    """
+    of = asked.facts.select("head", "relation", "tail").iter_rows()
+    right = dict(zip(of, known.positive.tolist(), strict=True))
+    answers = {at: [right[fact[:3]] for fact in facts] for at, facts in own.items()}
+    return {
+        at: False if 0 in values else True if values == [1] * len(values) else None
+        for at, values in answers.items()
+    }
+
+
+def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
+    """Compute the paired change of accuracy of each condition, for all anchors and by group.
+
+    Args:
+        answers: The table of answers in context.
+        bootstrap: The bootstrap for the intervals; the default if None.
+    """
+    import polars as pl
+
+    answers = answers.select("anchor", "condition", "cluster", "right_before", "right", *_OF_FACTS)
+    alone = answers.unique("anchor", maintain_order=True).with_columns(
+        condition=pl.lit(BEFORE), right="right_before"
+    )
+    every = pl.concat([alone, answers]).drop_nulls("right")
+    parts = {ALL: every} | {name: every.filter(**{of: so}) for name, (of, so) in GROUPS.items()}
+    rows = [row for name, part in parts.items() for row in _group(name, part, bootstrap)]
+    return pl.DataFrame(rows, INTERVENTION.schema)
+
+
+_OF_FACTS = ("facts_right", "answer_in_fact")
+
+
+def _group(
+    name: str, answers: pl.DataFrame, bootstrap: Bootstrap | None
+) -> list[dict[str, str | int | float | None]]:
+    """Return the rows of a group, one per comparison."""
+    rows = []
+    for condition, against in COMPARISONS:
+        after, before = (answers.filter(condition=each) for each in (condition, against))
+        both = before.join(after.select("anchor", after="right"), "anchor", maintain_order="left")
+        found = paired_change(both["right"], both["after"], both["cluster"], bootstrap)
+        figures = {key: value for key, value in asdict(found).items() if key != "change"}
+        ends = zip(INTERVENTION.column("change").names, asdict(found.change).values(), strict=True)
+        keys = {"group": name, "condition": condition, "against": against}
+        rows.append({**keys, "clusters": both["cluster"].n_unique(), **figures, **dict(ends)})
+    corrected = holm([row["p_value"] for row in rows])
+    return [{**row, "p_corrected": p} for row, p in zip(rows, corrected, strict=True)]
+
+
+def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str, Any]:
+    """Return the part of the summary about the intervention.
+
+    Args:
+        contexts: The contexts.
+        anchoring: The method of answering anchors in context.
+        found: The table of changes.
+    """
+    asked = {condition: len(of) for condition, of in contexts.texts.items()}
+    return {
+        "anchoring": anchoring,
+        "format": asdict(contexts.templates.context),
+        **asdict(contexts.choice),
+        "anchors": len(contexts.own),
+        "without_context": len(contexts.anchors) - len(contexts.own),
+        "facts": sum(map(len, contexts.own.values())),
+        "answer_in_fact": sum(contexts.touching.values()) if contexts.touching else None,
+        "asked": asked,
+        "without_pair": {
+            condition: asked[condition] - n
+            for condition, n in found.filter(group=ALL, against=BEFORE)
+            .select("condition", "n")
+            .iter_rows()
+        },
+        "changes": found.to_dicts(),
+    }
+
+
+def sentences(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield sentences on the changes of accuracy, and on anchors without a context.
+
+    Args:
+        found: The part of the summary about the intervention.
+    """
+    rows = {(row["group"], row["condition"], row["against"]): row for row in found["changes"]}
+    for condition, against in COMPARISONS:
+        row = rows[ALL, condition, against]
+        compared = "" if against == BEFORE else f" rather than {_FACTS[against]}"
+        if row["n"]:
+            yield (
+                f"With {_FACTS[condition]}{compared} in the prompt, the accuracy on "
+                f"{several(row['n'], 'anchor question')} changes by {_change(row)}: "
+                f"{several(row['gained'], 'answer turns', 'answers turn')} correct and "
+                f"{row['lost']:,} wrong."
+            )
+    true = CONDITIONS[0]
+    for first, text, second, other in (
+        (
+            "answer in a fact",
+            "Where a concept of the correct choice is in one of these true facts",
+            "answer in no fact",
+            "where it is not, so that the answer cannot be copied",
+        ),
+        (
+            "facts correct",
+            "Where the model answers all of them correctly as background questions",
+            "a fact incorrect",
+            "where it does not",
+        ),
+    ):
+        one, rest = rows[first, true, BEFORE], rows[second, true, BEFORE]
+        if one["n"] or rest["n"]:
+            yield (
+                f"{text} (n = {several(one['n'], 'anchor question')}), true facts change the "
+                f"accuracy by {_change(one)}; {other} (n = {rest['n']:,}), by {_change(rest)}."
+            )
+    yield from _left_out(found)
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    """Return a change with its interval and p-value."""
+    if row["p_value"] is None:
+        return estimate(row, "change", points)
+    p = p_value(row["p_value"])
+    shown = f"{estimate(row, 'change', points)}, exact McNemar p {p if p[0] == '<' else f'= {p}'}"
+    return f"{shown} (no interval: {row['no_interval']})" if row["no_interval"] else shown
+
+
+def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on the anchors that are not asked behind facts, or have no pair."""
+    bare, asked = found["without_context"], found["asked"]
+    alone = found["anchors"] - asked[CONDITIONS[2]]
+    if bare or alone:
+        yield (
+            f"{several(bare, 'anchor question has', 'anchor questions have')} no fact with a "
+            "negative and no context; for "
+            f"{alone:,} {number_of(alone, 'other', 'others')} there are no irrelevant facts."
+        )
+    unpaired = found["without_pair"]
+    if any(unpaired.values()):
+        each = ", ".join(f"{name} {count:,}" for name, count in unpaired.items())
+        yield f"Anchor questions in context without a pair of answers: {each}."
+
+
+def notes(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on how contexts and tests are made.
+
+    Args:
+        found: The part of the summary about the intervention.
+    """
+    facts = several(found["most"], "fact")
+    yield (
+        f"A context states at most {facts}, the heaviest first, equally many in every condition, "
+        f"in the format {found['format']['text']!r}. Irrelevant facts belong to another question "
+        "that shares no concept and no word with this one. McNemar's test is exact and ignores "
+        "that questions share concepts; the intervals resample concepts. p-values of the same "
+        "questions are corrected by Holm's method."
+    )

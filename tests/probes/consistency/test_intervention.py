@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.models.fake import FakeModel
+from tacit.probes.base import Answered, Answers
+from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.sentences import notes, sentences
+from tacit.statistics.paired import NO_CHANGE, NO_PAIRS, mcnemar
+from tests.probes.consistency.contexts_by_hand import (
+    COUNTS,
+    POSITIVE,
+    copies,
+    hurt,
+    measured,
+    probe_in_context,
+)
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tacit.findings.findings import Findings
+    from tacit.requests import Prompt
+
+
+def changes(found: Findings) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """The rows of the intervention, by group, condition and what it is compared with."""
+    rows = found.tables["intervention"].to_dicts()
+    return {(row["group"], row["condition"], row["against"]): row for row in rows}
+
+
+@pytest.mark.parametrize("way", ["choice", "verify"])
+def test_a_model_that_copies_gains_only_where_a_fact_has_the_answer(way: str) -> None:
+    """Half of the anchors have it in a true fact; false and irrelevant facts change nothing."""
+    found = measured(probe_in_context(reading=Reading(anchoring=(way,))), copies)
+    rows = changes(found)
+    true = rows["all", "true", "none"]
+    assert (true["n"], true["before"], true["after"]) == (12, 0.0, 0.5)
+    assert (true["change"], true["gained"], true["lost"]) == (0.5, 6, 0)
+    assert true["low"] <= 0.5 <= true["high"]
+    assert true["p_value"] == pytest.approx(2 / 2**6)
+    assert rows["answer in a fact", "true", "none"]["change"] == 1.0
+    none = rows["answer in no fact", "true", "none"]
+    assert (none["change"], none["p_value"], none["no_interval"]) == (0.0, 1.0, NO_CHANGE)
+    for condition in ("false", "irrelevant"):
+        row = rows["all", condition, "none"]
+        assert (row["change"], row["low"], row["p_value"]) == (0.0, None, 1.0)
+        assert (row["gained"], row["lost"]) == (0, 0)
+    assert rows["all", "true", "false"]["change"] == 0.5
+    assert found.summary["intervention"]["answer_in_fact"] == 6
+    assert found.summary["intervention"]["anchoring"] == way
+
+
+def test_a_model_that_ignores_its_context_changes_nothing() -> None:
+    """P is 1, and there is no interval, with the reason."""
+    probe = probe_in_context()
+    assert probe.contexts is not None
+    known = {text for of in probe.contexts.texts.values() for text in of.values()}
+
+    def ignores(prompt: Prompt, answer: str) -> float:
+        context = max((one for one in known if prompt.text.startswith(one)), key=len, default="")
+        bare = prompt.text.removeprefix(context).lstrip()
+        dice = random.Random(f"{bare} {answer}")  # noqa: S311
+        return -dice.random() * len(answer)
+
+    found = measured(probe, ignores)
+    assert 0 < found.summary["anchor_accuracy"][0]["value"] < 1
+    for row in changes(found).values():
+        assert (row["gained"], row["lost"]) == (0, 0)
+        if row["n"]:
+            assert (row["change"], row["p_value"], row["p_corrected"]) == (0.0, 1.0, 1.0)
+            assert row["no_interval"] == NO_CHANGE
+
+
+def test_a_model_that_false_facts_mislead() -> None:
+    """All answers turn wrong behind false facts, and none behind others."""
+    rows = changes(measured(probe_in_context(), hurt))
+    row = rows["all", "false", "none"]
+    assert (row["change"], row["lost"], row["gained"]) == (-1.0, 12, 0)
+    assert (row["low"], row["high"]) == (-1.0, -1.0)
+    assert row["p_value"] == pytest.approx(mcnemar(0, 12)) == pytest.approx(2 / 2**12)
+    assert row["p_corrected"] == pytest.approx(5 * 2 / 2**12)
+    assert rows["all", "true", "none"]["change"] == 0.0
+    assert rows["all", "true", "false"]["change"] == 1.0
+
+
+def test_anchors_are_split_by_whether_the_model_knows_the_facts_in_context() -> None:
+    """A fact is known if it is answered correctly as a background question."""
+
+    def knows_some(prompt: Prompt, answer: str) -> float:
+        if answer in POSITIVE:
+            return 0.0 if any(f"alpha{at} " in prompt.text for at in (0, 1, 2)) else -9.0
+        return hurt(prompt, answer) if "answer" in answer or "wrong" in answer else -5.0
+
+    found = measured(probe_in_context(), knows_some)
+    known = found.tables["answers_in_context"].filter(condition="true")
+    assert known["facts_right"].to_list() == [at in {0, 1, 2} for at in range(len(COUNTS))]
+    rows = changes(found)
+    assert rows["facts correct", "false", "none"]["n"] == 3
+    assert rows["a fact incorrect", "false", "none"]["n"] == 9
+
+
+def test_missing_answers_leave_the_pair_out() -> None:
+    """A question without an answer in one context is paired in the other contexts."""
+
+    def silent(prompt: Prompt, answer: str) -> float | None:
+        return (
+            None
+            if "tail3x1" in prompt.text and "alpha3 for" in prompt.text
+            else copies(prompt, answer)
+        )
+
+    found = measured(probe_in_context(), silent)
+    rows = changes(found)
+    assert rows["all", "true", "none"]["n"] == 11
+    assert rows["all", "false", "none"]["n"] == 12
+    assert rows["all", "true", "false"]["n"] == 11
+    assert found.summary["intervention"]["without_pair"]["true"] == 1
+    told = (
+        found.tables["answers_in_context"].filter(anchor="q3", condition="true").row(0, named=True)
+    )
+    assert (told["choice"], told["right"]) == (None, None)
+    assert any("without a pair of answers: true 1, false 0" in s for s in sentences(found.summary))
+
+
+def test_without_the_option_nothing_else_is_asked_or_found() -> None:
+    """With it, all other requests and tables are the same."""
+    with_it = probe_in_context()
+    without = type(with_it)(with_it.anchors, with_it.background, with_it.templates, with_it.wording)
+    assert list(without.requests()) == ["background", "choice", "prior"]
+    assert without.prompts == with_it.prompts[: len(without.prompts)]
+    found, more = measured(without, copies), measured(with_it, copies)
+    assert set(more.tables) - set(found.tables) == {"intervention", "answers_in_context"}
+    for name, table in found.tables.items():
+        assert table.equals(more.tables[name]), name
+    assert {k: v for k, v in more.summary.items() if k not in {"intervention", "prompts"}} == {
+        k: v for k, v in found.summary.items() if k != "prompts"
+    }
+
+
+def test_answers_are_joined_by_key() -> None:
+    """In any order of the answers, the findings are the same."""
+    probe = probe_in_context()
+    model = FakeModel(copies)
+    groups = {}
+    for name, group in probe.requests().items():
+        order = list(range(len(group.requests)))
+        random.Random(2).shuffle(order)  # noqa: S311
+        answers = model.answer([group.requests[at] for at in order])
+        groups[name] = Answered(group.keys[order], answers)
+    found, expected = probe.measure(Answers(groups)), measured(probe, copies)
+    for name, table in expected.tables.items():
+        assert table.equals(found.tables[name]), name
+
+
+def test_no_irrelevant_facts_at_all() -> None:
+    """With one anchor, the condition is empty, and its rows say so."""
+    (first, *_), whole = probe_in_context().anchors, probe_in_context()
+    facts = whole.background.facts.filter(question=0)
+    probe = probe_in_context(
+        type(whole.background)(
+            whole.background.concepts.filter(question=0), facts, whole.background.found[:1]
+        ),
+        of=[first],
+    )
+    found = measured(probe, copies)
+    row = changes(found)["all", "irrelevant", "none"]
+    assert (row["n"], row["change"], row["p_value"], row["no_interval"]) == (
+        0,
+        None,
+        None,
+        NO_PAIRS,
+    )
+    assert found.summary["intervention"]["asked"] == {"true": 1, "false": 1, "irrelevant": 0}
+    assert changes(found)["answer in a fact", "true", "none"]["n"] == 0  # unknown, not "no"
+    assert any("no irrelevant facts" in sentence for sentence in sentences(found.summary))
+
+
+def test_the_sentences_give_change_interval_and_p() -> None:
+    """And the notes describe the contexts."""
+    found = measured(probe_in_context(), copies)
+    told = list(sentences(found.summary))
+    assert any(
+        s.startswith(
+            "With true facts in the prompt, the accuracy on 12 anchor questions changes by +50.0 "
+            "points (95\N{NO-BREAK SPACE}% CI +50.0 to +50.0 points), exact McNemar p = 0.031: "
+            "6 answers turn correct and 0 wrong."
+        )
+        for s in told
+    ), told
+    assert any("so that the answer cannot be copied (n = 6), by 0.0 points" in s for s in told)
+    assert any("A context states at most 5 facts" in note for note in notes({**found.summary}))

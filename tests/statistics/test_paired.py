@@ -1,0 +1,106 @@
+"""Paired changes, McNemar's exact test and Holm's correction, against independent computations."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
+
+from tacit.statistics import Bootstrap
+from tacit.statistics.paired import (
+    FEW_CHANGES,
+    NO_CHANGE,
+    NO_PAIRS,
+    ONE_CLUSTER,
+    mcnemar,
+    paired_change,
+)
+from tacit.statistics.prediction import holm
+
+
+def test_mcnemar_by_hand() -> None:
+    """Of 6 coin tosses, 5 or more on one side: 2 · (6 + 1)/64. Of 10, 9 or more: 2 · 11/1024."""
+    assert mcnemar(5, 1) == pytest.approx(14 / 64, abs=1e-15)
+    assert mcnemar(1, 9) == pytest.approx(22 / 1024, abs=1e-15)
+    assert mcnemar(3, 3) == 1.0
+    assert mcnemar(0, 0) == 1.0
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_equals_statsmodels_scipy_and_exact_sums(gained: int, lost: int) -> None:
+    """For any numbers of pairs."""
+    p = mcnemar(gained, lost)
+    changed = gained + lost
+    tail = sum(comb(changed, k) for k in range(min(gained, lost) + 1))
+    exact = min(Fraction(1), Fraction(2 * tail, 2**changed))
+    assert p == pytest.approx(float(exact), rel=1e-9)
+    assert p == pytest.approx(of_statsmodels([[7, lost], [gained, 9]]).pvalue, rel=1e-9)
+    if changed:
+        assert p == pytest.approx(binomtest(lost, changed, alternative="two-sided").pvalue)
+    assert p == mcnemar(lost, gained)
+
+
+def test_holm_by_hand() -> None:
+    """The smallest of three times 3, the next times 2, and never below an earlier one."""
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([0.5, None, 0.9]) == [1.0, None, 1.0]
+    assert holm([None]) == [None]
+    assert holm([]) == []
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=8))
+def test_holm_equals_its_definition(p_values: list[float | None]) -> None:
+    """Step by step, from the smallest."""
+    known = sorted(p for p in p_values if p is not None)
+    steps = [min(1.0, p * (len(known) - k)) for k, p in enumerate(known)]
+    expected = {p: max(steps[: known.index(p) + known.count(p)]) for p in known}
+    found = holm(p_values)
+    assert [p is None for p in found] == [p is None for p in p_values]
+    for p, corrected in zip(p_values, found, strict=True):
+        if p is not None:
+            assert corrected == pytest.approx(expected[p], abs=1e-12)
+
+
+def test_a_change_is_the_difference_of_accuracies_on_resampled_clusters() -> None:
+    """Its interval is near that of another bootstrap."""
+    random = np.random.default_rng(3)
+    clusters = random.integers(0, 12, 60)
+    before, after = random.random((2, 60)) < [[0.4], [0.6]]
+    found = paired_change(before, after, clusters, Bootstrap(resamples=500))
+    assert found.n == 60
+    assert (found.before, found.after) == (before.mean(), after.mean())
+    assert found.gained == sum(b and not a for a, b in zip(before, after, strict=True))
+    assert found.lost == sum(a and not b for a, b in zip(before, after, strict=True))
+    assert found.change.value == pytest.approx((found.gained - found.lost) / 60)
+    assert found.p_value == mcnemar(found.gained, found.lost)
+    assert found.no_interval is None
+    draws = []
+    for _ in range(4000):
+        rows = np.concatenate([np.flatnonzero(clusters == c) for c in random.integers(0, 12, 12)])
+        draws.append(after[rows].mean() - before[rows].mean())
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert found.change.low == pytest.approx(low, abs=0.03)
+    assert found.change.high == pytest.approx(high, abs=0.03)
+
+
+def test_a_change_without_an_interval_says_why() -> None:
+    """No rows, no changes, or a single cluster."""
+    none = paired_change([], [], [])
+    assert (none.n, none.change.value, none.p_value, none.no_interval) == (0, None, None, NO_PAIRS)
+    same = paired_change([True, False], [True, False], ["a", "b"])
+    assert (same.change.value, same.change.low, same.p_value) == (0.0, None, 1.0)
+    assert same.no_interval == NO_CHANGE
+    alone = paired_change([False] * 8, [True] * 8, ["a"] * 8)
+    assert (alone.change.value, alone.change.low, alone.no_interval) == (1.0, None, ONE_CLUSTER)
+    for changed, reason in ((5, FEW_CHANGES), (6, None)):
+        after = [at < changed for at in range(12)]
+        found = paired_change([False] * 12, after, range(12))
+        assert found.p_value is not None
+        assert (found.no_interval, found.p_value < 0.05) == (reason, reason is None)
+        assert (found.change.low is None) == (reason is not None)
