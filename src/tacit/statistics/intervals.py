@@ -115,6 +115,27 @@ class Bootstrap:
         """
         return self._estimate(clusters, numerators, denominators, _difference)
 
+    def weighted(self, clusters: ArrayLike, figure: Callable[[Floats], Floats]) -> Estimate:
+        """Estimate any statistic of the rows that can be computed from weights of the rows.
+
+        Args:
+            clusters: The cluster of each row, shape (rows,).
+            figure: Maps weights, shape (samples, rows), to the statistic of each sample, nan where
+                it is undefined. The weight of a row is how often its cluster is drawn.
+        """
+        import numpy as np
+
+        names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+        value = float(figure(np.ones((1, len(cluster))))[0])
+        if np.isnan(value):
+            return Estimate(None, None, None)
+        if len(names) < 2:  # noqa: PLR2004 - one cluster does not show how much clusters vary
+            return Estimate(value, None, None)
+        values = np.concatenate([figure(times[:, cluster]) for times in self._draws(len(names))])
+        tail = (1 - self.level) / 2
+        low, high = np.nanquantile(values, [tail, 1 - tail])
+        return Estimate(value, float(low), float(high))
+
     def to_json(self) -> dict[str, Any]:
         """Return the method and its parameters, ready for JSON."""
         return {"method": "percentile bootstrap", **asdict(self)}
