@@ -17,6 +17,7 @@ from tacit.cli import (
     drawings,
     kb,
     norms,
+    predict,
     report,
     reproduce,
     run,
@@ -63,6 +64,7 @@ def _options(
 
 app.command("demo")(demo.demo)
 app.add_typer(run.app, name="run")
+app.command("predict")(predict.predict)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(show.app, name="show")
 app.command("report")(report.report)

@@ -63,7 +63,7 @@ class Logistic:
         from scipy.special import expit
 
         # Summed by row, so that equal rows have exactly equal probabilities.
-        found: Floats = expit((self._design(features) * self.coefficients).sum(axis=1))
+        found: Floats = expit((self.design(features) * self.coefficients).sum(axis=1))
         return found
 
     def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
@@ -75,13 +75,14 @@ class Logistic:
         """
         from scipy.special import expit, ndtri
 
-        (row,) = self._design(np.asarray(features, dtype=np.float64)[None])
+        (row,) = self.design(np.asarray(features, dtype=np.float64)[None])
         value = float(row @ self.coefficients)
         reach = float(ndtri((1 + level) / 2)) * float(np.sqrt(max(row @ self.covariance @ row, 0)))
         middle, low, high = (float(expit(at)) for at in (value, value - reach, value + reach))
         return Estimate(middle, low, high)
 
-    def _design(self, features: ArrayLike) -> Floats:
+    def design(self, features: ArrayLike) -> Floats:
+        """Return the intercept and the standardised features, shape (rows, 1 + features)."""
         standard = (np.asarray(features, dtype=np.float64) - self.means) / self.scales
         return np.column_stack([np.ones(len(standard)), standard])
 
@@ -155,7 +156,7 @@ def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
 
 def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) -> Floats:
     """Return the cluster-robust covariance of the coefficients (the sandwich estimate)."""
-    design, found = model._design(columns), model.probabilities(columns)
+    design, found = model.design(columns), model.probabilities(columns)
     ridge = np.full(len(model.coefficients), PENALTY)
     ridge[0] = 0.0
     curvature = (design * (found * (1 - found))[:, None]).T @ design + np.diag(ridge)

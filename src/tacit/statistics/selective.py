@@ -37,7 +37,7 @@ def risks(right: ArrayLike, score: ArrayLike) -> Floats:
 
 
 def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the area under the risk–coverage curve (AURC): the mean of ``risks``.
+    """Compute the area under the risk-coverage curve (AURC): the mean of ``risks``.
 
     Args:
         right: Whether each row is right, shape (rows,).
@@ -55,7 +55,7 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def risk_areas(right: Floats, rows: Floats) -> Floats:
-    """Compute the area under the risk–coverage curve from the counts at each threshold.
+    """Compute the area under the risk-coverage curve from the counts at each threshold.
 
     The sum of the risks over m rows of equal scores, of which e are wrong, below N rows, of which E
     are wrong, is e + (E - N·e/m)·(1/(N + 1) + … + 1/(N + m)).

@@ -10,9 +10,19 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answered, Answers, Requests
-from tacit.probes.consistency import answer_tables, background_scores, consistency, sensitivity
+from tacit.probes.consistency import (
+    answer_tables,
+    background_scores,
+    consistency,
+    features,
+    prediction,
+    predictor,
+    sensitivity,
+)
+from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
+from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.prompt_set import PromptSet
 from tacit.probes.consistency.prompt_variants import Inputs
@@ -309,10 +319,20 @@ class ConsistencyProbe:
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
         }
+        predicted = prediction.Rows.of(
+            features.features(scored, self.reading, self.asked, self.background.concepts), anchors
+        )
+        tables |= {
+            "accuracy_by_score": accuracy_by_score(anchors, bootstrap),
+            "anchor_baselines": anchor_baselines(self.anchors, scored, anchors, bootstrap),
+            **prediction.tables(predicted, anchors, bootstrap),
+            **predictor.tables(predicted),
+        }
         summary = {
             **self._counts(),
             **of_tables(tables, bootstrap),
             **of_answers(answers, tables["facts"], beliefs),
+            **prediction.summary(predicted, tables),
             **scores,
             "intervals": intervals(how, bootstrap),
         }

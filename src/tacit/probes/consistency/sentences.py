@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
 from tacit.findings.numbers import UNDEFINED, estimate, level, p_value, points, score
+from tacit.probes.consistency.prediction import sentences as prediction_sentences
 from tacit.statistics import prediction
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         "answer would score 50\N{NO-BREAK SPACE}%."
     )
     yield _relevant(summary["relevance"])
+    yield from prediction_sentences(summary)
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
         yield (
