@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,36 +131,49 @@ class RunPredictor:
         return options
 
     def _answers(self, new: NewQuestion) -> Answers:
-        from tacit.engine.store import Store
-
-        name = self.model or str(self.run.request["model"])
-        given = {**_named(ModelSettings, self.run.request), **self.settings}
-        settings: ModelSettings = build(ModelSettings, given)
-        loading = settings.options([name])
         groups = new.requests()
         requests = asking.ungrouped(groups)
-        costs = {
-            each: Cost.of(requests, settings.server.options())
-            for each in chats_of([name], loading.server)
-        }
-        self.reporter.confirm(costs, yes=settings.server.yes)
-        engine = EngineOptions().start(name, loading, self.store or Store.default())
-        self._check_model(engine)
-        found = asking.answers_to(requests, engine, engine.plan(requests), self.reporter)
-        return asking.grouped(groups, found)
+        server = self._settings.server
+        costs = {name: Cost.of(requests, server.options()) for name in self._chats}
+        self.reporter.confirm(costs, yes=server.yes)
+        plan = self._engine.plan(requests)
+        return asking.grouped(
+            groups, asking.answers_to(requests, self._engine, plan, self.reporter)
+        )
 
-    def _check_model(self, engine: Engine) -> None:
-        """Raise if the model is not the run's.
+    @property
+    def _name(self) -> str:
+        return self.model or str(self.run.request["model"])
+
+    @cached_property
+    def _settings(self) -> ModelSettings:
+        settings: ModelSettings = build(
+            ModelSettings, {**_named(ModelSettings, self.run.request), **self.settings}
+        )
+        return settings
+
+    @property
+    def _chats(self) -> list[str]:
+        return chats_of([self._name], self._settings.options([self._name]).server)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        """The engine of the run's model, which is loaded once for all predictions.
 
         Raises:
-            RequestError: The fingerprints differ.
+            RequestError: The model is not that of the run.
         """
+        from tacit.engine.store import Store
+
+        loading = self._settings.options([self._name])
+        engine = EngineOptions().start(self._name, loading, self.store or Store.default())
         if engine.model.fingerprint != self.run.model.get("fingerprint"):
             raise RequestError(
                 f"{engine.model.name} differs from the model of the run, "
                 f"{self.run.model.get('name')}: a predictor applies only to the model that it was "
                 "fitted on"
             )
+        return engine
 
 
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:

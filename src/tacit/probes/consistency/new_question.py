@@ -218,7 +218,7 @@ class NewQuestion:
         """Yield notes on features that are missing, or beyond those of the run's questions."""
         missing = predictors[BOTH].missing(values)
         if self.asked.facts.is_empty():
-            yield "The prediction uses the answer margin alone: the question has no background fact."
+            yield "The prediction uses the answer margin alone: there is no background fact."
         elif missing:
             yield f"The prediction uses the answer margin alone: unknown are {_named(missing)}."
         outside = used.outside(values)

@@ -355,17 +355,15 @@ def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None
             "Knowing the background facts adds nothing to the answer margin, entropy, prior and "
             "frequency, which together predict better than the margin alone"
         )
-    if (margin["high"] or 0.0) < 0:
-        return "Knowing the background facts makes the prediction worse than the answer margin"
     return "Knowing the background facts adds nothing to the answer margin"
 
 
 _PREDICTOR = Column(
     "predictor",
     "predictor",
-    meaning="base_rate (the share of correct answers), margin (the answer margin alone), background "
-    "(background score, its margin, number of facts), answer (margin, entropy, prior and "
-    "frequency: all but the background), or both (all features).",
+    meaning="base_rate (the share of correct answers), margin (the answer margin alone), "
+    "background (background score, its margin, number of facts), answer (margin, entropy, prior "
+    "and frequency: all but the background), or both (all features).",
 )
 _N = Column("n", "n", "count", "Answered anchor questions that have all features.")
 
@@ -379,7 +377,7 @@ PREDICTION = TableSpec(
     "Prediction of correct answers",
     "Out-of-fold probabilities of a ridge-penalised logistic regression, cross-validated with "
     "question concepts kept together. The base rate ranks nothing, so its AUROC is 0.5 by "
-    "construction. Brier score, calibration error and AURC: lower is better.",
+    "construction. Lower is better for Brier score, calibration error and AURC.",
     columns=(
         _PREDICTOR,
         _N,

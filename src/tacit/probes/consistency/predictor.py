@@ -77,7 +77,7 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
         about = [one.means, one.scales, matrix.min(axis=0), matrix.max(axis=0)]
         scaling = [[None] * len(about), *np.stack(about, axis=1).tolist()]
         for at, feature in enumerate(features):
-            error = float(np.sqrt(one.covariance[at, at]))
+            error = float(np.sqrt(max(one.covariance[at, at], 0.0)))
             coefficients.append((name, feature, *scaling[at], float(one.coefficients[at]), error))
             covariances += [
                 (name, feature, other, value)
