@@ -29,7 +29,7 @@ def brute_error(rows: list[tuple[bool, float]]) -> float:
         low, high = np.linspace(0, 1, BINS + 1)[[at, at + 1]]
         inside = [(y, p) for y, p in rows if low < p <= high or (at == 0 and p == 0)]
         if inside:
-            gap = np.mean([p for _, p in inside]) - np.mean([y for y, _ in inside])
+            gap = float(np.mean([p for _, p in inside]) - np.mean([y for y, _ in inside]))
             found += abs(gap) * len(inside) / len(rows)
     return found
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, permutations
+from random import Random  # noqa: TC003 - hypothesis reads the types
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_ties_have_the_mean_risk_of_all_their_orders(rows: list[tuple[bool, int]
 
 
 @given(MANY, st.randoms())
-def test_the_order_of_the_rows_has_no_effect(rows: list[tuple[bool, int]], random) -> None:  # noqa: ANN001 - hypothesis' own
+def test_the_order_of_the_rows_has_no_effect(rows: list[tuple[bool, int]], random: Random) -> None:
     """Not even within ties."""
     other = random.sample(rows, len(rows))
     first, second = (tuple(zip(*each, strict=True)) for each in (rows, other))
