@@ -1,6 +1,6 @@
 """Whether ``tacit predict`` ranks the demo's questions about withheld words below taught ones.
 
-python benchmarks/predict_withheld.py              about a minute
+python benchmarks/predict_withheld.py              a few minutes
 
 The demo's questions are divided into folds by question concept. For each fold, the consistency
 probe is run on the other folds' questions, and each of the fold's questions is predicted as a new
@@ -76,9 +76,9 @@ def main() -> None:
     for name, labels in (("taught", taught), ("right", right)):
 
         def figure(weights: np.ndarray, of: np.ndarray = labels) -> np.ndarray:
-            return aurocs(*weighted_thresholds(of, chance, weights))
+            return aurocs(*weighted_thresholds(of, chance, weights))[:, None]
 
-        area = Bootstrap().weighted(clusters, figure)
+        (area,) = Bootstrap().weighted(clusters, figure)
         figures[f"auroc_{name}"] = [area.value, area.low, area.high]
     print(json.dumps(figures, indent=1))
 

@@ -81,13 +81,13 @@ def test_the_interval_of_a_weighted_mean_is_that_of_a_ratio() -> None:
     random = np.random.default_rng(2)
     clusters, values = random.integers(0, 12, 50), random.random(50)
 
-    def mean(weights: np.ndarray) -> np.ndarray:
-        found: np.ndarray = (weights @ values) / weights.sum(axis=1)
-        return found
+    def means(weights: np.ndarray) -> np.ndarray:
+        found = (weights @ values) / weights.sum(axis=1)
+        return np.stack([found, np.full(len(weights), np.nan)], axis=1)
 
     ratio = Bootstrap(300).ratio(clusters, values, np.ones(50))
-    weighted = Bootstrap(300).weighted(clusters, mean)
+    weighted, undefined = Bootstrap(300).weighted(clusters, means)
     assert weighted.value == pytest.approx(ratio.value)
     assert weighted.interval == pytest.approx(ratio.interval)
-    assert Bootstrap(300).weighted(np.zeros(50), mean).interval is None
-    assert Bootstrap(300).weighted(clusters, lambda w: np.full(len(w), np.nan)).value is None
+    assert (undefined.value, undefined.interval) == (None, None)
+    assert Bootstrap(300).weighted(np.zeros(50), means)[0].interval is None

@@ -13,10 +13,11 @@ from polars.testing import assert_frame_equal
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from tacit.findings.spec import check_tables
-from tacit.probes.consistency import prediction, predictor
+from tacit.probes.consistency import prediction, predictor, reliability
 from tacit.probes.consistency.features import BOTH, FEATURES, PREDICTORS
 from tacit.probes.consistency.prediction import MEASURES, PREDICTION_TABLES, Rows, sentences
 from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.probes.consistency.reliability import RELIABILITY_TABLES
 from tacit.probes.consistency.sentences import verdict
 from tacit.sources.anchors import Anchor
 from tacit.statistics import Bootstrap, logistic
@@ -52,6 +53,12 @@ class Planted:
         features, anchors = self.tables()
         rows = Rows.of(features, anchors)
         return rows, prediction.summary(rows, prediction.tables(rows, anchors, BOOTSTRAP))
+
+
+def all_tables(rows: Rows, anchors: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """All tables on the prediction."""
+    found = prediction.tables(rows, anchors, BOOTSTRAP)
+    return found | reliability.tables(rows, BOOTSTRAP) | predictor.tables(rows)
 
 
 def test_background_that_decides_adds_to_the_margin() -> None:
@@ -112,8 +119,8 @@ def test_the_tables_are_as_declared_and_agree() -> None:
     """The risk at full coverage is the share of wrong answers; each question is in one bin."""
     features, anchors = Planted(background=1, margin=1).tables()
     rows = Rows.of(features, anchors)
-    found = prediction.tables(rows, anchors, BOOTSTRAP) | predictor.tables(rows)
-    specs = (*PREDICTION_TABLES, predictor.PREDICTOR, predictor.COVARIANCE)
+    found = all_tables(rows, anchors)
+    specs = (*PREDICTION_TABLES, *RELIABILITY_TABLES, predictor.PREDICTOR, predictor.COVARIANCE)
     check_tables(found, {spec.name: spec for spec in specs})
     whole = found["risk_coverage"].filter(coverage=100)
     assert whole["risk"].to_list() == pytest.approx([1 - rows.right.mean()] * len(PREDICTORS))
@@ -127,8 +134,7 @@ def test_the_order_of_the_anchors_has_no_effect() -> None:
     order = np.random.default_rng(3).permutation(150)
     first, second = (Rows.of(features[at], anchors[at]) for at in (list(range(150)), order))
     one, other = (
-        prediction.tables(rows, anchors[at], BOOTSTRAP) | predictor.tables(rows)
-        for rows, at in ((first, list(range(150))), (second, order))
+        all_tables(rows, anchors[at]) for rows, at in ((first, list(range(150))), (second, order))
     )
     for name in set(one) - {"predictions", "prediction", "prediction_gains", "calibration"}:
         assert one[name].equals(other[name]), name

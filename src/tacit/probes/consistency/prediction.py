@@ -7,7 +7,7 @@ intervals resample question concepts; the fits are not repeated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,13 +26,13 @@ from tacit.probes.consistency.features import (
     PREDICTORS,
 )
 from tacit.statistics import logistic
-from tacit.statistics.calibration import brier_scores, calibration_bins, calibration_errors
+from tacit.statistics.calibration import brier_scores, calibration_errors
 from tacit.statistics.intervals import Estimate
 from tacit.statistics.ranking import aurocs, weighted_thresholds
-from tacit.statistics.selective import risk_areas, risks
+from tacit.statistics.selective import risk_areas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
     from numpy.typing import NDArray
@@ -42,13 +42,9 @@ if TYPE_CHECKING:
     from tacit.statistics import Bootstrap
 
     Strings: TypeAlias = NDArray[np.str_]
-    Figure: TypeAlias = Callable[["Rows", str, Floats], Floats]
 
 OPTIONAL = ("prior", "frequency")
 """Features that no anchor has if choices are not scored as texts, or without concepts."""
-
-COVERAGES = tuple(range(10, 101, 10))
-"""The coverages in per cent at which the risk is tabulated."""
 
 PAIRS = ((BOTH, MARGIN), (BOTH, ANSWER), (BACKGROUND, BASE_RATE), (MARGIN, BASE_RATE))
 """The predictors that are compared."""
@@ -64,9 +60,6 @@ class Rows:
         clusters: Its question concept.
         features: The features, by name; shape (rows,) each.
         left_out: The number of answered anchors without all features.
-        predicted: The out-of-fold probability of each predictor, by name; empty if undefined.
-        fold: The fold of each row; empty if undefined.
-        undefined: Why there is no prediction, one of the constants of ``logistic``; else None.
     """
 
     anchors: Ints
@@ -136,67 +129,84 @@ class Rows:
         The base rate gives all anchors one score; its probability differs by fold only because the
         other folds do.
         """
-        found: Floats = np.zeros(len(self.right)) if predictor == BASE_RATE else self._of(predictor)
-        return found
-
-    def _of(self, predictor: str) -> Floats:
-        return self.predicted[predictor]
+        return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
 
-def _auroc(rows: Rows, predictor: str, weights: Floats) -> Floats:
-    return aurocs(*weighted_thresholds(rows.right, rows.ranked(predictor), weights))
+MEASURES = ("auroc", "brier", "ece", "aurc")
+GAINED = ("auroc", "brier", "aurc")
+_Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
 
 
-def _brier(rows: Rows, predictor: str, weights: Floats) -> Floats:
-    return brier_scores(rows.right, rows.predicted[predictor], weights)
+def _figures(rows: Rows, weights: Floats) -> Floats:
+    """Return the measures of all predictors, then their gains, shape (samples, statistics)."""
+    found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
+    return np.stack(
+        [found[name][measure] for name in PREDICTORS for measure in MEASURES]
+        + [found[one][measure] - found[two][measure] for one, two in PAIRS for measure in GAINED],
+        axis=1,
+    )
 
 
-def _ece(rows: Rows, predictor: str, weights: Floats) -> Floats:
-    return calibration_errors(rows.right, rows.predicted[predictor], weights)
+def _of_predictor(rows: Rows, name: str, weights: Floats) -> Iterator[tuple[str, Floats]]:
+    counts = weighted_thresholds(rows.right, rows.ranked(name), weights)
+    yield "auroc", aurocs(*counts)
+    yield "aurc", risk_areas(*counts)
+    yield "brier", brier_scores(rows.right, rows.predicted[name], weights)
+    yield "ece", calibration_errors(rows.right, rows.predicted[name], weights)
 
 
-def _aurc(rows: Rows, predictor: str, weights: Floats) -> Floats:
-    return risk_areas(*weighted_thresholds(rows.right, rows.ranked(predictor), weights))
+def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
+    """Estimate the measures of each predictor, and their differences, all on the same resamples.
+
+    Returns:
+        By predictor and the one whose measure is subtracted (empty for none), the estimates by
+        measure. Without values if there is no prediction.
+    """
+    keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
+    keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
+    values = [Estimate(None, None, None)] * len(keys)
+    if rows.undefined is None:
+        values = bootstrap.weighted(rows.clusters, partial(_figures, rows))
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for (pair, measure), value in zip(keys, values, strict=True):
+        found.setdefault(pair, {})[measure] = value
+    for measure in ("auroc", "ece"):
+        # One half, and nearly 0, by construction: a resample's differ from it by chance alone.
+        found[BASE_RATE, ""][measure] = replace(found[BASE_RATE, ""][measure], low=None, high=None)
+    return found
 
 
-MEASURES: Mapping[str, Figure] = {"auroc": _auroc, "brier": _brier, "ece": _ece, "aurc": _aurc}
-_NONE = Estimate(None, None, None)
-
-
-def measures(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
+def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
     """Return the table ``PREDICTION``: the measures of each predictor, with intervals."""
-    return _table(PREDICTION, [_measured(rows, name, bootstrap) for name in PREDICTORS])
+    about = {"n": len(rows.right), "undefined": rows.undefined}
+    return table_of(
+        PREDICTION,
+        [{"predictor": name, **about, **_cells(found[name, ""])} for name in PREDICTORS],
+    )
 
 
-def _measured(rows: Rows, predictor: str, bootstrap: Bootstrap) -> dict[str, Any]:
-    found = {"predictor": predictor, "n": len(rows.right), "undefined": rows.undefined}
-    for name, figure in MEASURES.items():
-        value = _NONE
-        if rows.undefined is None:
-            value = bootstrap.weighted(rows.clusters, partial(figure, rows, predictor))
-        if predictor == BASE_RATE and name in {"auroc", "ece"}:
-            # One half, and nearly 0, by construction: a resample's differ from it by chance alone.
-            value = Estimate(value.value, None, None)
-        found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
-    return found
-
-
-def gains(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
+def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
     """Return the table ``GAINS``: the paired differences of predictors; no rows if undefined."""
-    found = []
-    for first, second in PAIRS if rows.undefined is None else ():
-        row: dict[str, Any] = {"predictor": first, "over": second, "n": len(rows.right)}
-        for name in ("auroc", "brier", "aurc"):
-            less = partial(_difference, rows, MEASURES[name], (first, second))
-            value = bootstrap.weighted(rows.clusters, less)
-            row |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
-        found.append(row)
-    return _table(GAINS, found)
+    pairs = PAIRS if rows.undefined is None else ()
+    return table_of(
+        GAINS,
+        [
+            {"predictor": one, "over": two, "n": len(rows.right), **_cells(found[one, two])}
+            for one, two in pairs
+        ],
+    )
 
 
-def _difference(rows: Rows, figure: Figure, pair: tuple[str, str], weights: Floats) -> Floats:
-    found: Floats = figure(rows, pair[0], weights) - figure(rows, pair[1], weights)
-    return found
+def _cells(found: Mapping[str, Estimate]) -> dict[str, float | None]:
+    return {
+        name: value
+        for measure, each in found.items()
+        for name, value in (
+            (measure, each.value),
+            (f"{measure}_low", each.low),
+            (f"{measure}_high", each.high),
+        )
+    }
 
 
 def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
@@ -204,7 +214,7 @@ def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     if rows.undefined is not None:
-        return _table(PREDICTIONS, [])
+        return table_of(PREDICTIONS, [])
     return pl.DataFrame(
         {
             "anchor": anchors["anchor"].gather(rows.anchors),
@@ -216,48 +226,13 @@ def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def risk_coverage(rows: Rows) -> pl.DataFrame:
-    """Return the table ``RISK_COVERAGE``: the risk of each predictor at some coverages."""
-    found = []
-    for name in PREDICTORS if rows.undefined is None else ():
-        curve = risks(rows.right, rows.ranked(name))
-        for coverage in COVERAGES:
-            n = -(-coverage * len(curve) // 100)  # rounded up
-            found.append(
-                {"predictor": name, "coverage": coverage, "n": n, "risk": float(curve[n - 1])}
-            )
-    return _table(RISK_COVERAGE, found)
-
-
-def calibration(rows: Rows, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Return the table ``CALIBRATION``: probabilities and shares of correct answers by bin."""
-    found = []
-    for name in PREDICTORS if rows.undefined is None else ():
-        for each in calibration_bins(rows.predicted[name]):
-            right = rows.right[each.rows].astype(float)
-            share = bootstrap.ratio(rows.clusters[each.rows], right, np.ones_like(right))
-            found.append(
-                {
-                    "predictor": name,
-                    "bin": f"{100 * each.low:.0f} to {100 * each.high:.0f} %",
-                    "n": len(right),
-                    "predicted": each.predicted,
-                    "accuracy": share.value,
-                    "low": share.low,
-                    "high": share.high,
-                }
-            )
-    return _table(CALIBRATION, found)
-
-
 def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return all tables of the prediction, by name."""
+    """Return the tables of the prediction, by name."""
+    found = estimates(rows, bootstrap)
     return {
-        PREDICTION.name: measures(rows, bootstrap),
-        GAINS.name: gains(rows, bootstrap),
+        PREDICTION.name: measures(rows, found),
+        GAINS.name: gains(rows, found),
         PREDICTIONS.name: predictions(rows, anchors),
-        RISK_COVERAGE.name: risk_coverage(rows),
-        CALIBRATION.name: calibration(rows, bootstrap),
     }
 
 
@@ -280,7 +255,8 @@ def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     }
 
 
-def _table(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
+def table_of(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
+    """Return rows as a table with the declared types."""
     import polars as pl
 
     return pl.DataFrame(rows, schema=spec.schema)
@@ -358,7 +334,7 @@ def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None
     return "Knowing the background facts adds nothing to the answer margin"
 
 
-_PREDICTOR = Column(
+PREDICTOR_COLUMN = Column(
     "predictor",
     "predictor",
     meaning="base_rate (the share of correct answers), margin (the answer margin alone), "
@@ -379,7 +355,7 @@ PREDICTION = TableSpec(
     "question concepts kept together. The base rate ranks nothing, so its AUROC is 0.5 by "
     "construction. Lower is better for Brier score, calibration error and AURC.",
     columns=(
-        _PREDICTOR,
+        PREDICTOR_COLUMN,
         _N,
         _measure("auroc", "AUROC", "Area under the receiver operating characteristic."),
         _measure("brier", "Brier", "Mean squared error of the probabilities."),
@@ -421,38 +397,4 @@ PREDICTIONS = TableSpec(
     ),
     shown=False,
 )
-RISK_COVERAGE = TableSpec(
-    "risk_coverage",
-    "Risk by coverage",
-    "The share of wrong answers among the questions that a predictor ranks highest. Among equal "
-    "probabilities it is the expected share.",
-    columns=(
-        _PREDICTOR,
-        Column("coverage", "coverage (%)", "count", "The share of the questions, in per cent."),
-        Column("n", "n", "count", "The number of questions that are covered."),
-        Column("risk", "risk", "percent", "The share of them that are answered incorrectly."),
-    ),
-    keys=2,
-    shown=False,
-)
-CALIBRATION = TableSpec(
-    "calibration",
-    "Calibration of the prediction",
-    "Ten bins of equal width; bins without questions are left out.",
-    columns=(
-        _PREDICTOR,
-        Column("bin", "bin", meaning="The ends of the bin; it includes the upper end."),
-        Column("n", "n", "count", "The number of questions with such a probability."),
-        Column("predicted", "predicted", "percent", "The mean probability."),
-        Column(
-            "accuracy",
-            "correct",
-            "percent",
-            "The share answered correctly; the 95 % CI resamples question concepts.",
-            ends=("low", "high"),
-        ),
-    ),
-    keys=2,
-    shown=False,
-)
-PREDICTION_TABLES = (PREDICTION, GAINS, PREDICTIONS, RISK_COVERAGE, CALIBRATION)
+PREDICTION_TABLES = (PREDICTION, GAINS, PREDICTIONS)

@@ -10,7 +10,7 @@ from tacit.charts.theme import series
 from tacit.findings.spec import figure
 from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
 from tacit.probes.consistency.features import BOTH, PREDICTORS
-from tacit.probes.consistency.prediction import CALIBRATION, RISK_COVERAGE
+from tacit.probes.consistency.reliability import CALIBRATION, RISK_COVERAGE
 
 if TYPE_CHECKING:
     import altair as alt

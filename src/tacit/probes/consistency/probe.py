@@ -17,6 +17,7 @@ from tacit.probes.consistency import (
     features,
     prediction,
     predictor,
+    reliability,
     sensitivity,
 )
 from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
@@ -326,6 +327,7 @@ class ConsistencyProbe:
             "accuracy_by_score": accuracy_by_score(anchors, bootstrap),
             "anchor_baselines": anchor_baselines(self.anchors, scored, anchors, bootstrap),
             **prediction.tables(predicted, anchors, bootstrap),
+            **reliability.tables(predicted, bootstrap),
             **predictor.tables(predicted),
         }
         summary = {

@@ -9,6 +9,7 @@ from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
 from tacit.probes.consistency.baselines import ANCHOR_BASELINES
 from tacit.probes.consistency.prediction import PREDICTION_TABLES
 from tacit.probes.consistency.predictor import COVARIANCE, PREDICTOR
+from tacit.probes.consistency.reliability import RELIABILITY_TABLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -548,7 +549,8 @@ TABLES = (
     *(CONSISTENCY, BACKGROUND_SCORE, ANCHOR_ACCURACY),
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
     *(RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
-    *(ACCURACY_BY_SCORE, ANCHOR_BASELINES, *PREDICTION_TABLES, PREDICTOR, COVARIANCE),
+    *(ACCURACY_BY_SCORE, ANCHOR_BASELINES, *PREDICTION_TABLES),
+    *(*RELIABILITY_TABLES, PREDICTOR, COVARIANCE),
 )
 HEADLINES = (
     Headline(
